@@ -119,6 +119,9 @@ export const watchArguments = (at: string, recursive: boolean): readonly string[
   JSON.stringify({ op: 'watch', path: at, recursive }),
 ]
 
+/** Whether a command is one of these operations, and none that a client started. */
+export const isFileOperation = (argv: readonly string[]): boolean => PROGRAM.every((part, index) => argv[index] === part)
+
 async function operate<Schema extends z.ZodType>(
   context: RunContext,
   containerId: string,

@@ -31,6 +31,9 @@ export async function* followLog<Row extends { readonly tailEvents: readonly E[]
   const subscription = log.signals.subscribe(log.topic)
   let last = log.after
   let spokeAt = log.clock.now()
+  // A reader that has left ends the wait at once.
+  const stopWaiting = (): void => subscription.close()
+  log.signal.addEventListener('abort', stopWaiting, { once: true })
   try {
     while (!log.signal.aborted) {
       const row = await log.read()
@@ -69,6 +72,7 @@ export async function* followLog<Row extends { readonly tailEvents: readonly E[]
       }
     }
   } finally {
+    log.signal.removeEventListener('abort', stopWaiting)
     subscription.close()
   }
 }

@@ -170,6 +170,33 @@ describe('the data plane', () => {
 })
 
 describe('the Connect protocol', () => {
+  it('lists no watcher as a process, and ends it when its reader leaves', async () => {
+    const { sandboxID, envdAccessToken } = await create(api.owner)
+    const headers = { 'e2b-sandbox-id': sandboxID, 'x-access-token': envdAccessToken }
+    const message = Buffer.from('{"path":"/home/user"}')
+    const size = Buffer.alloc(5)
+    size.writeUInt32BE(message.length, 1)
+    const reader = new AbortController()
+    const watching = await fetch(`${api.url}/e2b/filesystem.Filesystem/WatchDir`, {
+      method: 'POST',
+      headers: { ...headers, 'content-type': 'application/connect+json' },
+      body: Buffer.concat([size, message]),
+      signal: reader.signal,
+    })
+    expect(watching.status).toBe(200)
+    const row = await api.table.containers.get(api.owner.tenant, `cntr_${sandboxID.slice(0, 26)}`)
+    const id = row?.backgroundCommands?.[0] ?? ''
+    expect((await api.table.executions.get(api.owner.tenant, id))?.status).toBe('queued')
+    const listed = await fetch(`${api.url}/e2b/process.Process/List`, {
+      method: 'POST',
+      headers: { ...headers, 'content-type': 'application/json' },
+      body: '{}',
+    })
+    expect(await listed.json()).toEqual({ processes: [] })
+    reader.abort()
+    await expect.poll(async () => (await api.table.executions.get(api.owner.tenant, id))?.status).toBe('cancelled')
+  })
+
   it('answers errors in its form, whole and streamed', async () => {
     const { sandboxID, envdAccessToken } = await create(api.owner)
     const rpc = async (path: string, type: string, body: BodyInit, token = envdAccessToken) => {

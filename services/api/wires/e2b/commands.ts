@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto'
 import type { Container } from '../../../core/containers/container.ts'
 import { ServiceError } from '../../../core/errors.ts'
 import { hasEnded, type CommandSource, type Execution } from '../../../core/executions/execution.ts'
+import { isFileOperation } from '../../files/sandbox-files.ts'
 import type { Call } from '../../http/route.ts'
 
 /** A command that runs, as E2B's clients see it. */
@@ -21,12 +22,12 @@ export type ProcessSelector = { readonly pid?: number | undefined; readonly tag?
 /** Clients know processes by positive numbers of 31 bits. The number is derived from the command's id, so it is the same in every worker. */
 export const pidOf = (commandId: string): number => createHash('sha256').update(commandId).digest().readUInt32BE() >>> 1 || 1
 
-/** The commands of a container that have not ended, of every wire. */
+/** The commands of a container that have not ended, of every wire. Operations on files are no processes for E2B's clients. */
 export async function runningCommands({ deps }: Pick<Call, 'deps'>, container: Container): Promise<readonly RunningCommand[]> {
   const { tenant, commands = [], backgroundCommands = [] } = container
   const rows = await Promise.all([...commands, ...backgroundCommands].map((id) => deps.table.executions.get(tenant, id)))
   return rows.flatMap((row) =>
-    row === null || row.source.kind !== 'command' || hasEnded(row.status)
+    row === null || row.source.kind !== 'command' || hasEnded(row.status) || isFileOperation(row.source.argv)
       ? []
       : [{ row, source: row.source, pid: pidOf(row.id), tag: row.metadata[TAG_METADATA] ?? null }],
   )
