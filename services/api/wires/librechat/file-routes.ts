@@ -80,7 +80,7 @@ async function requested(call: Call): Promise<ContainerFile> {
 const download = defineRoute({
   method: 'get',
   path: '/librechat/v1/download/{session_id}/{file_id}',
-  scope: 'read',
+  scope: 'files',
   operationId: 'librechatDownload',
   tag: 'LibreChat',
   summary: 'Download a file of a session',
