@@ -5,6 +5,7 @@ import type { BusboyInstance } from '@fastify/busboy'
 import { ServiceError } from '../../core/errors.ts'
 import type { ObjectStore } from '../../core/ports/object-store.ts'
 import { loadFormParser } from '../http/form-parser.ts'
+import { bodyUpTo } from '../http/read-body.ts'
 
 export interface ReceivedFile {
   readonly filename: string
@@ -25,18 +26,23 @@ export const FORM_OVERHEAD_BYTES = 64 * 1024
 /** Parts for each file that a form may have, with those that are no files. */
 const PARTS_PER_FILE = 10
 
-const refuse = (message: string, param: string, cause?: unknown): ServiceError =>
-  new ServiceError('invalid_request', message, { param, ...(cause === undefined ? {} : { cause }) })
+/** Where the bytes belong, as the end of a sentence. */
+const inPart = (part: string | null): string => (part === null ? '' : ` in a part named "${part}"`)
+
+const refuse = (message: string, param: string | undefined, cause?: unknown): ServiceError =>
+  new ServiceError('invalid_request', message, { ...(param === undefined ? {} : { param }), ...(cause === undefined ? {} : { cause }) })
 
 export interface FormRules {
   /** Of one file. */
   readonly maxBytes: number
-  /** The name of the parts with the bytes. */
-  readonly part: string
+  /** The name of the parts with the bytes; null: every part with a file name. */
+  readonly part: string | null
   /** What to do with a file that is too large. */
   readonly advice: string
   /** 1 when absent. */
   readonly maxFiles?: number
+  /** Of the whole form, bytes; no limit when absent. */
+  readonly maxFormBytes?: number
 }
 
 type Store<Stored> = (stream: Readable, filename: string) => Promise<Stored>
@@ -50,7 +56,7 @@ export async function receiveMultipart(request: Request, objects: ObjectStore, o
   try {
     const { files, fields } = await receiveFiles(request, rules, (stream, filename) => {
       isStored = true
-      return store(objects, objectKey, stream, filename)
+      return storeStream(objects, objectKey, stream, filename)
     })
     return { file: files[0] ?? null, fields }
   } catch (error) {
@@ -72,7 +78,7 @@ export async function receiveFiles<Stored>(request: Request, rules: FormRules, s
   })
   let failure: unknown = null
   try {
-    await pipeline(Readable.fromWeb(request.body as Parameters<typeof Readable.fromWeb>[0]), form)
+    await pipeline(bodyUpTo(request, rules.maxFormBytes ?? Number.POSITIVE_INFINITY), form)
   } catch (error) {
     failure = error
   }
@@ -107,7 +113,7 @@ class FileParts<Stored> {
   #receive(name: string, stream: Readable, filename: string): void {
     // A form can end before the store reads the part; the reader then gets the error, and without a listener it would end the process.
     stream.on('error', () => undefined)
-    if (name !== this.#rules.part) {
+    if (this.#rules.part !== null && name !== this.#rules.part) {
       stream.resume()
       return
     }
@@ -139,41 +145,43 @@ class FileParts<Stored> {
     await this.#storing
     const { part, maxFiles = 1 } = this.#rules
     if (this.#isTruncated) throw tooLarge(this.#rules)
+    if (failure instanceof ServiceError && failure !== this.#storeFailure) throw failure
     if (this.#storeFailure !== null && (this.#isStoreFirst || failure === null)) throw this.#storeFailure
     if (this.#isOneTooMany && failure === null)
       throw refuse(
         maxFiles === 1
-          ? `The form has more than one file. Send one for each call, in a part named "${part}".`
+          ? `The form has more than one file. Send one for each call${inPart(part)}.`
           : `The form has more than ${maxFiles} files. Send fewer in each call.`,
-        part,
+        part ?? undefined,
       )
     if (failure === null) return this.#stored
     throw refuse(
-      `The multipart form ended too early or is malformed. Send it again as multipart/form-data with a part named "${part}".`,
-      part,
+      `The multipart form ended too early or is malformed. Send it again as multipart/form-data with a file${inPart(part)}.`,
+      part ?? undefined,
       failure,
     )
   }
 }
 
 const tooLarge = ({ maxBytes, part, advice }: FormRules): ServiceError =>
-  new ServiceError('request_too_large', `The file is larger than ${maxBytes} bytes. ${advice}`, { param: part })
+  new ServiceError('request_too_large', `The file is larger than ${maxBytes} bytes. ${advice}`, { ...(part === null ? {} : { param: part }) })
 
 async function openForm(request: Request, { maxBytes, part, maxFiles = 1 }: FormRules): Promise<BusboyInstance> {
-  if (request.body === null) throw refuse(`The request has no body. Send multipart/form-data with a part named "${part}".`, part)
+  if (request.body === null) throw refuse(`The request has no body. Send multipart/form-data with a file${inPart(part)}.`, part ?? undefined)
   const parse = await loadFormParser()
   try {
     return parse(request, { files: maxFiles, fileSize: maxBytes, fieldSize: 8 * 1024, parts: PARTS_PER_FILE * maxFiles })
   } catch (cause) {
-    throw refuse('The Content-Type names no boundary. Send the form as your HTTP library makes it.', part, cause)
+    throw refuse('The Content-Type names no boundary. Send the form as your HTTP library makes it.', part ?? undefined, cause)
   }
 }
 
-async function store(objects: ObjectStore, objectKey: string, stream: Readable, filename: string): Promise<ReceivedFile> {
+/** Streams a file of a form to the object store. After a failure the rest of the stream is left to the form. */
+export async function storeStream(objects: ObjectStore, objectKey: string, stream: Readable, filename: string): Promise<ReceivedFile> {
   const hash = createHash('sha256')
   let bytes = 0
   async function* counted(): AsyncGenerator<Uint8Array, void, undefined> {
-    for await (const chunk of stream as AsyncIterable<Uint8Array>) {
+    for await (const chunk of stream.iterator({ destroyOnReturn: false }) as AsyncIterable<Uint8Array>) {
       hash.update(chunk)
       bytes += chunk.byteLength
       yield chunk

@@ -21,18 +21,23 @@ export function refuseAnnounced(request: Request, maxBytes: number): void {
   if (Number(request.headers.get('content-length') ?? 0) > maxBytes) throw tooLarge(maxBytes)
 }
 
+/** The body as it arrives; throws ServiceError `request_too_large` at the first byte above `maxBytes`. */
+export async function* bodyUpTo(request: Request, maxBytes: number): AsyncGenerator<Uint8Array, void, undefined> {
+  if (request.body === null) return
+  let bytes = 0
+  for await (const chunk of request.body as unknown as AsyncIterable<Uint8Array>) {
+    bytes += chunk.byteLength
+    if (bytes > maxBytes) throw tooLarge(maxBytes)
+    yield chunk
+  }
+}
+
 /** Reads at most `maxBytes`; throws ServiceError `request_too_large` at the first byte above it. */
 export async function readBody(request: Request, maxBytes: number): Promise<Uint8Array> {
   refuseAnnounced(request, maxBytes)
   // With an announced length the transport itself cuts the body off there. This check comes first, because reading `body` creates a web stream.
   if (request.headers.has('content-length')) return new Uint8Array(await request.arrayBuffer())
-  if (request.body === null) return new Uint8Array()
   const chunks: Uint8Array[] = []
-  let bytes = 0
-  for await (const chunk of request.body as unknown as AsyncIterable<Uint8Array>) {
-    bytes += chunk.byteLength
-    if (bytes > maxBytes) throw tooLarge(maxBytes)
-    chunks.push(chunk)
-  }
+  for await (const chunk of bodyUpTo(request, maxBytes)) chunks.push(chunk)
   return chunks.length === 1 && chunks[0] !== undefined ? chunks[0] : new Uint8Array(Buffer.concat(chunks))
 }

@@ -1,4 +1,4 @@
-import { createContainer } from '../../../core/containers/create-container.ts'
+import { createContainer, type NewContainer } from '../../../core/containers/create-container.ts'
 import type { Container } from '../../../core/containers/container.ts'
 import { ServiceError } from '../../../core/errors.ts'
 import { copyFile } from '../../../core/files/copy-file.ts'
@@ -11,10 +11,13 @@ import type { InputFile } from './schema.ts'
 type SessionCall = Pick<Call, 'deps' | 'caller'>
 
 /** A session of this wire is a container: uploads and executions each create one. */
-export const newSession = ({ deps, caller }: SessionCall, name = 'librechat', image?: string): Promise<Container> =>
+export const newSession = (
+  { deps, caller }: SessionCall,
+  wanted: Partial<Pick<NewContainer, 'id' | 'name' | 'image'>> = {},
+): Promise<Container> =>
   createContainer(
     deps.table,
-    { tenant: caller.tenant, subject: caller.subject, name, memoryTier: '1g', ...(image !== undefined && { image }) },
+    { tenant: caller.tenant, subject: caller.subject, name: 'librechat', memoryTier: '1g', ...wanted },
     deps.clock.now(),
   )
 
@@ -25,11 +28,12 @@ export async function openSession(
   image?: string,
 ): Promise<{ readonly container: Container; readonly isNew: boolean }> {
   const { deps, caller } = call
-  if (hint === undefined) return { container: await newSession(call, undefined, image), isNew: true }
+  const chosen = image === undefined ? {} : { image }
+  if (hint === undefined) return { container: await newSession(call, chosen), isNew: true }
   const name = `librechat:${hint}`
   const { rows } = await deps.table.containers.list(caller.tenant, { after: null, limit: 1, order: 'desc', name })
   const found = rows.find((row) => row.deletedAt === null && isVisible(row, caller))
-  return found === undefined ? { container: await newSession(call, name, image), isNew: true } : { container: found, isNew: false }
+  return found === undefined ? { container: await newSession(call, { name, ...chosen }), isNew: true } : { container: found, isNew: false }
 }
 
 /** An input of an execution: where the client has it, and its path and version in the container that runs the code. */
