@@ -166,7 +166,7 @@ describe('exec', () => {
   it('reports a missing input', async () => {
     const file = { id: 'cfile_01kajv9h2s8p0ww3d4dq4cs1zt', name: 'a', storage_session_id: 'cntr_01kajv9h2s8p0ww3d4dq4cs1zt' }
     const answer = await api.post(`${BASE}/exec`, { lang: 'py', code: '1', files: [file] })
-    expect([answer.status, await json(answer)]).toMatchObject([404, { error: 'session_input_unavailable' }])
+    expect([answer.status, await json(answer)]).toMatchObject([422, { error: 'session_input_unavailable' }])
   })
 })
 

@@ -30,7 +30,7 @@ export function errorResponse(error: ServiceError, requestId: string): Response 
 }
 
 /** The RateLimit header fields of the IETF draft, version 06: the limit, what remains of it, and the seconds until it resets. */
-const limitHeaders = ({ name, value, retryAfterSeconds }: ReachedLimit): Record<string, string> => ({
+export const limitHeaders = ({ name, value, retryAfterSeconds }: ReachedLimit): Record<string, string> => ({
   'retry-after': String(retryAfterSeconds),
   'ratelimit-limit': String(value),
   'ratelimit-remaining': '0',

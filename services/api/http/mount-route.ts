@@ -25,9 +25,9 @@ export function mountRoute(app: Hono<ApiHono>, deps: ApiDeps, authenticate: (req
     try {
       return await serve(context)
     } catch (error) {
-      if (route.foreign === undefined || !(error instanceof ServiceError)) throw error
+      if (route.refuse === undefined || !(error instanceof ServiceError)) throw error
       context.get('fields')['code'] = error.code
-      return route.foreign.refuse(error)
+      return route.refuse(error)
     }
   })
 }

@@ -64,16 +64,16 @@ interface RouteMetadata {
     /** Whether the body is optional. */
     readonly isOptional?: boolean
   }
-  /** What only the routes of another product's protocol need. */
+  /** A refusal in the form of another protocol, also one of the checks before the handler; our envelope when absent. */
+  readonly refuse?: (error: ServiceError) => Response
+  /** What only the routes of a protocol with its own credentials need. */
   readonly foreign?: ForeignProtocol
 }
 
-/** How clients of another product identify themselves and read refusals. */
+/** How clients of another product identify themselves. */
 export interface ForeignProtocol {
   /** The caller by the credentials of that protocol. `byKey` identifies the caller of a request with a bearer key. Throws ServiceError. */
   readonly authenticate: (request: Request, deps: ApiDeps, byKey: (request: Request) => Promise<Caller>) => Promise<Caller>
-  /** A refusal in the form of that protocol. */
-  readonly refuse: (error: ServiceError) => Response
 }
 
 /** One route: its documentation, its schemas and its handler in one place. */

@@ -16,7 +16,7 @@ const PLANES = {
   data: { authenticate: authenticateData, refuse },
   /** The same, for calls of the Connect protocol. */
   rpc: { authenticate: authenticateData, refuse: refuseRpc },
-} as const satisfies Record<string, ForeignProtocol>
+} as const satisfies Record<string, ForeignProtocol & Pick<Required<AnyRoute>, 'refuse'>>
 
 interface E2bRoute {
   readonly plane: keyof typeof PLANES
@@ -27,16 +27,19 @@ interface E2bRoute {
 }
 
 /** A route of E2B's protocol. E2B specifies it, so our document does not contain it. */
-export const e2bRoute = ({ plane, path, ...route }: E2bRoute): AnyRoute =>
-  defineRoute({
+export function e2bRoute({ plane, path, ...route }: E2bRoute): AnyRoute {
+  const { authenticate, refuse: refuseCall } = PLANES[plane]
+  return defineRoute({
     ...route,
     path: `${E2B_PATH}${path}`,
     operationId: `e2b ${route.method} ${path}`,
     tag: 'E2B',
     summary: `E2B: ${path}`,
     answers: {},
-    foreign: PLANES[plane],
+    foreign: { authenticate },
+    refuse: refuseCall,
   })
+}
 
 /** The JSON body of a call; an absent one counts as `{}`. Throws ServiceError. */
 export async function bodyOf<T>({ request }: Pick<Call, 'request'>, schema: z.ZodType<T>): Promise<T> {

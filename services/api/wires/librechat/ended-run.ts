@@ -1,25 +1,29 @@
-import { ServiceError } from '../../../core/errors.ts'
 import { hasEnded, type Execution, type ExecutionResult } from '../../../core/executions/execution.ts'
 import { loadResult } from '../../../core/executions/load-result.ts'
 import { LIMITS } from '../../../core/limits.ts'
 import { cancelExecution } from '../../executions/cancel-execution.ts'
 import { storedBytes } from '../../executions/stored-bytes.ts'
 import type { Call } from '../../http/route.ts'
+import { WireError } from './refusals.ts'
 
 const DEFAULT_SECONDS = 60
 
 /**
- * The answer made of the result of a run. A run whose client disconnected is cancelled, because nothing can read its result. Throws ServiceError
- * `sandbox_unavailable` when the run has not ended.
+ * The answer made of the result of a run. A run that has not ended, because its client disconnected or the call was held too long, is cancelled: nothing
+ * can read its result. Throws WireError `execution_timeout` then.
  */
 export async function answerEnded<Answer>(
-  { deps, caller, request }: Pick<Call, 'deps' | 'caller' | 'request'>,
+  { deps, caller }: Pick<Call, 'deps' | 'caller'>,
   execution: Execution,
   answer: (result: ExecutionResult | null) => Promise<Answer>,
 ): Promise<Answer> {
-  if (request.signal.aborted && !hasEnded(execution.status)) await cancelExecution(deps, caller.tenant, execution.id)
-  if (!hasEnded(execution.status))
-    throw new ServiceError('sandbox_unavailable', 'The code ran longer than this server can hold a call open. Split it into shorter calls.')
+  if (!hasEnded(execution.status)) {
+    await cancelExecution(deps, caller.tenant, execution.id)
+    throw new WireError(
+      'execution_timeout',
+      'The code ran longer than this server can hold a call open, and was cancelled. Split it into shorter calls.',
+    )
+  }
   return deps.results.hold(storedBytes(execution), async () => answer(await loadResult(deps.objects, execution)))
 }
 

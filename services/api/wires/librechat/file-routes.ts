@@ -7,7 +7,6 @@ import { deleteFile } from '../../files/delete-file.ts'
 import { currentFiles } from '../../files/find-by-path.ts'
 import { json } from '../../http/responses.ts'
 import { defineRoute, type AnyRoute, type Call } from '../../http/route.ts'
-import { inWireForm } from './refusals.ts'
 import { uploadRoutes } from './upload-routes.ts'
 
 /** A file of a session; both must belong to the caller. */
@@ -25,7 +24,7 @@ const download = defineRoute({
   summary: 'Download a file of a session',
   answers: { 200: { description: 'The bytes.', schema: z.string(), contentType: 'application/octet-stream' } },
   refusals: ['container_not_found', 'file_not_found'],
-  handle: inWireForm(async (call) => {
+  handle: async (call) => {
     const file = await requested(call)
     const object = await call.deps.objects.get(file.objectKey)
     if (object === null) throw fileMissing(file.id)
@@ -36,7 +35,7 @@ const download = defineRoute({
         'content-disposition': `attachment; filename*=UTF-8''${encodeURIComponent(fileName(file.path))}`,
       },
     })
-  }),
+  },
 })
 
 const iso = (at: number): string => new Date(at).toISOString()
@@ -78,14 +77,14 @@ const list = defineRoute({
   query: z.looseObject({ detail: z.enum(['simple', 'summary', 'full', 'normalized']).optional() }),
   answers: { 200: { description: 'The files, in the form that `detail` names.', schema: z.array(z.unknown()) } },
   refusals: ['container_not_found'],
-  handle: inWireForm(async (call) => {
+  handle: async (call) => {
     const container = await containerOf(call, call.param('session_id'))
     const { detail = 'simple' } = call.query
     return json(
       200,
       (await currentFiles(call.deps, container)).map((file) => listed(file, detail)),
     )
-  }),
+  },
 })
 
 const probe = defineRoute({
@@ -97,11 +96,11 @@ const probe = defineRoute({
   summary: 'Check that a file of a session exists',
   answers: { 200: { description: 'It does.', schema: z.looseObject({ lastModified: z.string(), size: z.int(), etag: z.string() }) } },
   refusals: ['container_not_found', 'file_not_found'],
-  handle: inWireForm(async (call) => {
+  handle: async (call) => {
     const file = await requested(call)
     const name = objectName(file)
     return json(200, { name, lastModified: iso(file.createdAt), size: file.bytes, etag: etagOf(file), contentType: file.mime })
-  }),
+  },
 })
 
 const remove = defineRoute({
@@ -113,10 +112,10 @@ const remove = defineRoute({
   summary: 'Delete a file of a session',
   answers: { 200: { description: 'It is deleted.', schema: z.object({ message: z.string() }) } },
   refusals: ['container_not_found', 'file_not_found'],
-  handle: inWireForm(async (call) => {
+  handle: async (call) => {
     await deleteFile(call.deps, await requested(call))
     return json(200, { message: 'success' })
-  }),
+  },
 })
 
 export const librechatFileRoutes: readonly AnyRoute[] = [...uploadRoutes, download, list, probe, remove]

@@ -2,7 +2,7 @@ import { languagesOf, type Language } from '../../../core/containers/images.ts'
 import { imageOf } from '../../check-limits.ts'
 import type { RunCommandRequest } from '../../commands/run-command.ts'
 import type { Call } from '../../http/route.ts'
-import { CapabilityError } from './refusals.ts'
+import { WireError } from './refusals.ts'
 
 type CommandParts = Pick<RunCommandRequest, 'argv' | 'stdin'>
 
@@ -49,7 +49,7 @@ const LANGUAGES: Readonly<Record<string, WireLanguage>> = {
 }
 
 /**
- * The language of a name, and the image of a new container that has it when the account's default image lacks it. Throws CapabilityError when no
+ * The language of a name, and the image of a new container that has it when the account's default image lacks it. Throws WireError when no
  * image of this server has it.
  */
 export async function findLanguage(
@@ -58,11 +58,15 @@ export async function findLanguage(
 ): Promise<{ readonly language: WireLanguage; readonly image?: string }> {
   const key = name.toLowerCase()
   const language = Object.hasOwn(LANGUAGES, key) ? LANGUAGES[key] : undefined
-  if (language === undefined) throw new CapabilityError(`The language ${JSON.stringify(name)} is not available. Use py, bash, js, ts or r.`)
+  if (language === undefined)
+    throw new WireError('unsupported_capability', `The language ${JSON.stringify(name)} is not available. Use py, bash, js, ts or r.`)
   const isIn = (image: string): boolean => languagesOf(image).includes(language.needs)
   if (isIn(await imageOf(deps, { tenant: caller.tenant, image: null }))) return { language }
   const image = deps.images.names.find(isIn)
   if (image === undefined)
-    throw new CapabilityError(`No image of this server has ${language.needs}. Use py or bash, or ask the operator for another image.`)
+    throw new WireError(
+      'unsupported_capability',
+      `No image of this server has ${language.needs}. Use py or bash, or ask the operator for another image.`,
+    )
   return { language, image }
 }

@@ -1,11 +1,25 @@
 import { z } from '@hono/zod-openapi'
 import { ERRORS, ServiceError, type ErrorCode } from '../../../core/errors.ts'
+import { limitHeaders } from '../../http/error-response.ts'
 import { json } from '../../http/responses.ts'
-import type { Call } from '../../http/route.ts'
 import { ErrorBody } from '../../http/schemas.ts'
 
-/** The client tells the model that this is permanent, so that it does not try again. */
-export class CapabilityError extends Error {}
+/** Refusals of this wire without an equivalent among ours, with our code in logs. */
+const WIRE_CODES = {
+  /** The client tells the model that this is permanent, so that it does not try again. */
+  unsupported_capability: { status: 422, code: 'unsupported_value' },
+  /** The client uploads the file again. */
+  session_input_unavailable: { status: 422, code: 'file_not_found' },
+  execution_timeout: { status: 504, code: 'sandbox_unavailable' },
+} as const satisfies Record<string, { readonly status: number; readonly code: ErrorCode }>
+
+export class WireError extends ServiceError {
+  readonly wireCode: keyof typeof WIRE_CODES
+  constructor(wireCode: keyof typeof WIRE_CODES, message: string, options: { readonly cause?: unknown } = {}) {
+    super(WIRE_CODES[wireCode].code, message, options)
+    this.wireCode = wireCode
+  }
+}
 
 /** Codes that LibreChat's clients know, by Cellblock's error code. */
 const CODES: Partial<Record<ErrorCode, string>> = {
@@ -16,29 +30,24 @@ const CODES: Partial<Record<ErrorCode, string>> = {
 }
 const RETRY_AFTER_SECONDS = 1
 
-/** Refusals that come before the wire, such as that of a key, have our envelope. */
+/** Internal errors have our envelope. */
 export const LibreChatError = z
   .union([ErrorBody, z.object({ error: z.string(), message: z.string(), retry_after_seconds: z.number().optional() })])
   .openapi('LibreChatError')
 
-/** Answers refusals in the wire's form: a code in `error`, and a sentence in `message`. */
-export function inWireForm<Query, Body>(
-  handle: (call: Call<Query, Body>) => Promise<Response>,
-): (call: Call<Query, Body>) => Promise<Response> {
-  return async (call) => {
-    try {
-      return await handle(call)
-    } catch (error) {
-      if (error instanceof CapabilityError) return json(422, { error: 'unsupported_capability', message: error.message })
-      if (!(error instanceof ServiceError)) throw error
-      const { status } = ERRORS[error.code]
-      const { message } = error
-      if (status !== 429) return json(status, { error: CODES[error.code] ?? (status === 400 ? 'bad_request' : error.code), message })
-      return json(
-        429,
-        { error: 'rate_limited', message, retry_after_seconds: RETRY_AFTER_SECONDS },
-        { 'retry-after': String(RETRY_AFTER_SECONDS), 'ratelimit-remaining': '0', 'ratelimit-reset': String(RETRY_AFTER_SECONDS) },
-      )
-    }
+/** A refusal in the wire's form: a code in `error`, and a sentence in `message`. */
+export function refuse(error: ServiceError): Response {
+  const { code, message, limit } = error
+  if (error instanceof WireError) return json(WIRE_CODES[error.wireCode].status, { error: error.wireCode, message })
+  const { status } = ERRORS[code]
+  if (status === 429) {
+    const seconds = limit?.retryAfterSeconds ?? RETRY_AFTER_SECONDS
+    const headers = limit === null ? { 'retry-after': String(seconds) } : limitHeaders(limit)
+    return json(429, { error: 'rate_limited', message, retry_after_seconds: seconds }, headers)
   }
+  return json(
+    status,
+    { error: CODES[code] ?? (status === 400 ? 'bad_request' : code), message },
+    status === 401 ? { 'www-authenticate': 'Bearer' } : {},
+  )
 }

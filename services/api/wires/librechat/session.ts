@@ -2,10 +2,12 @@ import { createContainer, type NewContainer } from '../../../core/containers/cre
 import type { Container } from '../../../core/containers/container.ts'
 import { ServiceError } from '../../../core/errors.ts'
 import { copyFile } from '../../../core/files/copy-file.ts'
+import type { ContainerFile } from '../../../core/files/file.ts'
 import { normalizeFilePath } from '../../../core/files/file-path.ts'
 import { containerOf, fileOf, isVisible } from '../../access.ts'
 import { currentFiles } from '../../files/find-by-path.ts'
 import type { Call } from '../../http/route.ts'
+import { WireError } from './refusals.ts'
 import type { InputFile } from './schema.ts'
 
 type SessionCall = Pick<Call, 'deps' | 'caller'>
@@ -44,8 +46,8 @@ export interface Input {
 }
 
 /**
- * Copies the named files into the container. A path that exists in the container is kept, because code may have changed it. Throws ServiceError
- * `file_not_found` for a missing file; the client then uploads it again.
+ * Copies the named files into the container. A path that exists in the container is kept, because code may have changed it. Throws WireError
+ * `session_input_unavailable` for a missing file; the client then uploads it again.
  */
 export async function bringInputs(call: SessionCall, container: Container, files: readonly InputFile[]): Promise<readonly Input[]> {
   const { deps } = call
@@ -59,11 +61,20 @@ export async function bringInputs(call: SessionCall, container: Container, files
         `The file ${JSON.stringify(name)} has no storage_session_id. Send the session that the upload returned.`,
       )
     const path = normalizeFilePath(name)
-    const source = await fileOf(call, (await containerOf(call, sessionId)).id, id)
+    const source = await findInput(call, sessionId, id, name)
     const there = present.get(path)
     const file = there ?? (await copyFile(deps, source, { containerId: container.id, path }, deps.clock.now()))
     present.set(path, file)
     inputs.push({ ref: { id, storage_session_id: sessionId }, path, fileId: file.id })
   }
   return inputs
+}
+
+async function findInput(call: SessionCall, sessionId: string, id: string, name: string): Promise<ContainerFile> {
+  try {
+    return await fileOf(call, (await containerOf(call, sessionId)).id, id)
+  } catch (cause) {
+    if (!(cause instanceof ServiceError)) throw cause
+    throw new WireError('session_input_unavailable', `The input ${JSON.stringify(name)} does not exist. Upload it again.`, { cause })
+  }
 }

@@ -11,7 +11,6 @@ import { receiveFiles, storeStream, type ReceivedFile } from '../../files/receiv
 import { refuseAnnounced, refuseEncoded } from '../../http/read-body.ts'
 import { json } from '../../http/responses.ts'
 import { defineRoute, type AnyRoute, type Call } from '../../http/route.ts'
-import { inWireForm } from './refusals.ts'
 import { UploadResult } from './schema.ts'
 import { newSession } from './session.ts'
 
@@ -47,7 +46,7 @@ const upload = (path: '/upload' | '/upload/batch', operationId: string, summary:
     streamed: { contentType: 'multipart/form-data', schema: UploadForm, description: 'Parts with file names, by any field names.' },
     answers: { 200: { description: 'The session with the files.', schema: UploadResult } },
     refusals: ['invalid_file_name'],
-    handle: inWireForm(async (call) => {
+    handle: async (call) => {
       const isBatch = path === '/upload/batch'
       const { session, files } = await receive(call, isBatch)
       const ids = { storage_session_id: session.id, session_id: session.id }
@@ -55,7 +54,7 @@ const upload = (path: '/upload' | '/upload/batch', operationId: string, summary:
       const succeeded = files.filter(({ status }) => status === 'success').length
       const message = succeeded === files.length ? 'success' : succeeded === 0 ? 'error' : 'partial_success'
       return json(succeeded === 0 ? 400 : 200, { message, ...ids, files, succeeded, failed: files.length - succeeded })
-    }),
+    },
   })
 
 /** Stores the files of a form in a new session. Outside a batch, the refusal of one file is that of the call. */

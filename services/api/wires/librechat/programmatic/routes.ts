@@ -1,7 +1,7 @@
 import { z } from '@hono/zod-openapi'
 import { json } from '../../../http/responses.ts'
 import { defineRoute, type AnyRoute, type Call } from '../../../http/route.ts'
-import { inWireForm, LibreChatError } from '../refusals.ts'
+import { LibreChatError } from '../refusals.ts'
 import { cancelRequest, REQUEST_ID } from './cancel.ts'
 import { runProgrammatic } from './run-program.ts'
 import { CancelBody, ProgramBody, ProgramResult } from './schema.ts'
@@ -19,10 +19,11 @@ const runRoute = defineRoute({
   body: ProgramBody,
   answers: {
     200: { description: 'The program ended, or waits for results.', schema: ProgramResult },
-    422: { description: 'The request needs what this service does not have.', schema: LibreChatError },
+    422: { description: 'An input does not exist, or the request needs what this service does not have.', schema: LibreChatError },
+    504: { description: 'The code ran longer than the server can hold a call open, and was cancelled.', schema: LibreChatError },
   },
   refusals: ['container_not_found', 'file_not_found', 'conflict', 'too_many_queued', 'concurrency_limit_reached', 'sandbox_unavailable'],
-  handle: inWireForm(async (call: Call<unknown, ProgramBody>) => json(200, await runProgrammatic(call))),
+  handle: async (call: Call<unknown, ProgramBody>) => json(200, await runProgrammatic(call)),
 })
 
 const cancelRoute = defineRoute({
@@ -34,7 +35,7 @@ const cancelRoute = defineRoute({
   summary: 'Cancel a request that runs a program',
   body: CancelBody,
   answers: { 200: { description: 'Whether the request was found.', schema: z.object({ cancelled: z.boolean() }) } },
-  handle: inWireForm(async (call: Call<unknown, CancelBody>) => json(200, { cancelled: await cancelRequest(call) })),
+  handle: async (call: Call<unknown, CancelBody>) => json(200, { cancelled: await cancelRequest(call) }),
 })
 
 export const programmaticRoutes: readonly AnyRoute[] = [runRoute, cancelRoute]

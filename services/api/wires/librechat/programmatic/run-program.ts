@@ -8,7 +8,7 @@ import { deleteFile } from '../../../files/delete-file.ts'
 import { currentFiles } from '../../../files/find-by-path.ts'
 import { runContext, type Call } from '../../../http/route.ts'
 import { answerEnded, timeLimit } from '../ended-run.ts'
-import { CapabilityError } from '../refusals.ts'
+import { WireError } from '../refusals.ts'
 import { outcome, outputFiles, shorten, WHY } from '../result.ts'
 import { bringInputs, openSession } from '../session.ts'
 import { claimRequest } from './cancel.ts'
@@ -66,7 +66,7 @@ function newProgram({ code, tools, files = [], timeout, lang, language, runtime_
 function programLanguage(name: string): ProgramLanguage {
   if (/^(py|python|python3)$/i.test(name)) return 'python'
   if (/^(bash|sh)$/i.test(name)) return 'bash'
-  throw new CapabilityError(`Programs that call tools cannot be ${JSON.stringify(name)}. Use python or bash.`)
+  throw new WireError('unsupported_capability', `Programs that call tools cannot be ${JSON.stringify(name)}. Use python or bash.`)
 }
 
 async function runOnce(call: ProgramCall, container: Container, program: Program): Promise<Answer> {
