@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { finishExecution, headOf } from '../support/finish-execution.ts'
+import { exec, upload } from '../support/librechat.ts'
 import { startApi, type TestApi } from '../support/start-api.ts'
 
 let api: TestApi
@@ -12,46 +12,9 @@ const BASE = '/librechat/v1'
 type Json = Record<string, unknown>
 const json = async (answer: Response): Promise<Json> => (await answer.json()) as Json
 
-/** Uploads one file as LibreChat does: fields first. */
-async function upload(name: string, text: string, path = '/upload'): Promise<{ session: string; fileId: string; body: Json }> {
-  const form = new FormData()
-  form.set('kind', 'user')
-  form.set('id', 'user-1')
-  form.set('file', new File([text], name))
-  const answer = await api.fetch(`${BASE}${path}`, { method: 'POST', body: form })
-  expect(answer.status).toBe(200)
-  const body = await json(answer)
-  const [file] = body['files'] as { fileId: string }[]
-  return { session: String(body['storage_session_id']), fileId: file?.fileId ?? '', body }
-}
-
-/** Sends an execution and ends it as a worker would; `change` sees its container. */
-async function exec(
-  body: Json,
-  result: Parameters<typeof finishExecution>[3],
-  change: (containerId: string) => Promise<void> = async () => undefined,
-): Promise<{ status: number; body: Json; headers: Headers }> {
-  const known = new Set(
-    (await api.table.containers.list(api.owner.tenant, { after: null, limit: 1_000, order: 'desc', name: null })).rows.map(({ id }) => id),
-  )
-  const answered = api.post(`${BASE}/exec`, body)
-  const hint = body['runtime_session_hint']
-  const find = async (): Promise<string | undefined> =>
-    (await api.table.containers.list(api.owner.tenant, { after: null, limit: 1_000, order: 'desc', name: null })).rows.find(
-      (row) => row.queue.length > 0 && (hint === undefined ? !known.has(row.id) : row.name === `librechat:${String(hint)}`),
-    )?.id
-  await expect.poll(find).toBeTypeOf('string')
-  const containerId = (await find()) ?? ''
-  const id = await headOf(api, api.owner.tenant, containerId)
-  await change(containerId)
-  await finishExecution(api, api.owner.tenant, id, result)
-  const answer = await answered
-  return { status: answer.status, body: await json(answer), headers: answer.headers }
-}
-
 describe('files', () => {
   it('are uploaded with both session ids, probed, listed, downloaded and deleted', async () => {
-    const { session, fileId, body } = await upload('data.csv', 'a,b\n')
+    const { session, fileId, body } = await upload(api, 'data.csv', 'a,b\n')
     expect(body).toMatchObject({ message: 'success', session_id: session, storage_session_id: session, files: [{ filename: 'data.csv' }] })
     const probe = `${BASE}/sessions/${session}/objects/${fileId}?kind=user&id=user-1`
     expect(await json(await api.fetch(probe))).toMatchObject({ size: 4, lastModified: expect.any(String), etag: expect.any(String) })
@@ -83,7 +46,7 @@ describe('files', () => {
   })
 
   it('of another tenant do not exist', async () => {
-    const { session, fileId } = await upload('x.txt', 'x')
+    const { session, fileId } = await upload(api, 'x.txt', 'x')
     for (const path of [`/download/${session}/${fileId}`, `/files/${session}`, `/sessions/${session}/objects/${fileId}`])
       expect((await api.fetch(`${BASE}${path}`, { key: api.otherTenant })).status).toBe(404)
   })
@@ -91,13 +54,14 @@ describe('files', () => {
 
 describe('exec', () => {
   it('runs Python with copies of its files, and distinguishes changed, unchanged and new files', async () => {
-    const [kept, changed] = [await upload('kept.txt', 'k'), await upload('sub/changed.txt', 'c')]
+    const [kept, changed] = [await upload(api, 'kept.txt', 'k'), await upload(api, 'sub/changed.txt', 'c')]
     const refs = [
       { id: kept.fileId, name: 'kept.txt', storage_session_id: kept.session, resource_id: 'user-1', kind: 'user' },
       { id: changed.fileId, name: 'sub/changed.txt', session_id: changed.session, resource_id: 'user-1', kind: 'user' },
     ]
     const file = (path: string, id: string) => ({ id, path, bytes: 1, mime: 'text/plain', sha256: 'x', isNew: true, modifiedFrom: null })
     const { status, body } = await exec(
+      api,
       { lang: 'py', code: 'print(1)', files: refs },
       { result: { stdout: '1\n', files: [file('sub/changed.txt', 'cfile_1'), file('out/new.txt', 'cfile_2')] } },
       async (containerId) => {
@@ -123,8 +87,9 @@ describe('exec', () => {
   })
 
   it('names the inputs that the code deleted', async () => {
-    const { session, fileId } = await upload('gone.txt', 'x')
+    const { session, fileId } = await upload(api, 'gone.txt', 'x')
     const { body } = await exec(
+      api,
       { lang: 'python', code: 'rm()', files: [{ id: fileId, name: 'gone.txt', storage_session_id: session }] },
       {},
       async (containerId) => {
@@ -137,6 +102,7 @@ describe('exec', () => {
 
   it('answers failing code with 200 and the traceback in stderr', async () => {
     const { status, body } = await exec(
+      api,
       { lang: 'py', code: '1/0' },
       {
         result: { error: { name: 'ZeroDivisionError', value: 'x', traceback: ['ZeroDivisionError: division by zero'] } },
@@ -148,8 +114,8 @@ describe('exec', () => {
 
   it('uses one container for all calls with the same hint', async () => {
     const call = { lang: 'py', code: 'pass', runtime_session_hint: 'conversation-1' }
-    const first = await exec(call, {})
-    const second = await exec(call, {})
+    const first = await exec(api, call, {})
+    const second = await exec(api, call, {})
     expect(first.body).toMatchObject({ runtime_status: 'new', code: 0 })
     expect(second.body).toMatchObject({ runtime_status: 'reused', runtime_session_id: first.body['runtime_session_id'] })
     expect(second.headers.get('x-codeapi-execution-profile')).toBe('stateful')

@@ -4,10 +4,11 @@ import { runCode } from '../../executions/run-code.ts'
 import { checkSource } from '../../executions/source.ts'
 import { runContext, type Call } from '../../http/route.ts'
 import { answerEnded, timeLimit } from './ended-run.ts'
+import { bringInputs, renamedNotes } from './inputs.ts'
 import { findLanguage, type WireLanguage } from './languages.ts'
 import { outcome, outputFiles } from './result.ts'
 import type { ExecBody } from './schema.ts'
-import { bringInputs, openSession } from './session.ts'
+import { openSession } from './session.ts'
 
 /** Runs code in the container of the hint, or in a new one with copies of the files. Failing code is an answer with status 200. */
 export async function exec(call: Call<unknown, ExecBody>): Promise<Readonly<Record<string, unknown>>> {
@@ -19,7 +20,7 @@ export async function exec(call: Call<unknown, ExecBody>): Promise<Readonly<Reco
   const execution = await run(call, container.id, language)
   return answerEnded(call, execution, async (result) => {
     return {
-      ...outcome(execution, result),
+      ...outcome(execution, result, renamedNotes(inputs)),
       session_id: container.id,
       ...(await outputFiles(call, container, inputs, result)),
       ...(hint === undefined ? {} : { runtime_session_id: container.id, runtime_status: isNew ? 'new' : 'reused' }),

@@ -3,7 +3,7 @@ import { trimText, withoutColours } from '../../../core/trim-text.ts'
 import { currentFiles } from '../../files/find-by-path.ts'
 import type { Call } from '../../http/route.ts'
 import type { OutputFile } from './schema.ts'
-import type { Input } from './session.ts'
+import type { Input } from './inputs.ts'
 
 const MAX_CHARS = 100_000
 /** Maximum number of files that clients accept from one execution. */
@@ -18,8 +18,8 @@ export const WHY: Readonly<Record<string, string>> = {
   output_limit: 'stdout length exceeded',
 }
 
-/** What the model reads is in `stdout` and `stderr`; clients show nothing else. */
-export function outcome(row: Execution, result: ExecutionResult | null): Readonly<Record<string, unknown>> {
+/** What the model reads is in `stdout` and `stderr`, also `notes`; clients show nothing else. */
+export function outcome(row: Execution, result: ExecutionResult | null, notes: readonly string[]): Readonly<Record<string, unknown>> {
   const error = result?.error ?? null
   const isFailed = row.status !== 'succeeded'
   const message = isFailed && row.reason !== 'error' ? (WHY[row.reason ?? ''] ?? `The execution ended with status ${row.status}`) : null
@@ -28,6 +28,7 @@ export function outcome(row: Execution, result: ExecutionResult | null): Readonl
     error === null ? '' : error.traceback.join('\n') || `${error.name}: ${error.value}`,
     message ?? '',
     ...(result?.lost ?? []).map(({ what, reason }) => `Not available: ${what}. ${reason}`),
+    ...notes,
   ]
   const exit = result?.exit
   return {

@@ -8,9 +8,10 @@ import { deleteFile } from '../../../files/delete-file.ts'
 import { currentFiles } from '../../../files/find-by-path.ts'
 import { runContext, type Call } from '../../../http/route.ts'
 import { answerEnded, timeLimit } from '../ended-run.ts'
+import { bringInputs, renamedNotes, type Input } from '../inputs.ts'
 import { WireError } from '../refusals.ts'
 import { outcome, outputFiles, shorten, WHY } from '../result.ts'
-import { bringInputs, openSession } from '../session.ts'
+import { openSession } from '../session.ts'
 import { claimRequest } from './cancel.ts'
 import { DRIVER } from './driver.ts'
 import { identifiersOf, type ProgramLanguage } from './identifiers.ts'
@@ -84,7 +85,7 @@ async function runOnce(call: ProgramCall, container: Container, program: Program
   })
   return answerEnded(call, execution, async (result) => {
     const [stderr, report] = split(result?.stderr ?? '', marker)
-    if (report === null) return { ...ended(execution, result, results), ...(await filesOf()) }
+    if (report === null) return { ...ended(execution, result, results, inputs), ...(await filesOf()) }
     const reported = callsIn(report, tools)
     if (typeof reported === 'string') return { status: 'error', error: reported, stderr: shorten(stderr), session_id: container.id }
     if (!program.isShared) await removeFiles(call, container, result)
@@ -130,8 +131,8 @@ function parse(text: string): unknown {
   }
 }
 
-function ended(execution: Execution, result: ExecutionResult | null, results: Program['results']): Answer {
-  const { stdout, stderr, code } = outcome(execution, result)
+function ended(execution: Execution, result: ExecutionResult | null, results: Program['results'], inputs: readonly Input[]): Answer {
+  const { stdout, stderr, code } = outcome(execution, result, renamedNotes(inputs))
   const common = { stdout, stderr, tool_calls_made: Object.keys(results).length, execution_time: result?.usage.runMs ?? 0 }
   if (code === 0) return { status: 'completed', ...common }
   const error = WHY[execution.reason ?? ''] ?? `Sandbox exited with code ${String(code)}`
