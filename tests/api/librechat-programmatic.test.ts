@@ -1,9 +1,10 @@
 import { gunzipSync } from 'node:zlib'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { ImageCatalogue } from '../../services/core/containers/images.ts'
+import { apiKeyRow, newApiKey } from '../../services/core/tenants/api-keys.ts'
 import type { Execution } from '../../services/core/executions/execution.ts'
 import { finishExecution } from '../support/finish-execution.ts'
-import { startApi, type TestApi } from '../support/start-api.ts'
+import { startApi, type TestApi, type TestKey } from '../support/start-api.ts'
 
 let api: TestApi
 beforeAll(async () => {
@@ -118,6 +119,28 @@ describe('a program that calls tools', () => {
     const late = await api.post(`${BASE}/programmatic`, PROGRAM, { headers: { 'x-librechat-code-request-id': 'request-2' } })
     expect([late.status, await json(late)]).toMatchObject([409, { message: expect.stringContaining('cancelled') }])
   })
+})
+
+it('of one end user is not cancelled or blocked by another one whose token has the same key id', async () => {
+  const userKey = async (subject: string): Promise<TestKey> => {
+    const key = newApiKey()
+    await api.table.tenants.putKey({ ...apiKeyRow(key, { tenant: api.owner.tenant, subject }, api.now()), id: 'jwt_shared' })
+    return { tenant: api.owner.tenant, keyId: 'jwt_shared', key }
+  }
+  const [ann, bob] = [await userKey('ann'), await userKey('bob')]
+  const headers = { 'x-librechat-code-request-id': 'request-3' }
+  const cancel = async (key: TestKey) => json(await api.post(`${BASE}/programmatic/cancel`, { request_id: 'request-3' }, { key }))
+  const start = async (key: TestKey) => {
+    const answer = api.post(`${BASE}/programmatic`, PROGRAM, { headers, key })
+    return { answer, row: await nextRow() }
+  }
+  const ofAnn = await start(ann)
+  const ofBob = await start(bob)
+  expect([ofAnn.row.subject, ofBob.row.subject]).toEqual(['ann', 'bob'])
+  expect(await cancel(bob)).toEqual({ cancelled: true })
+  expect((await api.table.executions.get(api.owner.tenant, ofAnn.row.id))?.status).toBe('queued')
+  expect(await cancel(ann)).toEqual({ cancelled: true })
+  await Promise.all([ofAnn.answer, ofBob.answer])
 })
 
 it('JavaScript runs as a process in an image that has it', async () => {

@@ -1,5 +1,6 @@
 import { ServiceError } from '../../../../core/errors.ts'
 import { newId } from '../../../../core/ids.ts'
+import { isVisible } from '../../../access.ts'
 import { cancelExecution } from '../../../executions/cancel-execution.ts'
 import type { ClaimedId } from '../../../http/claim-id.ts'
 import type { Call } from '../../../http/route.ts'
@@ -14,7 +15,9 @@ const CANCELLED = 'cancelled'
 const claim = ({ deps, caller }: Pick<Call, 'deps' | 'caller'>, requestId: string, resultId: string) => {
   const now = deps.clock.now()
   const record = { bodyHash: '', resultId, expiresAt: now + KEPT_MS }
-  return deps.table.idempotency.claim(caller.tenant, `librechat#${caller.keyId}`, requestId, record, now)
+  // Tokens of several end users can have one key id.
+  const scope = `librechat#${caller.keyId}#${caller.subject ?? ''}`
+  return deps.table.idempotency.claim(caller.tenant, scope, requestId, record, now)
 }
 
 /** The id of the execution of a request; null when the client did not identify it. Throws ServiceError `conflict` if it was cancelled or sent before. */
@@ -36,5 +39,8 @@ export async function claimRequest(call: Pick<Call, 'deps' | 'caller' | 'request
 export async function cancelRequest(call: Call<unknown, CancelBody>): Promise<boolean> {
   const { record, isNew } = await claim(call, call.body.request_id, CANCELLED)
   if (isNew || record.resultId === CANCELLED) return false
-  return (await cancelExecution(call.deps, call.caller.tenant, record.resultId)) !== null
+  const { deps, caller } = call
+  const row = await deps.table.executions.get(caller.tenant, record.resultId)
+  if (row === null || !isVisible(row, caller)) return false
+  return (await cancelExecution(deps, caller.tenant, row.id)) !== null
 }
