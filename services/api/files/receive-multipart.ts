@@ -164,10 +164,13 @@ class FileParts<Stored> {
 }
 
 const tooLarge = ({ maxBytes, part, advice }: FormRules): ServiceError =>
-  new ServiceError('request_too_large', `The file is larger than ${maxBytes} bytes. ${advice}`, { ...(part === null ? {} : { param: part }) })
+  new ServiceError('request_too_large', `The file is larger than ${maxBytes} bytes. ${advice}`, {
+    ...(part === null ? {} : { param: part }),
+  })
 
 async function openForm(request: Request, { maxBytes, part, maxFiles = 1 }: FormRules): Promise<BusboyInstance> {
-  if (request.body === null) throw refuse(`The request has no body. Send multipart/form-data with a file${inPart(part)}.`, part ?? undefined)
+  if (request.body === null)
+    throw refuse(`The request has no body. Send multipart/form-data with a file${inPart(part)}.`, part ?? undefined)
   const parse = await loadFormParser()
   try {
     return parse(request, { files: maxFiles, fileSize: maxBytes, fieldSize: 8 * 1024, parts: PARTS_PER_FILE * maxFiles })
