@@ -1,7 +1,7 @@
 import type { ResponseEvent } from '../core/events.ts'
 import { describeCause } from '../core/describe-cause.ts'
 import { hasEnded, type Execution } from '../core/executions/execution.ts'
-import { mustWait } from '../core/conversations/conversation-queue.ts'
+import { leaveConversation, mustWait } from '../core/conversations/conversation-queue.ts'
 import { LIMITS } from '../core/limits.ts'
 import type { TurnMessage } from '../core/messages.ts'
 import type { LeaseResult, Patch } from '../core/ports/leased-store.ts'
@@ -66,6 +66,9 @@ async function step(
   const { responses } = deps.table
   if (againAt !== undefined && (await responses.get(tenant, responseId))?.fence !== againAt) return 'early'
   const acquired = await acquireLease(deps, responses, { tenant, id: responseId }, { patch: { status: 'in_progress' } })
+  // The worker that ended it may have died before it left the conversation.
+  if (acquired.kind === 'ended')
+    await leaveConversation({ conversations: deps.table.conversations, queue: deps.queue }, acquired.row, acquired.row.containerId)
   if (acquired.kind !== 'acquired') return acquired.kind
   const { row } = acquired
   const progress: Progress = { turn: null, snapshot: null }

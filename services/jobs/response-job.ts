@@ -1,3 +1,4 @@
+import { leaveConversation } from '../core/conversations/conversation-queue.ts'
 import { topicOf } from '../core/events.ts'
 import type { Clock } from '../core/ports/clock.ts'
 import type { Queue } from '../core/ports/queue.ts'
@@ -42,5 +43,6 @@ async function endAsDeadLetter(deps: ResponseJobDeps, row: ResponseRecord): Prom
   const end = { status: 'failed', error: DEAD_LETTER, completedAt } as const
   const ended = await table.responses.commit(tenant, id, fence, end, { removeAt: await reviewAt(deps, row, completedAt) })
   signals.notify(topicOf('response', id))
+  await leaveConversation({ conversations: table.conversations, queue: deps.queue }, row, row.containerId).catch(() => undefined)
   if (ended !== null) await publishResponseEnd(deps, ended).catch(() => undefined)
 }

@@ -1,5 +1,5 @@
 import { itemPosition, type ConversationItem } from '../../core/conversations/conversation.ts'
-import { notifyResponse } from '../../core/responses/accept-response.ts'
+import { leaveConversation } from '../../core/conversations/conversation-queue.ts'
 import { inputItemId, wireItems } from '../../core/responses/input-items.ts'
 import { dayOf } from '../../core/usage/usage.ts'
 import type { TurnDeps } from '../deps.ts'
@@ -27,7 +27,7 @@ export async function endTurn(deps: TurnDeps, turn: Turn, action: Extract<NextAc
   await recordTokens(deps, turn)
   await turn.log.fence()
   await commitEnd(deps, turn, status)
-  await leaveConversation(deps, turn)
+  await leaveConversation({ conversations: deps.table.conversations, queue: deps.queue }, turn.row, turn.state.containerId)
 }
 
 /** Called before the end is committed, so that a crash does not lose the record; a repetition replaces it. */
@@ -80,12 +80,4 @@ async function addToConversation(deps: TurnDeps, { row, state }: TurnView): Prom
       content,
     })),
   )
-}
-
-/** Notifies the next response of the conversation. If a crash prevents it, the next response finds this one ended. */
-async function leaveConversation(deps: TurnDeps, { row, state }: TurnView): Promise<void> {
-  const { tenant, id, conversationId } = row
-  if (conversationId === null) return
-  const next = (await deps.table.conversations.dequeue(tenant, conversationId, id, state.containerId))?.queue[0]
-  if (next !== undefined) await notifyResponse(deps.queue, tenant, next)
 }

@@ -12,6 +12,8 @@ export interface Snapshot {
   readonly takenAt: number
   /** Number of sandboxes that started to restore it. */
   readonly tries: number
+  /** The container's generation at the last of these starts; absent before the first. */
+  readonly triedBy?: number
   /** A kernel received it. That kernel may be newer from then on, so the snapshot is never restored again. */
   readonly isRestored: boolean
 }

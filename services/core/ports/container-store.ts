@@ -79,7 +79,7 @@ export interface ContainerStore {
   ): Promise<Container | null>
   /** Ends the claim with this key and changes nothing else; null when the row has another claim. */
   endHibernation(tenant: string, id: string, objectKey: string): Promise<Container | null>
-  /** Counts an attempt to restore this snapshot in the sandbox of `generation`; null for another generation or a restored snapshot. */
+  /** Counts the sandbox of `generation` among those that tried to restore this snapshot, once; null for another generation or a restored snapshot. */
   beginRestore(tenant: string, id: string, generation: number, objectKey: string): Promise<Container | null>
   /** Marks this snapshot as restored in the sandbox of `generation`; null for another generation. Idempotent. */
   endRestore(tenant: string, id: string, generation: number, objectKey: string): Promise<Container | null>

@@ -4,7 +4,7 @@ import { newSandbox } from '../../core/sandboxes/new-sandbox.ts'
 import { SUPERVISOR_PROTOCOL, type Sandbox } from '../../core/sandboxes/sandbox.ts'
 import type { PlaceDeps } from '../deps.ts'
 import { notifyWaiting } from './notify-waiting.ts'
-import { stopSandbox } from './stop-sandbox.ts'
+import { stopUnclaimed } from './stop-sandbox.ts'
 import { startSandbox } from './start-sandbox.ts'
 import { wantedSize, type PoolBounds } from './wanted-size.ts'
 
@@ -125,11 +125,7 @@ class WarmPool implements Pool {
 
   /** Demand has decreased. A concurrent claim wins, because only the worker that moves the row may stop the sandbox. */
   async #drain(surplus: readonly Sandbox[]): Promise<void> {
-    const { table, clock } = this.#deps
-    for (const { id } of surplus) {
-      const change = { state: 'stopping', dueAt: clock.now() } as const
-      if ((await table.sandboxes.move(id, ['ready'], change, { unclaimed: true })) !== null) await stopSandbox(this.#deps, id)
-    }
+    for (const { id } of surplus) await stopUnclaimed(this.#deps, { id, state: 'ready' })
   }
 }
 

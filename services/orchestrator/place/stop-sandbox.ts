@@ -1,4 +1,11 @@
+import type { Sandbox } from '../../core/sandboxes/sandbox.ts'
 import type { PlaceDeps } from '../deps.ts'
+
+/** Stops a sandbox that no container has claimed or reserved meanwhile: the row may be older than a claim. */
+export async function stopUnclaimed(deps: PlaceDeps, { id, state }: Pick<Sandbox, 'id' | 'state'>): Promise<void> {
+  const change = { state: 'stopping', dueAt: deps.clock.now() } as const
+  if ((await deps.table.sandboxes.move(id, [state], change, { unclaimed: true })) !== null) await stopSandbox(deps, id)
+}
 
 /** Stops a sandbox permanently. `hasEnded`: the platform has nothing left to stop or to remove. The row's state is `stopping` first, so that a crash in between is repaired. */
 export async function stopSandbox(deps: PlaceDeps, sandboxId: string, { hasEnded = false } = {}): Promise<void> {

@@ -4,13 +4,13 @@ import { hasCommands, isIdle, type Container } from '../../core/containers/conta
 import { hasEnded, type Execution } from '../../core/executions/execution.ts'
 import { isId } from '../../core/ids.ts'
 import { objectPrefix } from '../../core/object-keys.ts'
-import { recordUsage } from '../../core/usage/record-usage.ts'
 import type { DueRow } from '../../core/ports/table.ts'
 import type { ReconcilerDeps, RepairDeps } from '../deps.ts'
 import { acquireLease, LEASE_MS } from '../../jobs/lease.ts'
 import { hasSubscribers, publishContainerExpiry } from '../../jobs/webhooks/publish-event.ts'
 import { stopSandbox } from '../place/stop-sandbox.ts'
 import { removeStaleQueueHead } from '../run/remove-stale-queue-head.ts'
+import { publishCompletion } from '../run/end-execution.ts'
 import { endCancelled } from '../run/end-without-result.ts'
 import { planHibernation } from './hibernation-time.ts'
 import { repeatAfterMs } from './repeat-after.ts'
@@ -21,6 +21,8 @@ import { sweepVersions } from './sweep-versions.ts'
 const SWEEP_AGAIN_MS = 60_000
 /** An unsuccessful request to hibernate is sent again after this time, milliseconds. */
 const HIBERNATE_AGAIN_MS = 60_000
+
+const ANNOUNCED_FOR_MS = 8 * DAY_MS
 
 /** Repairs a container: its queue, its idle sandbox, its deletion. */
 export async function repairContainer(deps: RepairDeps, due: DueRow): Promise<void> {
@@ -60,24 +62,28 @@ export async function repairContainer(deps: RepairDeps, due: DueRow): Promise<vo
   await deps.queue.send('executions', message, { group: tenant, ...(delayMs === 0 ? {} : { delaySeconds: Math.ceil(delayMs / 1000) }) })
 }
 
-/** Publishes `container.expired` where an endpoint waits for it. Returns when the container expires, epoch ms; Infinity when nothing is left to publish. */
+/**
+ * Publishes `container.expired` where an endpoint waits for it. Every pass repeats it, for eight days: containers are checked once in seven days, and the
+ * delivery by which a repetition is recognised is kept for longer. Returns when the container expires, epoch ms;
+ * Infinity when nothing is left to publish.
+ */
 async function announceExpiry(deps: ReconcilerDeps, container: Container, now: number): Promise<number> {
   if (!(await hasSubscribers(deps, container.tenant, 'container.'))) return Infinity
-  if (!isIdle(container, now)) return container.lastActiveAt + container.expiresAfterMinutes * 60_000
-  await publishContainerExpiry(deps, container)
+  const expiresAt = container.lastActiveAt + container.expiresAfterMinutes * 60_000
+  if (!isIdle(container, now)) return expiresAt
+  if (now - expiresAt < ANNOUNCED_FOR_MS) await publishContainerExpiry(deps, container)
   return Infinity
 }
 
-/** A command that has ended, or whose row was never written, must not keep the container awake. */
-async function removeStaleCommands(
-  { table, clock }: ReconcilerDeps,
-  { tenant, id, lastActiveAt, commands = [] }: Container,
-): Promise<void> {
+/** Completes a command whose worker died after its end, and removes one whose row was never written: neither may keep the container awake. */
+async function removeStaleCommands(deps: ReconcilerDeps, { tenant, id, lastActiveAt, commands = [] }: Container): Promise<void> {
+  const { table, clock } = deps
   for (const commandId of commands) {
     const row = await table.executions.get(tenant, commandId)
+    if (row !== null && hasEnded(row.status)) await publishCompletion(deps, row)
     // A missing row may belong to an acceptance that has not written it yet.
-    const isStale = row === null ? clock.now() - lastActiveAt > RECONCILE_AFTER_MS : hasEnded(row.status)
-    if (isStale) await table.containers.removeCommand(tenant, id, commandId, lastActiveAt)
+    if (row === null && clock.now() - lastActiveAt > RECONCILE_AFTER_MS)
+      await table.containers.removeCommand(tenant, id, commandId, lastActiveAt)
   }
 }
 
@@ -108,10 +114,10 @@ async function sweepContainer(deps: ReconcilerDeps, container: Container): Promi
   // A worker that is saving its variables must have stopped before the objects are deleted.
   const saving = container.hibernating
   if (saving !== null && saving.expiresAt > deps.clock.now()) return containers.postpone(tenant, id, saving.expiresAt)
-  // Executions that are still in the queue may have ended without a usage record.
-  for (const executionId of container.queue) {
-    const row = await executions.get(tenant, executionId)
-    if (row !== null && hasEnded(row.status)) await recordUsage(deps, row)
+  // Jobs that the container still lists may have ended without a usage record or a webhook.
+  for (const jobId of [...container.queue, ...(container.commands ?? []), ...(container.backgroundCommands ?? [])]) {
+    const row = await executions.get(tenant, jobId)
+    if (row !== null && hasEnded(row.status)) await publishCompletion(deps, row)
   }
   const rows = [...(await allOf(deps, container, 'listByContainer')), ...(await allOf(deps, container, 'listCommands'))]
   // A step must not write events or files that no row refers to.

@@ -5,7 +5,7 @@ import { SUPERVISOR_PROTOCOL, type Sandbox } from '../../core/sandboxes/sandbox.
 import { detachSandbox } from '../../core/containers/detach-sandbox.ts'
 import type { PlaceDeps } from '../deps.ts'
 import { notifyWaiting } from '../place/notify-waiting.ts'
-import { stopSandbox } from '../place/stop-sandbox.ts'
+import { stopSandbox, stopUnclaimed } from '../place/stop-sandbox.ts'
 import { failUnanswered, refusalOf } from '../place/fail-unanswered.ts'
 import { reportRefusal } from '../place/report-refusal.ts'
 import { failStart, settleStart } from '../place/start-sandbox.ts'
@@ -21,7 +21,7 @@ export async function repairSandbox(deps: PlaceDeps, sandbox: Sandbox, readStatu
   if (sandbox.state === 'gone') return deps.table.sandboxes.remove(sandbox.id)
   if (sandbox.state === 'stopping') return stopSandbox(deps, sandbox.id)
   if (sandbox.state === 'starting') return repairStart(deps, sandbox, readStatus, now)
-  if (sandbox.claimedBy === null && isStale(deps, sandbox, now)) return stopSandbox(deps, sandbox.id)
+  if (sandbox.claimedBy === null && isStale(deps, sandbox, now)) return stopUnclaimed(deps, sandbox)
   if (sandbox.claimedBy !== null && !(await isHeld(deps, sandbox, now))) return stopSandbox(deps, sandbox.id)
   const status = await readStatus()
   if (status.phase === 'gone') return endSandbox(deps, sandbox, status)
@@ -70,7 +70,7 @@ async function repairStart(deps: PlaceDeps, sandbox: Sandbox, readStatus: () => 
       return notifyWaiting(deps, sandbox, settled === null ? 'failed' : 'started')
     }
   }
-  if (isTooLate && sandbox.claimedBy === null) return stopSandbox(deps, sandbox.id)
+  if (isTooLate && sandbox.claimedBy === null) return stopUnclaimed(deps, sandbox)
   if (isTooLate) {
     // The row is kept for a while, so that the execution's next step sees the failed start.
     await failStart(deps, sandbox, began)

@@ -1,4 +1,5 @@
 import { positionTime } from '../../core/conversations/conversation.ts'
+import { hasLiveResponse } from '../../core/conversations/conversation-queue.ts'
 import { objectPrefix } from '../../core/object-keys.ts'
 import { latestVersion } from '../../core/skills/skill.ts'
 import type { DueRow } from '../../core/ports/table.ts'
@@ -50,7 +51,7 @@ export async function sweepConversation({ table, clock, limits }: Deps, due: Due
     const [newest] = (await table.conversations.items(tenant, id, { after: null, limit: 1, order: 'desc' })).rows
     const usedAt = Math.max(row.createdAt, newest === undefined ? 0 : positionTime(newest.position))
     const end = usedAt + conversationDays * DAY_MS
-    if (row.queue.length > 0) return table.postpone(due, now + DAY_MS)
+    if (await hasLiveResponse(table, row)) return table.postpone(due, now + DAY_MS)
     if (end > now) return table.postpone(due, nextRetentionCheck(now, end))
     await table.conversations.markDeleted(tenant, id, now, now + DELETION_MS)
     return

@@ -3,6 +3,7 @@ import { hasCommands, type Container } from '../../core/containers/container.ts'
 import { topicOf } from '../../core/events.ts'
 import { hasEnded, type CommandSource, type Lost } from '../../core/executions/execution.ts'
 import type { RunDeps } from '../deps.ts'
+import { publishCompletion } from './end-execution.ts'
 
 const MAX_SHOWN_CHARACTERS = 120
 
@@ -15,8 +16,12 @@ export async function endBackgroundCommands(deps: RunDeps, container: Container)
   const lost: Lost[] = [...lostCommands]
   for (const commandId of backgroundCommands) {
     const row = await table.executions.requestCancel(tenant, commandId, clock.now())
-    if (row === null || hasEnded(row.status)) {
+    if (row === null) {
       await table.containers.removeCommand(tenant, id, commandId, clock.now())
+      continue
+    }
+    if (hasEnded(row.status)) {
+      await publishCompletion(deps, row)
       continue
     }
     if (row.source.kind === 'command' && !lost.some(({ what }) => what.includes(commandId))) lost.push(lossOf(commandId, row.source))

@@ -50,7 +50,7 @@ export async function hibernate(deps: StepDeps, finder: SandboxFinder, message: 
     // If the message is lost, the reconciler stops the sandbox, which no container refers to.
     if (hibernated !== null) await stop(deps, claimed)
   } catch (cause) {
-    await deps.objects.delete(claim.objectKey).catch(() => undefined)
+    await discardSnapshot(deps, before, claim.objectKey).catch(() => undefined)
     if (!(cause instanceof LeaseLostError)) throw cause
   } finally {
     lease.stop()
@@ -58,6 +58,15 @@ export async function hibernate(deps: StepDeps, finder: SandboxFinder, message: 
     const waiting = new Set([...(after?.queue.slice(0, 1) ?? []), ...(after?.commands ?? []), ...(after?.backgroundCommands ?? [])])
     for (const jobId of waiting) await notifyExecution(deps.queue, tenant, id, jobId)
   }
+}
+
+/**
+ * Deletes a snapshot that the container does not name. The write that names it may have succeeded although its reply was lost; an object that cannot be
+ * checked stays and is deleted with the container.
+ */
+async function discardSnapshot(deps: RunDeps, { tenant, id }: Container, objectKey: string): Promise<void> {
+  const row = await deps.table.containers.get(tenant, id)
+  if (row?.snapshot?.objectKey !== objectKey) await deps.objects.delete(objectKey)
 }
 
 /** Ends the claim of a worker that died; null while it may be alive. */

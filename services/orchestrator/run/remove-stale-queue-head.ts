@@ -1,23 +1,21 @@
 import { notifyExecution, RECONCILE_AFTER_MS } from '../../core/executions/accept-execution.ts'
 import type { Container } from '../../core/containers/container.ts'
 import { hasEnded } from '../../core/executions/execution.ts'
-import { recordUsage } from '../../core/usage/record-usage.ts'
+import { publishCompletion, type EndDeps } from './end-execution.ts'
 import { freeSlot } from './free-slot.ts'
-import type { EndDeps } from './end-execution.ts'
 
 /**
- * Removes a head that has ended and whose worker crashed before the removal, or whose row was never written, and enqueues the next one.
+ * Completes a head that has ended and whose worker crashed before it did so, or removes one whose row was never written; the next one is enqueued.
  * Only for a head that is too old for an acceptance in progress. False when it has not ended.
  */
-export async function removeStaleQueueHead(
-  deps: Pick<EndDeps, 'table' | 'queue' | 'clock' | 'objects' | 'slots'>,
-  container: Container,
-  head: string,
-): Promise<boolean> {
+export async function removeStaleQueueHead(deps: Omit<EndDeps, 'telemetry'>, container: Container, head: string): Promise<boolean> {
   const { tenant, id } = container
   const row = await deps.table.executions.get(tenant, head)
   if (row !== null && !hasEnded(row.status)) return false
-  if (row !== null) await recordUsage(deps, row)
+  if (row !== null) {
+    await publishCompletion(deps, row)
+    return true
+  }
   await freeSlot(deps, tenant, head)
   const dueAt = deps.clock.now() + RECONCILE_AFTER_MS
   const next = (await deps.table.containers.dequeue(tenant, id, head, container.lastActiveAt, dueAt))?.queue[0]

@@ -6,6 +6,7 @@ import {
   any,
   assign,
   atMost,
+  below,
   equals,
   exists,
   increment,
@@ -69,13 +70,21 @@ export function createHibernationVerbs(items: Items): Verbs {
 
     endHibernation: (tenant, id, objectKey) => update(tenant, id, [remove('hibernating')], isClaim(objectKey)),
 
-    beginRestore: (tenant, id, generation, objectKey) =>
-      update(
-        tenant,
-        id,
-        [increment('snapshot.tries')],
-        all(isLive, equals('generation', generation), isSnapshot(objectKey), equals('snapshot.isRestored', false)),
-      ),
+    async beginRestore(tenant, id, generation, objectKey) {
+      const isFirst = any(absent('snapshot.triedBy'), below('snapshot.triedBy', generation))
+      const isAllowed = all(isLive, equals('generation', generation), isSnapshot(objectKey), equals('snapshot.isRestored', false))
+      const actions = [increment('snapshot.tries'), set('snapshot.triedBy', generation)]
+      return (
+        (await update(tenant, id, actions, all(isAllowed, isFirst))) ??
+        // The same sandbox tries again.
+        (await unless(tenant, id, (row) => {
+          const { snapshot } = row
+          return (
+            row.generation === generation && snapshot?.objectKey === objectKey && !snapshot.isRestored && snapshot.triedBy === generation
+          )
+        }))
+      )
+    },
 
     endRestore: (tenant, id, generation, objectKey) =>
       update(tenant, id, [set('snapshot.isRestored', true)], all(isLive, equals('generation', generation), isSnapshot(objectKey))),

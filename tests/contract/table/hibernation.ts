@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest'
+import { newId } from '../../../services/core/ids.ts'
 import type { Container, Snapshot } from '../../../services/core/containers/container.ts'
 import type { Table } from '../../../services/core/ports/table.ts'
 import { T0, containerRow } from '../../support/rows.ts'
@@ -95,14 +96,19 @@ export function hibernationContract(table: () => Table): void {
   describe('restoring', () => {
     const { objectKey } = CLAIM
 
-    it('counts its attempts and allows none after the snapshot was restored', async () => {
+    it('counts each sandbox once and allows none after the snapshot was restored', async () => {
       const row = await created({ snapshot: snapshot() })
       expect(await store().beginRestore(row.tenant, row.id, 1, objectKey)).toMatchObject({ snapshot: { tries: 1, isRestored: false } })
-      expect(await store().beginRestore(row.tenant, row.id, 1, objectKey)).toMatchObject({ snapshot: { tries: 2 } })
-      const awake = { snapshot: snapshot({ tries: 2, isRestored: true }) }
-      expect(await store().endRestore(row.tenant, row.id, 1, objectKey)).toMatchObject(awake)
-      expect(await store().endRestore(row.tenant, row.id, 1, objectKey)).toMatchObject(awake)
+      expect(await store().beginRestore(row.tenant, row.id, 1, objectKey)).toMatchObject({ snapshot: { tries: 1, triedBy: 1 } })
+      await store().setSandbox(row.tenant, row.id, 1, { sandboxId: newId('sandbox'), stateLost: null, dueAt: null })
+      const { generation = 0 } = (await store().get(row.tenant, row.id)) ?? {}
+      expect(generation).toBe(2)
       expect(await store().beginRestore(row.tenant, row.id, 1, objectKey)).toBeNull()
+      expect(await store().beginRestore(row.tenant, row.id, 2, objectKey)).toMatchObject({ snapshot: { tries: 2, triedBy: 2 } })
+      const awake = { snapshot: snapshot({ tries: 2, triedBy: 2, isRestored: true }) }
+      expect(await store().endRestore(row.tenant, row.id, 2, objectKey)).toMatchObject(awake)
+      expect(await store().endRestore(row.tenant, row.id, 2, objectKey)).toMatchObject(awake)
+      expect(await store().beginRestore(row.tenant, row.id, 2, objectKey)).toBeNull()
     })
 
     it('is for this sandbox and this snapshot only', async () => {
