@@ -52,7 +52,10 @@ async function recordTokens(deps: TurnDeps, { row, state: { usage } }: TurnView)
 
 const openItems = ({ row, state }: TurnView): [number, ResponseItem][] =>
   [...state.items.entries()]
-    .filter(([, item]) => isCodeWaiting(item) || isOpenCall(item, row.request))
+    .filter(
+      ([, item]) =>
+        isCodeWaiting(item) || isOpenCall(item, row.request) || (item.type === 'shell_call_output' && item.status === 'in_progress'),
+    )
     .map(([index, item]) => [index, { ...item, status: 'incomplete' }])
 
 /**

@@ -14,6 +14,7 @@ import { trimText } from '../../core/trim-text.ts'
 import type { TurnDeps } from '../deps.ts'
 import { linkFiles } from '../outcome/call-outcome.ts'
 import { autoContainerId, createAutoContainer } from './container-context.ts'
+import { readStreamedOutput, StreamedOutput } from './shell-output-log.ts'
 import type { Turn } from './turn.ts'
 import type { TurnChange, TurnView } from './turn-state.ts'
 import { itemDone, itemStarted } from '../../core/responses/items/item-types.ts'
@@ -52,11 +53,12 @@ export async function runShell(deps: TurnDeps, { row, state }: TurnView, index: 
   const action = shellAction(item.arguments)
   if (state.containerId === null && containerId === autoContainerId(row)) await createAutoContainer(deps, row)
   const done: ShellCallItem = { ...item, status: 'completed' }
-  const { outputIndex, output } = startOutput(row, state.items, item, action)
-  step.emit(itemDone(index, done, row.request), 'soon')
-  for (const event of itemStarted(outputIndex, output)) step.emit(event, 'soon')
+  const { outputIndex, output, isResumed } = startOutput(row, state.items, item, action)
+  const streamed = isResumed ? await readStreamedOutput(deps, row, index, outputIndex) : new StreamedOutput()
+  if (!streamed.isCallDone) step.emit(itemDone(index, done, row.request), 'soon')
+  if (!isResumed) for (const event of itemStarted(outputIndex, output)) step.emit(event, 'soon')
 
-  const runner = new CommandRunner(deps, row, { ...step, index, outputIndex, output, containerId, action })
+  const runner = new CommandRunner(deps, row, { ...step, index, outputIndex, output, containerId, action, streamed })
   const problem = problemOf(action)
   const results: ShellResult[] = []
   if (problem === null) {
@@ -64,7 +66,7 @@ export async function runShell(deps: TurnDeps, { row, state }: TurnView, index: 
       const result = await runner.run(at, command)
       if (result === null) break
       results.push(result)
-      step.emit(shellResultDone(outputIndex, output, at, result), 'soon')
+      if (!streamed.hasResult(at)) step.emit(shellResultDone(outputIndex, output, at, result), 'soon')
     }
   }
   const isWhole = problem !== null || results.length === action.commands.length
@@ -85,14 +87,17 @@ export async function runShell(deps: TurnDeps, { row, state }: TurnView, index: 
 
 /** Requests the end of the commands that an interrupted call left running. */
 export async function cancelShell(deps: TurnDeps, { row, state }: TurnView): Promise<void> {
-  const interrupted = state.items.findLast((item) => item.type === 'shell_call_output' && item.status === 'incomplete')
+  const interrupted = state.items.findLast((item) => item.type === 'shell_call_output' && item.status !== 'completed')
   if (interrupted?.type !== 'shell_call_output') return
   const index = state.items.findIndex((item) => item.type === 'shell_call' && item.callId === interrupted.callId)
-  const at = interrupted.results.length
-  const marked = await deps.table.executions.requestCancel(row.tenant, commandId(row, index, at), deps.clock.now())
-  if (marked === null || hasEnded(marked.status)) return
-  deps.signals.notify(topicOf('execution', marked.id))
-  await notifyExecution(deps.queue, row.tenant, marked.containerId, marked.id)
+  for (let at = interrupted.results.length; at < MAX_COMMANDS; at++) {
+    const marked = await deps.table.executions.requestCancel(row.tenant, commandId(row, index, at), deps.clock.now())
+    if (marked === null) return
+    if (hasEnded(marked.status)) continue
+    deps.signals.notify(topicOf('execution', marked.id))
+    await notifyExecution(deps.queue, row.tenant, marked.containerId, marked.id)
+    return
+  }
 }
 
 const commandId = (row: ResponseRecord, index: number, commandIndex: number): string =>
@@ -120,7 +125,7 @@ function startOutput(row: ResponseRecord, items: TurnView['state']['items'], ite
     files: [],
     modelText: '',
   }
-  return { outputIndex, output }
+  return { outputIndex, output, isResumed: known !== -1 }
 }
 
 interface RunnerContext extends Step {
@@ -129,6 +134,7 @@ interface RunnerContext extends Step {
   readonly output: ShellOutputItem
   readonly containerId: string
   readonly action: ShellAction
+  readonly streamed: StreamedOutput
 }
 
 /** Runs the commands of one call and streams what they print. */
@@ -207,9 +213,11 @@ class CommandRunner {
 
   /** Emits what the command has printed since the last call. */
   #liveStream(id: string, commandIndex: number): (execution: Execution) => Promise<void> {
-    const { outputIndex, output, emit } = this.#context
+    const { outputIndex, output, emit, streamed } = this.#context
     let after = -1
     let chars = 0
+    // What an earlier step has streamed.
+    const left = { stdout: streamed.characters(commandIndex, 'stdout'), stderr: streamed.characters(commandIndex, 'stderr') }
     const take = (events: readonly ExecutionEvent[]): void => {
       for (const event of events) {
         if (event.seq <= after) continue
@@ -217,7 +225,10 @@ class CommandRunner {
         if (event.type !== 'stdout' && event.type !== 'stderr') continue
         chars += event.text.length
         if (chars > MAX_LIVE_CHARS) continue
-        const delta = event.type === 'stdout' ? { stdout: event.text } : { stderr: event.text }
+        const text = event.text.slice(left[event.type])
+        left[event.type] -= event.text.length - text.length
+        if (text === '') continue
+        const delta = event.type === 'stdout' ? { stdout: text } : { stderr: text }
         emit(shellDelta(outputIndex, output, commandIndex, delta), 'paced')
       }
     }

@@ -106,7 +106,8 @@ export class Turn {
     this.apply({ items: answered })
     for (const { item, isWritten, isDone } of items) {
       const index = this.#state.items.length
-      if (isDone) {
+      // The call is run again, and continues this item where its output ended.
+      if (isDone || item.type === 'shell_call_output') {
         this.apply({ items: [[index, item]] })
         continue
       }
