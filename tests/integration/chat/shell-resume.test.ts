@@ -49,11 +49,14 @@ it('streams each part of a shell call once, although two workers die while it ru
   const row = responseRow({ tenant, ...started })
   const events = () => table.events.read<ResponseEvent>({ kind: 'response', tenant, id: row.id }, 4, 1_000)
   const printed = async () => JSON.stringify((await events()).map(({ data }) => data['delta'] ?? null))
+  // The list is ordered by milliseconds, in which both commands of a call may have their place.
   const command = async (position: number): Promise<string> => {
-    await expect
-      .poll(async () => (await table.executions.listCommands(tenant, containerId, { after: null, limit: 9, order: 'asc' })).rows.length)
-      .toBe(position + 1)
-    return (await table.executions.listCommands(tenant, containerId, { after: null, limit: 9, order: 'asc' })).rows[position]?.id ?? ''
+    const named = async () =>
+      (await table.executions.listCommands(tenant, containerId, { after: null, limit: 9, order: 'asc' })).rows.find(
+        ({ source }) => source.kind === 'command' && source.argv.includes(COMMANDS[position] ?? ''),
+      )
+    await expect.poll(named).toBeDefined()
+    return (await named())?.id ?? ''
   }
   const print = (id: string, seq: number, text: string) =>
     table.events.append(
