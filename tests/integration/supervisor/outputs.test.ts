@@ -52,6 +52,24 @@ describe('a flood of output', () => {
     expect(run.events.length).toBeLessThan(2_000)
   })
 
+  it('that changes between the two streams makes few events, and loses nothing', async () => {
+    const before = await sandbox.supervisorMemoryBytes()
+    const write = 'sys.stdout.write("a"); sys.stdout.flush(); sys.stderr.write("b"); sys.stderr.flush()'
+    const run = await supervisor().run(`import sys\nfor i in range(60_000):\n    ${write}`, { timeout_ms: 100_000 })
+    expect([run.done.outcome, run.done.truncated]).toEqual(['ok', []])
+    expect([run.stdout, run.text('stderr')]).toEqual(['a'.repeat(60_000), 'b'.repeat(60_000)])
+    // The first changes keep their order.
+    expect(
+      run
+        .of('stream')
+        .slice(0, 1_000)
+        .map((event) => event['name'])
+        .join(' '),
+    ).toBe(Array(500).fill('stdout stderr').join(' '))
+    expect(run.events.length).toBeLessThan(5_000)
+    expect((await sandbox.supervisorMemoryBytes()) - before).toBeLessThan(16 * MiB)
+  })
+
   it('splits long text into events of at most 64 KiB', async () => {
     const run = await supervisor().run('print("é" * 300_000)')
     expect(Math.max(...run.of('stream').map((event) => Buffer.byteLength(String(event['text']))))).toBeLessThanOrEqual(64 * 1024)

@@ -21,9 +21,13 @@ MAX_ERROR_NAME_CHARACTERS = 1024
 MAX_ERROR_VALUE_CHARACTERS = 64 * 1024
 # Of an error past the caps: the cell must still say why it failed.
 _SHORT_ERROR_CHARACTERS = 4096
-# Text waits this long for more text. The delay grows with the number of events, so that slow dripping output stays bounded too.
+# Text waits this long for more text, but for a line after a pause. The delay grows with the number of events, so that slow dripping output
+# stays bounded too.
 COALESCE_SECONDS = ((200, 0.02), (2_000, 0.1), (20_000, 1.0))
-QUIET_SECONDS = 0.02
+# Each change between the two streams starts an event, so that readers see their order. Code that changes more often than this is shown
+# stream by stream for the rest of a delay.
+MAX_STREAM_CHANGES = 2_000
+STREAM_CHANGES_PER_DELAY = 16
 # ASCII characters that JSON writes as they are.
 _UNESCAPED = bytes(byte for byte in range(0x20, 0x80) if byte not in b'"\\')
 
@@ -52,6 +56,7 @@ class Outputs:
         self.index = 0
         self._timer: asyncio.TimerHandle | None = None
         self._sent_at = 0.0
+        self._stream_changes_left = MAX_STREAM_CHANGES
         self._display_bytes = 0
         self._display_events = 0
         self._dropped_displays: dict[str, int] = {}
@@ -103,17 +108,19 @@ class Outputs:
 
     def text(self, name: str, data: bytes | memoryview) -> None:
         stream = self._streams[name]
-        if not stream.has_pending:
-            # Events keep the order in which the two streams were written.
-            self._streams["stderr" if name == "stdout" else "stdout"].flush()
+        other = self._streams["stderr" if name == "stdout" else "stdout"]
+        if other.has_pending and not stream.has_pending and self._stream_changes_left > 0:
+            self._stream_changes_left -= 1
+            other.flush()
         stream.add(data)
         if not stream.has_pending or self._timer is not None:
             return
         loop = asyncio.get_running_loop()
-        if loop.time() - self._sent_at > QUIET_SECONDS and data[-1:] == b"\n":
+        delay = self._coalesce_delay()
+        if loop.time() - self._sent_at > delay and data[-1:] == b"\n":
             self.flush()
         else:
-            self._timer = loop.call_later(self._coalesce_delay(), self._on_timer)
+            self._timer = loop.call_later(delay, self._on_timer)
 
     def flush(self) -> None:
         if self._timer is not None:
@@ -143,7 +150,6 @@ class Outputs:
 
     def error(self, name: str, value: str, traceback: list[str], cut_bytes: int) -> bool:
         """Appends an error within the caps; False when it was dropped. `cut_bytes` is the kernel's claim of what it removed."""
-        self.flush()
         kept, left = [], MAX_TRACEBACK_BYTES
         for line in traceback:
             left -= _utf8_bytes([line])
@@ -165,7 +171,6 @@ class Outputs:
     def short_error(self, name: str, value: str) -> None:
         """The error of a cell whose own message was dropped or never came. One per cell, whatever the caps say."""
         shown = [name[:MAX_ERROR_NAME_CHARACTERS], value[:_SHORT_ERROR_CHARACTERS]]
-        self.flush()
         self._put_error(shown[0], shown[1], [], _utf8_bytes([name, value]), _utf8_bytes(shown))
 
     def _put_error(self, name: str, value: str, traceback: list[str], total: int, kept: int | None) -> None:
@@ -178,6 +183,7 @@ class Outputs:
             return
         self._error_event_bytes += kept
         self._error_events += 1
+        self.flush()
         self._log.append("error", {"index": self.index, **_clean_texts({"name": name, "value": value, "traceback": traceback})})
 
     def dropped(self, size: int, reason: str) -> None:
@@ -203,7 +209,6 @@ class Outputs:
         return entries
 
     def _append(self, kind: str, fields: dict[str, object]) -> None:
-        self.flush()
         try:
             cleaned, has_changed = json_guard.clean({"index": self.index, **fields})
         except json_guard.NotAcceptable as refusal:
@@ -230,6 +235,7 @@ class Outputs:
             self._display_bytes += size
             self._display_events += 1
             self._has_changed_numbers = self._has_changed_numbers or has_changed
+            self.flush()
             self._log.append(kind, fields)
 
     def _without_dropped(self, data: dict[str, object]) -> dict[str, object]:
@@ -249,6 +255,7 @@ class Outputs:
 
     def _on_timer(self) -> None:
         self._timer = None
+        self._stream_changes_left = min(MAX_STREAM_CHANGES, self._stream_changes_left + STREAM_CHANGES_PER_DELAY)
         self.flush()
 
     def _coalesce_delay(self) -> float:
