@@ -3,8 +3,9 @@
 import os
 import tempfile
 import unittest
+from unittest import mock
 
-from cellblock_supervisor.files import paths, walk
+from cellblock_supervisor.files import paths, tracker, walk
 from cellblock_supervisor.files.client import FileError
 from cellblock_supervisor.files.tracker import FileTracker
 
@@ -47,6 +48,13 @@ class Walk(unittest.TestCase):
         os.makedirs(os.path.dirname(full), exist_ok=True)
         with open(full, "w", encoding="utf-8") as file:
             file.write(path)
+
+    def test_bounds_the_bytes_of_all_paths_as_json(self) -> None:
+        for number in range(40):
+            self.write("\1" * 200 + str(number))
+        with mock.patch.object(walk, "MAX_LISTED_BYTES", 12_200):
+            found = walk.scan(self.root)
+        self.assertEqual((len(found["files"]), found["skipped"]), (10, [[".", walk.TOO_MANY]]))
 
     def test_finds_files_and_names_what_it_skips(self) -> None:
         self.write("a")
@@ -105,9 +113,12 @@ class Folder:
     def __init__(self) -> None:
         self.contents: dict[str, bytes] = {}
         self.skipped: list[list[object]] = []
+        # Bytes on disk; those of the content, when none are named.
+        self.allocated: dict[str, int] = {}
 
     async def scan(self) -> dict[str, list[list[object]]]:
-        return {"files": [[path, 1, len(data), hash(data), 0] for path, data in self.contents.items()], "skipped": self.skipped}
+        files = [[path, 1, len(data), hash(data), 0, self.allocated.get(path, len(data))] for path, data in self.contents.items()]
+        return {"files": files, "skipped": self.skipped}
 
     async def open(self, path: str) -> int:
         if path not in self.contents:
@@ -144,6 +155,14 @@ class Tracker(unittest.IsolatedAsyncioTestCase):
         self.assertEqual((changes.files, changes.deleted), ([], []))
         self.folder.contents = {}
         self.assertEqual((await self.tracker.changes()).deleted, ["d/e/f"])
+
+    async def test_bounds_the_holes_of_all_files_together(self) -> None:
+        half = b"\0" * (tracker.MAX_HOLE_BYTES // 2)
+        self.folder.contents = {"a": half, "b": half, "c": b"\0", "d": half}
+        self.folder.allocated = {"a": 0, "b": 0, "c": 0}
+        changes = await self.tracker.changes()
+        self.assertEqual([file["path"] for file in changes.files], ["a", "b", "d"])
+        self.assertEqual(changes.skipped, [{"path": "c", "reason": "too_large"}])
 
     async def test_reports_the_bound_on_files_each_time_and_deletes_nothing(self) -> None:
         self.folder.contents = {"x": b"1"}

@@ -160,6 +160,27 @@ describe('hostile files', () => {
     expect(run.done.deleted).toEqual([])
   })
 
+  it('thousands of the longest names, of control characters, delay nothing', async () => {
+    const make = `import os
+folder = "/".join(["\\x01" * 250] * 3)
+os.makedirs(folder)
+for i in range(9_900): os.close(os.open(folder + "/" + "\\x01" * 240 + str(i), os.O_CREAT | os.O_WRONLY))`
+    const run = await supervisor().run(make, { timeout_ms: 60_000 })
+    expect([run.done.outcome, run.done.skipped]).toEqual(['ok', []])
+    expect(run.done.truncated).toContainEqual(expect.objectContaining({ what: 'files', reason: 'too_many' }))
+    expect(run.done.files.length).toBeGreaterThan(500)
+    expect(Buffer.byteLength(JSON.stringify(run.done))).toBeLessThan(8 * 1024 * 1024)
+    // A helper that does not answer is replaced after twenty seconds, and the folder is reported as unreadable.
+    expect((await supervisor().run('print(1)')).done.skipped).toEqual([])
+  })
+
+  it('a sparse file that was known stays known when its holes become too large', async () => {
+    await supervisor().run('open("grown", "w").write("x")')
+    const grown = await supervisor().run('os.truncate("grown", 1 << 40)')
+    expect(grown.done).toMatchObject({ files: [], deleted: [], skipped: [{ path: 'grown', reason: 'too_large' }] })
+    expect((await supervisor().run('os.truncate("grown", 1)')).done).toMatchObject({ files: [], deleted: [] })
+  })
+
   it('a deep tree is listed without a crash or a hang', async () => {
     const run = await supervisor().run(
       'path = "/mnt/data"\nfor i in range(100):\n    path += "/d"\n    os.mkdir(path)\nopen(path + "/f", "w").close()',

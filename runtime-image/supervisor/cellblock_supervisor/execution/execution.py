@@ -126,9 +126,10 @@ class Execution(Listener):
                 monitor.stop()
             self._outputs.finish()
             run_ms = (time.monotonic() - started) * 1000
+            changes = await changed_files(self._files)
+            # With the hashes of the files that the code wrote.
             cpu_now = self._cgroup.cpu_ms()
             used = cpu_now - cpu if cpu is not None and cpu_now is not None else 0.0
-            changes = await changed_files(self._files)
             self.log.append("done", self._envelope(changes, run_ms, used, memory), last=True)
 
     async def _kernel_ready(self) -> bool:

@@ -58,7 +58,7 @@ class Helper:
 
     def _answer(self, reply: dict[str, object], fd: int) -> None:
         self._number += 1
-        for packet in packets.fragments(self._number, json.dumps(reply, separators=(",", ":")).encode()):
+        for packet in packets.fragments(self._number, json.dumps(reply, separators=(",", ":"), ensure_ascii=False).encode()):
             if fd >= 0:
                 socket.send_fds(self._control, [packet], [fd])
                 os.close(fd)

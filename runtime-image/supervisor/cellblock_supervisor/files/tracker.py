@@ -3,14 +3,20 @@
 import asyncio
 import itertools
 import os
+import time
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
-from ..config import DATA_DIR
 from . import walk
 from .client import FileError, FilesClient
 
 _CHUNK_BYTES = 1024 * 1024
+# Holes of sparse files take time to hash and no space: those of all files of one scan together.
+MAX_HOLE_BYTES = 512 * 1024 * 1024
+# For all hashes of one scan. The data alone is bounded by the capacity of the file system.
+MAX_HASH_SECONDS = 60.0
+# The reasons to skip an entry that is there, or may be.
+_UNREAD = ("unreadable", "too_large", "timed_out", walk.TOO_MANY)
 
 
 @dataclass(frozen=True)
@@ -86,20 +92,20 @@ class FileTracker:
             return self._known, [{"path": ".", "reason": "unreadable"}]
         skipped = [{"path": str(path), "reason": str(reason)} for path, reason in found["skipped"]]
         now: dict[str, KnownFile] = {}
-        # Sparse files can have any size: together they may not exceed twice the capacity of the file system.
-        budget = 2 * _capacity()
+        holes_left, end = MAX_HOLE_BYTES, time.monotonic() + MAX_HASH_SECONDS
         for path, *numbers in found["files"]:
             stamp = (int(numbers[0]), int(numbers[1]), int(numbers[2]), int(numbers[3]))  # type: ignore[call-overload]
             was = self._known.get(str(path))
             if was is not None and was.stamp == stamp:
                 now[str(path)] = was
                 continue
-            budget -= stamp[1]
-            if budget < 0:
+            holes = max(0, stamp[1] - int(numbers[4]))  # type: ignore[call-overload]
+            if holes > holes_left:
                 skipped.append({"path": str(path), "reason": "too_large"})
                 continue
+            holes_left -= holes
             try:
-                size, sha256 = await self._hash(str(path), stamp[1])
+                size, sha256 = await self._hash(str(path), stamp[1], end)
             except FileError as error:
                 if error.code != "ENOENT":
                     reason = error.reason if error.code == "refused" else "unreadable"
@@ -108,8 +114,8 @@ class FileTracker:
             now[str(path)] = KnownFile(stamp, size, sha256)
         return now, skipped
 
-    async def _hash(self, path: str, limit: int) -> tuple[int, str]:
-        """Size and SHA-256 of the bytes read. A file that grows meanwhile is read up to its earlier size."""
+    async def _hash(self, path: str, limit: int, end: float) -> tuple[int, str]:
+        """Size and SHA-256 of the bytes read. A file that grows meanwhile is read up to its earlier size. Raises FileError at the time `end`."""
         # It loads OpenSSL, which an idle sandbox does without.
         import hashlib
 
@@ -118,6 +124,8 @@ class FileTracker:
         view = memoryview(self._buffer)
         try:
             while total < limit:
+                if time.monotonic() > end:
+                    raise FileError("refused", "timed_out")
                 count = os.readv(fd, [view[: min(_CHUNK_BYTES, limit - total)]])
                 if count == 0:
                     break
@@ -135,8 +143,8 @@ class FileTracker:
 def _unreadable_files(
     before: dict[str, KnownFile], now: dict[str, KnownFile], skipped: list[dict[str, str]]
 ) -> dict[str, KnownFile]:
-    """Known files in unreadable folders: they may still exist. Bounded, since hostile code may hide any number."""
-    places = {entry["path"] for entry in skipped if entry["reason"] in ("unreadable", walk.TOO_MANY)}
+    """Known files that could not be read, or are in such folders: they may still exist. Bounded, since hostile code may hide any number."""
+    places = {entry["path"] for entry in skipped if entry["reason"] in _UNREAD}
     if not places:
         return {}
     missing = (path for path in before if path not in now)
@@ -165,8 +173,3 @@ def _new_skips(skipped: list[dict[str, str]], reported: frozenset[tuple[str, str
 
 def describe(path: str, file: KnownFile) -> dict[str, object]:
     return {"path": path, "bytes": file.bytes, "mtime": file.stamp[2] // 1_000_000, "sha256": file.sha256}
-
-
-def _capacity() -> int:
-    status = os.statvfs(DATA_DIR)
-    return status.f_blocks * status.f_frsize

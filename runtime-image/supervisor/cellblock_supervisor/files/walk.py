@@ -4,18 +4,23 @@ import contextlib
 import os
 import stat
 from collections.abc import Iterator
+from json.encoder import encode_basestring
 
 from . import paths
 
 MAX_FILES = 10_000
 MAX_ENTRIES = 30_000
 MAX_SKIPPED = 200
+# Of all paths together, as JSON: control characters take six bytes there.
+MAX_LISTED_BYTES = 4 * 1024 * 1024
 # Reasons of the entry `.`: not every entry was examined; not every skipped entry is named.
 TOO_MANY, TOO_MANY_SKIPPED = "too_many", "too_many_skipped"
 
 # Python's bytecode caches are no results.
 BYTECODE_FOLDER = "__pycache__"
 
+# The unit of st_blocks.
+_BLOCK_BYTES = 512
 _DIRECTORY = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
 # O_NONBLOCK: opening a FIFO must never wait for its other end.
 _READ = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_NOCTTY | os.O_CLOEXEC
@@ -68,18 +73,20 @@ def refusal(status: os.stat_result) -> str | None:
 
 
 def scan(root: int) -> dict[str, list[list[object]]]:
-    """Every file as [path, inode, size, mtime ns, ctime ns], and every skipped entry as [path, reason]."""
+    """Every file as [path, inode, size, mtime ns, ctime ns, allocated bytes], and every skipped entry as [path, reason]."""
     files: list[list[object]] = []
     skipped: list[list[object]] = []
-    visited = 0
+    visited = listed_bytes = 0
     bounds: list[list[object]] = []
     for path, status, reason in _walk(root, "", 0):
         visited += 1
-        if len(files) >= MAX_FILES or visited >= MAX_ENTRIES:
+        listed_bytes += len(encode_basestring(path).encode())
+        if len(files) >= MAX_FILES or visited >= MAX_ENTRIES or listed_bytes > MAX_LISTED_BYTES:
             bounds.append([".", TOO_MANY])
             break
         if reason is None and status is not None:
-            files.append([path, status.st_ino, status.st_size, status.st_mtime_ns, status.st_ctime_ns])
+            allocated = status.st_blocks * _BLOCK_BYTES
+            files.append([path, status.st_ino, status.st_size, status.st_mtime_ns, status.st_ctime_ns, allocated])
         elif len(skipped) < MAX_SKIPPED:
             skipped.append([path, reason])
         elif not bounds:
