@@ -120,6 +120,28 @@ describe('a command', () => {
     expect(left.stdout).toBe('0\n')
   })
 
+  it('is stopped with the processes that left its session, and without those of others', async () => {
+    const daemon = (seconds: number) => `(setsid sleep ${seconds} &)`
+    const running = start(['bash', '-c', `${daemon(612)}; setsid sleep 613 & echo ready; exec sleep 614`])
+    // The daemon whose parent has ended could be anybody's when it is younger than the command that is stopped.
+    await until(running, 'ready')
+    const late = start(['bash', '-c', `${daemon(622)}; setsid sleep 623 & echo ready; wait`], { timeout_ms: 3_000 })
+    await until(late, 'ready')
+    const young = start(['bash', '-c', 'setsid sleep 633 & echo ready; exec sleep 634'])
+    await until(young, 'ready')
+    await supervisor().run(
+      'import subprocess\nchildren = [subprocess.Popen(["sleep", "643"], start_new_session=set) for set in (False, True)]',
+    )
+    expect(new Run(await collect(late)).done).toMatchObject({ outcome: 'timed_out' })
+    const left = await bash('for f in /proc/[0-9]*/cmdline; do tr "\\0" " " < $f; echo; done 2>/dev/null | grep "^sleep 6[1-4]" | sort')
+    expect(left.stdout.trim().split(/\s*\n/)).toEqual(
+      ['612', '613', '614', '633', '634', '643', '643'].map((seconds) => `sleep ${seconds}`),
+    )
+    expect((await supervisor().run('print([child.poll() for child in children])\nfor child in children: child.kill()')).stdout).toBe(
+      '[None, None]\n',
+    )
+  })
+
   it('keeps head and tail of a flood and is ended at the limit of all output', async () => {
     const flood = await bash('head -c 3000000 /dev/zero | tr "\\0" a; echo end', { max_output_bytes: 1000, tail_bytes: 100 })
     expect(flood.stdout).toHaveLength(1100)

@@ -66,7 +66,7 @@ async def kill_background(kernel_pid: int, since_ticks: int = 0, spared: frozens
 
 def _started_since(kernel_pid: int, since_ticks: int, spared: frozenset[int]) -> set[int]:
     return {
-        pid
-        for pid, started, session in worker_processes.worker_processes()
-        if pid != kernel_pid and started >= since_ticks and session not in spared
+        process.pid
+        for process in worker_processes.worker_processes()
+        if process.pid != kernel_pid and process.started >= since_ticks and process.session not in spared
     }

@@ -12,7 +12,7 @@ import time
 from dataclasses import dataclass
 
 from ..files.tracker import FileTracker
-from . import terminals, worker_processes
+from . import background_processes, terminals, worker_processes
 from .cgroup import Cgroup
 from .command_input import CommandInput
 from .command_output import OutputReader
@@ -52,6 +52,7 @@ class Command:
     def __init__(self, request: CommandRequest, kernel: KernelHost, files: FileTracker, cgroup: Cgroup, retained: RetainedBytes) -> None:
         self.log = EventLog(retained)
         self.pid = 0
+        self._started_ticks = 0
         self.input = CommandInput(self._signal, self._resize)
         self.peak = 0
         self._request = request
@@ -113,6 +114,7 @@ class Command:
                 theirs = self._open_pipes()
             else:
                 theirs = [self._open_terminal(request.terminal)]
+            self._started_ticks = background_processes.now_ticks()
             self.pid = await self._kernel.command_starter.start([description, *theirs], self._on_exit)
         finally:
             for fd in (description, *theirs):
@@ -157,7 +159,7 @@ class Command:
             self.stop("output_limit", LIMIT_GRACE_MS)
 
     def _signal(self, number: int) -> None:
-        """To the command's process group; SIGKILL to its whole session."""
+        """To the command's process group; SIGKILL to everything that it started."""
         if self.pid <= 0 or self._exit.done():
             return
         if number == signal.SIGKILL:
@@ -169,7 +171,8 @@ class Command:
     def _kill(self) -> None:
         """Repeated until the program has ended: one that was forked a moment ago has no session yet."""
         if self.pid > 0:
-            worker_processes.kill_session(self.pid)
+            spared = self._kernel.spared_sessions() - {self.pid} | {self._kernel.pid} - {0}
+            worker_processes.kill_command(self.pid, self._started_ticks, spared)
         if not self._exit.done():
             self._kill_timer = asyncio.get_running_loop().call_later(_KILL_AGAIN_SECONDS, self._kill)
 

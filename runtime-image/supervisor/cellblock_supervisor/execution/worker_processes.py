@@ -4,6 +4,7 @@ import contextlib
 import os
 import signal
 from collections.abc import Callable, Iterator
+from typing import NamedTuple
 
 from ..config import WORKER_UID
 
@@ -16,6 +17,15 @@ _MAX_KILL_SCANS = 100
 _WORKER = str(WORKER_UID).encode()
 
 
+class WorkerProcess(NamedTuple):
+    """`started` is in ticks of the system clock since boot."""
+
+    pid: int
+    started: int
+    session: int
+    parent: int
+
+
 def kill_all(spared: frozenset[int] = frozenset()) -> None:
     """Kills every process of the worker, and no other process. `spared` are sessions that stay: those of running commands.
 
@@ -26,20 +36,49 @@ def kill_all(spared: frozenset[int] = frozenset()) -> None:
         return
     suspend_all()
     try:
-        _kill_until_none(lambda session: session not in spared)
+        _kill_until_none(lambda alive: {process.pid for process in alive if process.session not in spared})
     finally:
         resume_all()
 
 
-def kill_session(session: int) -> None:
-    """Kills every process of one session. Processes that left it are not found."""
-    _kill_until_none(lambda of: of == session)
+def kill_command(command: int, since_ticks: int, spared: frozenset[int]) -> None:
+    """Kills a command with everything that it started, in whatever session it is now.
+
+    `spared` are the kernel and the other commands, with their descendants and sessions. A process whose parent has ended and that is in none of
+    their sessions belongs to nobody that can be known: it is killed when it started at `since_ticks` or later.
+    """
+    suspend_all()
+    try:
+        _kill_until_none(lambda alive: _of_command(alive, command, since_ticks, spared))
+    finally:
+        resume_all()
 
 
-def _kill_until_none(is_meant: Callable[[int], bool]) -> None:
+def _of_command(alive: list[WorkerProcess], command: int, since_ticks: int, spared: frozenset[int]) -> set[int]:
+    by_pid = {process.pid: process for process in alive}
+    spared_sessions = {by_pid[pid].session for pid in spared if pid in by_pid} | spared
+
+    def is_meant(process: WorkerProcess) -> bool:
+        ancestor: WorkerProcess | None = process
+        oldest = process
+        # No more steps than processes: a number may be used again while the list is read.
+        for _ in alive:
+            if ancestor is None:
+                break
+            if ancestor.pid in spared:
+                return False
+            if command in (ancestor.pid, ancestor.session):
+                return True
+            oldest, ancestor = ancestor, by_pid.get(ancestor.parent)
+        return process.session not in spared_sessions and oldest.session not in spared_sessions and oldest.started >= since_ticks
+
+    return {process.pid for process in alive if is_meant(process)}
+
+
+def _kill_until_none(meant: Callable[[list[WorkerProcess]], set[int]]) -> None:
     killed: set[int] = set()
     for _ in range(_MAX_KILL_SCANS):
-        found = {pid for pid, _, session in worker_processes() if is_meant(session)} - killed
+        found = meant(list(worker_processes())) - killed
         if not found:
             return
         for pid in found:
@@ -47,8 +86,8 @@ def _kill_until_none(is_meant: Callable[[int], bool]) -> None:
         killed |= found
 
 
-def worker_processes() -> Iterator[tuple[int, int, int]]:
-    """Id, start time in ticks and session of each live worker process. Names are hostile text: parsing starts after the closing bracket."""
+def worker_processes() -> Iterator[WorkerProcess]:
+    """Each live worker process. Names are hostile text: parsing starts after the closing bracket."""
     for name in os.listdir("/proc"):
         if not name.isdigit():
             continue
@@ -61,7 +100,7 @@ def worker_processes() -> Iterator[tuple[int, int, int]]:
             with open(f"/proc/{name}/stat", "rb") as file:
                 fields = file.read().rpartition(b")")[2].split()
             if fields[0] not in (b"Z", b"X"):
-                yield int(name), int(fields[19]), int(fields[3])
+                yield WorkerProcess(int(name), int(fields[19]), int(fields[3]), int(fields[1]))
         except (OSError, IndexError, ValueError):
             continue
 
