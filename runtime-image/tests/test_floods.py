@@ -1,10 +1,14 @@
 """Output of child processes on the kernel's descriptors: every byte is counted and the end is kept, at any speed."""
 
 import asyncio
+import contextlib
 import fcntl
 import os
+import socket
+import threading
 import unittest
 
+from cellblock_supervisor import packets
 from cellblock_supervisor.execution.kernel_host import Listener
 from cellblock_supervisor.execution.kernel_link import KernelLink
 from cellblock_supervisor.execution.head_tail_stream import HeadTailStream
@@ -63,6 +67,26 @@ class Floods(unittest.IsolatedAsyncioTestCase):
         self.assertEqual(self.kept.keeper.total_bytes, len(whole))
         self.assertEqual("".join(self.kept.texts), (whole[:HEAD] + whole[-TAIL:]).decode())
         self.assertLess(self.kept.read_bytes, len(whole))
+
+    async def test_reads_a_bounded_rest_from_a_process_that_sends_on(self) -> None:
+        channel = socket.socket(fileno=os.dup(self.link.worker_fds[0]))
+        ends = threading.Event()
+
+        def send() -> None:
+            while not ends.is_set():
+                with contextlib.suppress(OSError):
+                    channel.send(bytes((packets.STDOUT,)) + b"x" * (packets.PACKET_BYTES - 1))
+
+        sender = threading.Thread(target=send)
+        sender.start()
+        try:
+            self.link.drain_all()
+        finally:
+            ends.set()
+            self.link.close()
+            sender.join()
+            channel.close()
+        self.assertLess(self.kept.keeper.total_bytes, 16 * 1024 * 1024)
 
     async def test_enlarges_only_the_flooded_pipe(self) -> None:
         self.assertEqual(fcntl.fcntl(self.stdout, fcntl.F_GETPIPE_SZ), USUAL_PIPE_BYTES)

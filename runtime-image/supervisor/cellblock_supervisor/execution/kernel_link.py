@@ -28,6 +28,9 @@ _SMALL_READ_BYTES = 16 * 1024
 _MIN_READ_INTERVAL_SECONDS = 0.001
 _PAUSE_SECONDS = 0.0002
 _PACKETS_PER_TURN = 64
+# More than a socket holds, whose buffer user code cannot enlarge beyond the host's maximum.
+_MAX_REST_PACKETS = 4_096
+_MAX_REST_BYTES = 8 * 1024 * 1024
 
 
 class LinkEvents(Protocol):
@@ -125,9 +128,13 @@ class KernelLink:
             self._read_raw(name, _PIPE_BYTES)
 
     def drain_all(self) -> None:
-        """After the kernel's death: reads everything that it sent."""
-        while self._open and self._read_packet():
-            pass
+        """After the kernel's death: reads what it sent. A process that is spared may hold the other end and send on, so there is an end."""
+        left = _MAX_REST_BYTES
+        for _ in range(_MAX_REST_PACKETS):
+            size = self._read_packet() if self._open and left > 0 else 0
+            if size == 0:
+                break
+            left -= size
         self.drain()
 
     def clear_fragments(self) -> None:
@@ -151,22 +158,23 @@ class KernelLink:
             if not self._open or not self._read_packet():
                 return
 
-    def _read_packet(self) -> bool:
+    def _read_packet(self) -> int:
+        """Returns how many bytes were read, those in the pipes included; 0 when there is no packet."""
         try:
             size = self._socket.recv_into(self._buffer)
         except BlockingIOError:
-            return False
+            return 0
         except OSError:
             size = 0
         if size == 0:
             self._loop.remove_reader(self._socket)
             self._events.on_closed()
-            return False
+            return 0
         kind = self._buffer[0]
+        raw = 0
         # What children wrote before this packet comes first. One poll avoids two reads that mostly return nothing.
         if self._raw_poll.poll(0):
-            for name in self._raw:
-                self._read_raw(name, _RAW_READ_BYTES)
+            raw = sum(self._read_raw(name, _RAW_READ_BYTES) for name in self._raw)
         if kind == packets.STDOUT:
             self._events.on_text("stdout", self._view[1:size])
         elif kind == packets.STDERR:
@@ -182,7 +190,7 @@ class KernelLink:
                 self._events.on_dropped(dropped, "bundle_too_large")
             if whole is not None:
                 self._on_whole_message(whole)
-        return True
+        return size + raw
 
     def _on_whole_message(self, body: bytes) -> None:
         try:
