@@ -45,7 +45,7 @@ def kill_command(command: int, since_ticks: int, spared: frozenset[int]) -> None
     """Kills a command with everything that it started, in whatever session it is now.
 
     `spared` are the kernel and the other commands, with their descendants and sessions. A process whose parent has ended and that is in none of
-    their sessions belongs to nobody that can be known: it is killed when it started at `since_ticks` or later.
+    their sessions has no known owner: it is killed when it started at `since_ticks` or later.
     """
     suspend_all()
     try:
