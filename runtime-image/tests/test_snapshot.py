@@ -2,14 +2,17 @@
 
 import datetime
 import decimal
+import os
 import signal
 import subprocess
 import threading
 import time
+import types
 import unittest
 import uuid
 import weakref
 from concurrent.futures import ThreadPoolExecutor
+from unittest import mock
 
 import numpy
 
@@ -56,6 +59,37 @@ class SlowToRestore:
 
     def __reduce__(self) -> tuple[object, ...]:
         return _sleep_long, (self._shared,)
+
+
+class RaisingClass:
+    @property
+    def __class__(self) -> type:
+        raise RuntimeError("no class")
+
+
+class Raises:
+    def __init__(self, error: BaseException) -> None:
+        self._error = error
+
+    def __reduce__(self) -> tuple[object, ...]:
+        raise self._error
+
+
+class NamelessMeta(type):
+    @property
+    def __name__(cls) -> str:  # type: ignore[override]
+        raise RuntimeError("no name")
+
+
+class MuteError(Exception, metaclass=NamelessMeta):
+    def __str__(self) -> str:
+        raise SystemExit
+
+
+class EndlessError(Exception):
+    def __str__(self) -> str:
+        _sleep_long()
+        return "late"
 
 
 class Slow:
@@ -234,6 +268,30 @@ class Snapshots(unittest.TestCase):
             self.assertEqual((back["rest"], back["a"], back["b"]), (rest, [shared, rest], shared))
             self.assertIs(back["a"][0], back["b"])  # type: ignore[index]
             self.assertIs(back["a"][1], back["rest"])  # type: ignore[index]
+
+    def test_keeps_the_others_beside_values_of_every_odd_kind(self) -> None:
+        unnamed, numbered = types.ModuleType("m"), types.ModuleType("m")
+        del unnamed.__name__
+        numbered.__name__ = 5  # type: ignore[assignment]
+        variables = {
+            "first": [1],
+            1: "a number as name",
+            b"bytes": 2,
+            "unnamed": unnamed,
+            "numbered": numbered,
+            "lying": mock.Mock(spec=os),
+            "raising": RaisingClass(),
+            "os": os,
+            "last": [2],
+        }
+        back, lost = carry(variables)  # type: ignore[arg-type]
+        self.assertEqual({name: value for name, value in back.items() if name != "raising"}, {"first": [1], "os": os, "last": [2]})
+        self.assertLessEqual({"namespace", "unnamed", "numbered", "lying"}, set(lost))
+        self.assertRegex(lost["namespace"], "^2 of its keys")
+
+    def test_names_an_error_that_cannot_be_shown(self) -> None:
+        back, lost = carry({"exits": Raises(SystemExit(3)), "mute": Raises(MuteError()), "endless": Raises(EndlessError()), "last": [2]}, 2_000)
+        self.assertEqual((back, lost), ({"last": [2]}, {"exits": "SystemExit: 3", "mute": "MuteError", "endless": "EndlessError"}))
 
     def test_loses_a_variable_that_takes_too_long_to_save(self) -> None:
         before = signal.getsignal(signal.SIGALRM)

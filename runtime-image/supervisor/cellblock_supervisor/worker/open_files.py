@@ -11,10 +11,11 @@ _KINDS = (io.TextIOWrapper, io.BufferedWriter, io.BufferedRandom)
 
 def flush(values: Iterable[object]) -> None:
     for value in list(values):
-        # Only regular files: a pipe can be full.
-        if type(value) in _KINDS and not value.closed and isinstance(value.name, str) and os.path.isfile(value.name):
-            with contextlib.suppress(OSError, ValueError):
-                value.flush()
-        elif type(value).__module__ == _HDF5 and value:
-            with contextlib.suppress(OSError, ValueError, RuntimeError):
+        # Values may be of any class, with any error.
+        with contextlib.suppress(Exception):
+            # Only regular files: a pipe can be full.
+            if type(value) in _KINDS:
+                if not value.closed and isinstance(value.name, str) and os.path.isfile(value.name):
+                    value.flush()
+            elif type(value).__module__ == _HDF5 and value:
                 value.flush()

@@ -15,7 +15,7 @@ from .namespace_pickler import NamespacePickler, ByteCounter
 from .namespace_unpickler import NamespaceUnpickler, count_memoized
 from .process_state import FIRST_PARTS, ProcessState
 from .snapshot_frames import FrameReader, send_frame
-from .time_budget import TimeBudget
+from .time_budget import TimeBudget, TimeBudgetExceeded
 from .unsaved_state import UnsavedState, named_signal_handlers
 
 FORMAT = {"format": "cellblock-namespace", "v": 1}
@@ -32,8 +32,8 @@ def variables(shell) -> dict[str, object]:  # type: ignore[no-untyped-def]
     hidden = shell.user_ns_hidden
     return {
         name: value
-        for name, value in shell.user_ns.items()
-        if name not in hidden and not _is_history(name) and not (name.startswith("__") and name.endswith("__"))
+        for name, value in dict(shell.user_ns).items()
+        if type(name) is str and name not in hidden and not _is_history(name) and not (name.startswith("__") and name.endswith("__"))
     }
 
 
@@ -53,14 +53,14 @@ class ProcessParts:
                 parts = self._process.dump(lost)
                 lost += self._unsaved.named()
         except BaseException as error:
-            lost.append({"what": "environment", "reason": _reason(error)})
+            lost.append({"what": "environment", "reason": _reason(error, budget)})
         try:
             with budget:
                 shell = self._languages.save_shell()
             if shell is not None:
                 parts[_SHELL] = shell.encode("utf-8", "replace")
         except BaseException as error:
-            lost.append({"what": _SHELL, "reason": _reason(error)})
+            lost.append({"what": _SHELL, "reason": _reason(error, budget)})
         try:
             with budget:
                 r = self._languages.save_r(max_r_bytes)
@@ -68,7 +68,7 @@ class ProcessParts:
                 parts[_R], left_out = r
                 lost += [{"what": f"R variable {name}", "reason": reason} for name, reason in left_out]
         except BaseException as error:
-            lost.append({"what": _R, "reason": _reason(error)})
+            lost.append({"what": _R, "reason": _reason(error, budget)})
         if self._languages.has_javascript:
             lost.append({"what": "javascript session", "reason": "The variables of a JavaScript session cannot be saved."})
         return parts
@@ -94,16 +94,20 @@ def dump(  # type: ignore[no-untyped-def]
     imports: dict[str, str] = {}
     keep: list[tuple[int, str, object]] = []
     lost: list[dict[str, str]] = []
+    unnamed = sum(type(name) is not str for name in dict(shell.user_ns))
+    if unnamed:
+        lost.append({"what": "namespace", "reason": f"{unnamed} of its keys are no text. Only names can be saved."})
     for name, value in variables(shell).items():
-        if isinstance(value, types.ModuleType):
-            imports[name] = value.__name__
-            continue
         try:
             with budget:
+                # Its class: what a value says of itself may raise or be wrong.
+                if issubclass(type(value), types.ModuleType):
+                    imports[name] = _module_name(value)
+                    continue
                 size = _size(value)
             keep.append((size, name, value))
         except BaseException as error:
-            lost.append(_lost_variable(shell, name, error))
+            lost.append(_lost_variable(shell, name, error, budget))
     lost_of_process: list[dict[str, str]] = []
     parts = process_parts.dump(budget, lost_of_process, max_bytes // 4)
     total = sum(size for size, _, _ in keep) + sum(map(len, parts.values()))
@@ -125,15 +129,16 @@ def dump(  # type: ignore[no-untyped-def]
     # Objects in the memo.
     count = 0
     # Definitions come first, so that they do not depend on a variable that cannot be restored.
-    for _, name, value in sorted(keep, key=lambda entry: not isinstance(entry[2], (type, types.FunctionType))):
+    for _, name, value in sorted(keep, key=lambda entry: not issubclass(type(entry[2]), (type, types.FunctionType))):
         if name in dropped:
             continue
         try:
             with budget:
                 pickler.dump(value)
+                raw = [buffer.raw() for buffer in buffers]
         except BaseException as error:
             # It could be pickled before: user code changes it meanwhile. Its objects in the memo were never sent.
-            lost.append(_lost_variable(shell, name, error))
+            lost.append(_lost_variable(shell, name, error, budget))
             pickler.memo = {key: entry for key, entry in pickler.memo.copy().items() if entry[0] < count}
             sink.take()
             buffers.clear()
@@ -141,8 +146,8 @@ def dump(  # type: ignore[no-untyped-def]
         pieces = sink.take()
         count = count + count_memoized(pieces) if sum(map(len, pieces)) <= _SMALL_BYTES else len(pickler.memo.copy())
         send_frame(channel, b"N", json.dumps(name).encode())
-        for buffer in buffers:
-            send_frame(channel, b"B", buffer.raw())
+        for content in raw:
+            send_frame(channel, b"B", content)
         send_frame(channel, b"P", *pieces)
         buffers.clear()
     send_frame(channel, b"L", json.dumps(lost).encode())
@@ -171,7 +176,7 @@ def load(shell, channel: Channel, budget: TimeBudget, process_parts: ProcessPart
                         shell.user_ns[alias] = importlib.import_module(module)
                     restored += 1
                 except BaseException as error:
-                    lost.append({"what": alias, "reason": _reason(error)})
+                    lost.append({"what": alias, "reason": _reason(error, budget)})
         elif kind == b"E":
             part, _, content = bytes(body).partition(b"\0")
             (early if json.loads(part) in FIRST_PARTS else late).append((json.loads(part), content))
@@ -186,7 +191,7 @@ def load(shell, channel: Channel, budget: TimeBudget, process_parts: ProcessPart
                     shell.user_ns[name] = unpickler.load(name, body, buffers)
                 restored += 1
             except BaseException as error:
-                lost.append({"what": name, "reason": _reason(error)})
+                lost.append({"what": name, "reason": _reason(error, budget)})
         elif kind == b"L":
             lost += json.loads(body)
     # After the variables: unpickling may import modules that set options and use random numbers.
@@ -204,7 +209,7 @@ def _load_parts(process_parts: ProcessParts, parts: list[tuple[str, bytes]], bud
             with budget:
                 process_parts.load(part, content)
         except BaseException as error:
-            lost.append({"what": part, "reason": _reason(error)})
+            lost.append({"what": part, "reason": _reason(error, budget)})
 
 
 class _PickleParts:
@@ -235,13 +240,26 @@ def _is_history(name: str) -> bool:
     return name in _HISTORY_NAMES or (name.startswith("_") and name.removeprefix("_").removeprefix("i").isdigit())
 
 
-def _lost_variable(shell, name: str, error: BaseException) -> dict[str, str]:  # type: ignore[no-untyped-def]
-    return {"what": name, "reason": f"{_reason(error)[:180]}. {defining_line(shell, name)}".removesuffix(". ")}
+def _module_name(module: types.ModuleType) -> str:
+    """Not with the module's own `__getattr__`. Raises ValueError."""
+    name = types.ModuleType.__getattribute__(module, "__name__")
+    if type(name) is not str:
+        raise ValueError("A module without a name cannot be imported again")
+    return name
 
 
-def _reason(error: BaseException) -> str:
-    """User code raises what it likes, SystemExit included, and its `__str__` may fail as well."""
+def _lost_variable(shell, name: str, error: BaseException, budget: TimeBudget) -> dict[str, str]:  # type: ignore[no-untyped-def]
+    return {"what": name, "reason": f"{_reason(error, budget)[:180]}. {defining_line(shell, name)}".removesuffix(". ")}
+
+
+def _reason(error: BaseException, budget: TimeBudget) -> str:
+    """User code raises what it likes, SystemExit included, and its `__str__` may fail or take long as well."""
+    # Not with a property of its metaclass.
+    kind = type.__dict__["__name__"].__get__(type(error))
     try:
-        return f"{type(error).__name__}: {error}"[:300]
+        if type(error) is TimeBudgetExceeded:
+            return f"{kind}: {error}"
+        with budget:
+            return f"{kind}: {error}"[:300]
     except BaseException:
-        return type(error).__name__[:300]
+        return kind[:300]
