@@ -34,6 +34,18 @@ class HostileJson(unittest.TestCase):
         for body in (b"", b"[1]", b"{", b"[" * 100_000, b"\xff", b"null"):
             self.assertIsNone(json_guard.parse_message(body))
 
+    def test_reads_utf8_only(self) -> None:
+        text = '{"a":"\u2200","b":[' + "{}," * 200_000 + "0]}"
+        for encoding in ("utf-16", "utf-32"):
+            self.assertIsNone(json_guard.parse_message(text.encode(encoding)))
+        # These bytes are also UTF-8, of other characters.
+        for encoding in ("utf-16-le", "utf-16-be"):
+            small = '{"a":"\u2200","b":[0]}'.encode(encoding)
+            self.assertEqual(json.loads(small)["b"], [0])
+            self.assertIsNone(json_guard.parse_message(small))
+        with self.assertRaises(json_guard.NotAcceptable):
+            json_guard.parse_message(text.encode())
+
     def test_drops_a_message_with_too_many_values_before_it_is_parsed(self) -> None:
         for body in (b"[" + b"[]," * 1_000_000 + b"1]", b'{"a":[' + b'"",' * 500_000 + b"1]}"):
             with self.assertRaisesRegex(json_guard.NotAcceptable, "too_many_keys"):

@@ -8,7 +8,7 @@ MAX_DEPTH = 48
 MAX_NODES = 50_000
 # Parsing costs up to a hundred bytes of memory per value: larger messages are counted before they are parsed.
 _COUNT_FROM_BYTES = 64 * 1024
-_STRING = re.compile(rb'"[^"\\]*+(?:\\.[^"\\]*+)*+"', re.DOTALL)
+_STRING = re.compile(r'"[^"\\]*+(?:\\.[^"\\]*+)*+"', re.DOTALL)
 
 
 class NotAcceptable(Exception):
@@ -17,19 +17,24 @@ class NotAcceptable(Exception):
 
 def parse_message(body: bytes) -> dict[str, object] | None:
     """A message of the channel as a dict, or None for anything else that a hostile sender wrote. Raises NotAcceptable for too many values."""
-    if len(body) > _COUNT_FROM_BYTES and _count_separators(body) > 2 * MAX_NODES:
+    try:
+        # The parser would take UTF-16 and UTF-32 from bytes too, whose brackets are counted as other characters.
+        text = body.decode()
+    except ValueError:
+        return None
+    if len(body) > _COUNT_FROM_BYTES and _count_separators(text) > 2 * MAX_NODES:
         raise NotAcceptable("too_many_keys")
     try:
-        message = json.loads(body)
+        message = json.loads(text)
     except (ValueError, RecursionError):
         return None
     return message if isinstance(message, dict) else None
 
 
-def _count_separators(body: bytes) -> int:
+def _count_separators(text: str) -> int:
     """Outside strings, without parsing."""
-    rest = _STRING.sub(b"", body)
-    return rest.count(b",") + rest.count(b"[") + rest.count(b"{")
+    rest = _STRING.sub("", text)
+    return rest.count(",") + rest.count("[") + rest.count("{")
 
 
 def clean_text(text: str) -> str:
