@@ -4,24 +4,36 @@ import { LIMITS } from '../../core/limits.ts'
 import { atMost } from '../http/schemas.ts'
 
 const MAX_VARIABLES = 100
-const NO_NULL = /^[^\0]*$/
+/** The kernel accepts 128 KiB in one argument. */
+const MAX_ARGUMENT_BYTES = 120 * 1024
+
+/** Text that an operating system takes as an argument, a variable or a path. */
+export const osText = (max: number) =>
+  z
+    .string()
+    .max(max)
+    .regex(/^[^\0]*$/, 'give text without null characters')
+    .refine((text) => text.isWellFormed(), 'give whole Unicode characters, not half of a surrogate pair')
+
+/** One argument of a program. */
+export const commandArgument = osText(MAX_ARGUMENT_BYTES).refine(
+  (text) => Buffer.byteLength(text) <= MAX_ARGUMENT_BYTES,
+  `give at most ${MAX_ARGUMENT_BYTES} bytes`,
+)
+
+/** Environment variables of a run, by name. */
+export const environment = atMost(
+  MAX_VARIABLES,
+  z.record(osText(255).regex(/^[^=]+$/, 'name variables without =, at most 255 characters'), osText(32_768)),
+)
 
 /** Request fields `env` and `cwd`, of code and of commands. */
 export const scopeFields = {
-  env: atMost(
-    MAX_VARIABLES,
-    z.record(
-      z.string().regex(/^[^\0=]{1,255}$/, 'name variables without =, at most 255 characters'),
-      z.string().max(32_768).regex(NO_NULL, 'give text without null characters'),
-    ),
-  )
+  env: environment
     .nullish()
     .openapi({ type: 'object', additionalProperties: { type: 'string' }, description: 'Environment variables, for this run only.' }),
-  cwd: z
-    .string()
+  cwd: osText(LIMITS.maxPathBytes)
     .min(1)
-    .max(LIMITS.maxPathBytes)
-    .regex(NO_NULL, 'give a path without null characters')
     .nullish()
     .openapi({ description: 'Folder to run in, relative to `/mnt/data` or absolute; for this run only.' }),
 }

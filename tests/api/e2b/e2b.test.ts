@@ -47,6 +47,11 @@ describe('the control plane', () => {
     expect([gone.status, await gone.json()]).toMatchObject([404, { code: 404, message: expect.stringContaining('No sandbox') }])
   })
 
+  it.each([{ 'A=B': 'x' }, { A: 'x\0' }, { A: '\ud800' }, { '': 'x' }])('refuses variables that no program takes: %j', async (envVars) => {
+    const answer = await control('POST', '/v2/sandboxes', api.owner, { envVars })
+    expect([answer.status, await answer.json()]).toMatchObject([400, { code: 400 }])
+  })
+
   it('lists by metadata with a percent sign, encoded once or twice', async () => {
     const { sandboxID } = await create(api.owner, { metadata: { p: '50%', 'a%': 'x' } })
     for (const query of ['metadata=p%3D50%2525', 'metadata=p%3D50%252525', 'metadata=a%2525%3Dx', 'metadata=a%2525%3Dx%26p%3D50%2525']) {
@@ -87,7 +92,9 @@ describe('the control plane', () => {
     expect(await refused(control('POST', '/v2/sandboxes', api.owner, { timeout: 'x' }))).toMatchObject([400, { code: 400 }])
     expect(await refused(control('POST', '/v2/sandboxes', api.owner, { templateID: 'x' }))).toMatchObject([404, { code: 404 }])
     expect(await refused(control('POST', '/v2/sandboxes', api.owner, { volumeMounts: [{}] }))).toMatchObject([501, { code: 501 }])
-    expect(await refused(control('POST', '/v2/sandboxes', api.owner, { envVars: { A: 'x'.repeat(40_000) } }))).toMatchObject([413, {}])
+    expect(
+      await refused(control('POST', '/v2/sandboxes', api.owner, { envVars: { A: 'x'.repeat(20_000), B: 'x'.repeat(20_000) } })),
+    ).toMatchObject([413, {}])
     expect(await refused(control('GET', '/snapshots', api.owner))).toMatchObject([501, { code: 501 }])
   })
 

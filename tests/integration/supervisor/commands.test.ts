@@ -55,6 +55,21 @@ describe('a command', () => {
     expect(nowhere.text('stderr')).toContain('/mnt/data/no-such-folder')
   })
 
+  it('refuses text that no program takes', async () => {
+    for (const part of [
+      { argv: ['echo', '\ud800'] },
+      { env: { A: '\udc00' } },
+      { env: { '\ud800': 'x' } },
+      { cwd: '\ud800' },
+      { argv: ['a\0b'] },
+    ]) {
+      const answer = await supervisor().call('PUT', `/commands/${newId()}`, JSON.stringify({ v: 1, argv: ['true'], ...part }))
+      expect([answer.status, JSON.parse(answer.body.toString())]).toMatchObject([400, { error: { code: 'bad_request' } }])
+    }
+    const cell = { v: 1, cells: [{ code: '1' }], env: { A: '\ud800' } }
+    expect((await supervisor().call('PUT', `/executions/${newId()}`, JSON.stringify(cell))).status).toBe(400)
+  })
+
   it('runs once per id, and a second reader gets its events from any number on', async () => {
     const id = newId()
     const script = 'echo once >> /tmp/once-$0; wc -l < /tmp/once-$0'
@@ -122,8 +137,8 @@ describe('a command', () => {
 
   it('is stopped with the processes that left its session, and without those of others', async () => {
     const daemon = (seconds: number) => `(setsid sleep ${seconds} &)`
-    const running = start(['bash', '-c', `${daemon(612)}; setsid sleep 613 & echo ready; exec sleep 614`])
-    // The daemon whose parent has ended could be anybody's when it is younger than the command that is stopped.
+    // A daemon whose parent has ended and that is younger than the stopped command counts as its own. Start times have steps of 10 ms.
+    const running = start(['bash', '-c', `${daemon(612)}; setsid sleep 613 & sleep 0.1; echo ready; exec sleep 614`])
     await until(running, 'ready')
     const late = start(['bash', '-c', `${daemon(622)}; setsid sleep 623 & echo ready; wait`], { timeout_ms: 3_000 })
     await until(late, 'ready')

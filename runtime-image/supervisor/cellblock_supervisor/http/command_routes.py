@@ -18,6 +18,7 @@ from .execution_routes import (
     environment,
     folder,
     integer,
+    is_os_text,
     optional,
     stream,
     trace_id,
@@ -103,8 +104,8 @@ def _argv(given: object) -> tuple[str, ...]:
     if not isinstance(given, list) or not 1 <= len(given) <= MAX_ARGUMENTS:
         raise HttpError("bad_request", f"argv must be a list of 1 to {MAX_ARGUMENTS} strings")
     for argument in given:
-        if not isinstance(argument, str) or "\0" in argument or len(argument.encode("utf-8", "surrogatepass")) > MAX_ARGUMENT_BYTES:
-            raise HttpError("bad_request", f"each of argv must be a string of at most {MAX_ARGUMENT_BYTES} bytes without a null character")
+        if not isinstance(argument, str) or not is_os_text(argument) or len(argument.encode()) > MAX_ARGUMENT_BYTES:
+            raise HttpError("bad_request", f"each of argv must be a string of at most {MAX_ARGUMENT_BYTES} bytes, of whole Unicode characters but null")
     if not given[0]:
         raise HttpError("bad_request", "the first of argv must name a program")
     return tuple(given)

@@ -150,8 +150,8 @@ def environment(body: dict[str, object]) -> dict[str, str]:
     if not isinstance(given, dict) or len(given) > MAX_VARIABLES or sum(len(f"{name}{value}") for name, value in given.items()) > MAX_ENV_BYTES:
         raise HttpError("bad_request", f"env must be an object of at most {MAX_VARIABLES} variables and {MAX_ENV_BYTES} characters")
     for name, value in given.items():
-        if not isinstance(value, str) or not name or "=" in name or "\0" in name + value:
-            raise HttpError("bad_request", "each variable of env has a name without = and a string as its value, both without a null character")
+        if not isinstance(value, str) or not name or "=" in name or not is_os_text(name + value):
+            raise HttpError("bad_request", "each variable of env has a name without = and a string as its value, both of whole Unicode characters but null")
     return given
 
 
@@ -160,9 +160,17 @@ def folder(body: dict[str, object]) -> str | None:
     given = body.get("cwd")
     if given is None:
         return None
-    if not isinstance(given, str) or "\0" in given or len(given) > MAX_PATH_CHARACTERS:
-        raise HttpError("bad_request", f"cwd must be a path of at most {MAX_PATH_CHARACTERS} characters")
+    if not isinstance(given, str) or not is_os_text(given) or len(given) > MAX_PATH_CHARACTERS:
+        raise HttpError("bad_request", f"cwd must be a path of at most {MAX_PATH_CHARACTERS} whole Unicode characters but null")
     return os.path.join(DATA_DIR, given)
+
+
+def is_os_text(text: str) -> bool:
+    """Whether the operating system takes it as an argument: without a null character and without half of a surrogate pair."""
+    try:
+        return b"\0" not in text.encode()
+    except UnicodeEncodeError:
+        return False
 
 
 def optional(body: dict[str, object], name: str, low: int) -> int | None:

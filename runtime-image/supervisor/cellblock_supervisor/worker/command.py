@@ -51,6 +51,9 @@ def main(fds: list[int]) -> None:
         _fail(f"{program}: command not found", _NOT_FOUND)
     except OSError as error:
         _fail(f"{program}: {error.strerror}", _NOT_EXECUTABLE)
+    except ValueError as error:
+        # What no program takes: an empty name in the environment, for instance.
+        _fail(f"{program}: {error}", _NOT_EXECUTABLE)
 
 
 def _fail(reason: str, code: int) -> None:

@@ -4,7 +4,9 @@ import type { E2bSession } from '../../../core/containers/container.ts'
 import { ServiceError } from '../../../core/errors.ts'
 import { hasEnded } from '../../../core/executions/execution.ts'
 import { EXECUTION_LANGUAGES, type ExecutionLanguage } from '../../../core/executions/language.ts'
+import { LIMITS } from '../../../core/limits.ts'
 import { runCode } from '../../executions/run-code.ts'
+import { osText } from '../../executions/scope.ts'
 import { checkSource } from '../../executions/source.ts'
 import { json } from '../../http/responses.ts'
 import type { AnyRoute, Call } from '../../http/route.ts'
@@ -63,7 +65,7 @@ async function list(call: Call): Promise<Response> {
   return json(200, [defaultContext('python'), ...session.contexts])
 }
 
-const NewContext = z.looseObject({ language: z.string().nullish(), cwd: z.string().nullish() })
+const NewContext = z.looseObject({ language: z.string().nullish(), cwd: osText(LIMITS.maxPathBytes).nullish() })
 
 async function create(call: Call): Promise<Response> {
   const { container } = await useSandbox(call)

@@ -6,6 +6,7 @@ import type { ApiDeps } from '../../deps.ts'
 import { cancelExecution } from '../../executions/cancel-execution.ts'
 import { executionEvents } from '../../executions/execution-events.ts'
 import { runCode } from '../../executions/run-code.ts'
+import { environment } from '../../executions/scope.ts'
 import { checkSource } from '../../executions/source.ts'
 import type { AnyRoute, Call } from '../../http/route.ts'
 import { streamCall } from '../../http/stream-call.ts'
@@ -19,7 +20,7 @@ const Execute = z.looseObject({
   code: z.string(),
   context_id: z.string().nullish(),
   language: z.string().nullish(),
-  env_vars: z.record(z.string(), z.string()).nullish(),
+  env_vars: environment.nullish(),
 })
 
 const NDJSON = { 'content-type': 'application/x-ndjson', 'cache-control': 'no-store', 'x-accel-buffering': 'no' } as const

@@ -8,6 +8,7 @@ import { runCommand } from '../../commands/run-command.ts'
 import { sendCommandInput } from '../../commands/send-input.ts'
 import type { ApiDeps } from '../../deps.ts'
 import { executionEvents } from '../../executions/execution-events.ts'
+import { commandArgument, environment, osText } from '../../executions/scope.ts'
 import type { AnyRoute, Call } from '../../http/route.ts'
 import { pidOf, runningCommands, selectCommand, TAG_METADATA } from './commands.ts'
 import { serverStream, unary } from './connect.ts'
@@ -19,10 +20,10 @@ const Size = z.looseObject({ cols: z.int().min(1).max(1_000), rows: z.int().min(
 const Pty = z.looseObject({ size: Size.optional() })
 const Start = z.looseObject({
   process: z.looseObject({
-    cmd: z.string().min(1),
-    args: z.array(z.string()).default([]),
-    envs: z.record(z.string(), z.string()).default({}),
-    cwd: z.string().optional(),
+    cmd: commandArgument.min(1),
+    args: z.array(commandArgument).default([]),
+    envs: environment.default({}),
+    cwd: osText(LIMITS.maxPathBytes).optional(),
   }),
   pty: Pty.optional(),
   tag: z.string().max(200).optional(),

@@ -3,6 +3,7 @@ import type { Container, E2bSession } from '../../../core/containers/container.t
 import { createContainer } from '../../../core/containers/create-container.ts'
 import { ServiceError } from '../../../core/errors.ts'
 import { endContainer } from '../../containers/end-container.ts'
+import { environment } from '../../executions/scope.ts'
 import { json } from '../../http/responses.ts'
 import type { AnyRoute, Call } from '../../http/route.ts'
 import { grantFor, tokenOf, withGrant } from './access-token.ts'
@@ -26,7 +27,7 @@ const CreateSandbox = z.looseObject({
   templateID: z.string().max(200).default('base'),
   timeout: seconds,
   metadata: texts,
-  envVars: texts,
+  envVars: environment.nullish(),
   autoPause: z.boolean().nullish(),
   autoResume: z.looseObject({ enabled: z.boolean() }).nullish(),
   network: z.unknown().optional(),

@@ -2,18 +2,11 @@ import { constants } from 'node:os'
 import { z } from '@hono/zod-openapi'
 import { EXECUTION_REASONS, EXECUTION_STATUSES } from '../../../../core/executions/execution.ts'
 import { LIMITS } from '../../../../core/limits.ts'
-import { scopeFields } from '../../../executions/scope.ts'
+import { commandArgument, scopeFields } from '../../../executions/scope.ts'
 import { atMost, Metadata } from '../../../http/schemas.ts'
 import { ExecutionFile, ExecutionUsage } from '../executions/schema.ts'
 
 const MAX_ARGUMENTS = 1_000
-/** The kernel accepts 128 KiB in one argument. */
-const MAX_ARGUMENT_CHARACTERS = 120 * 1024
-const argument = z
-  .string()
-  .max(MAX_ARGUMENT_CHARACTERS)
-  .regex(/^[^\0]*$/, 'give text without null characters')
-  .refine((text) => text.isWellFormed() && Buffer.byteLength(text) <= MAX_ARGUMENT_CHARACTERS, 'give valid Unicode of at most 122880 bytes')
 const cells = (description: string) => z.int().min(1).max(1_000).openapi({ description })
 
 const TerminalSize = z.strictObject({ cols: cells('Columns.'), rows: cells('Rows.') })
@@ -21,10 +14,10 @@ const TerminalSize = z.strictObject({ cols: cells('Columns.'), rows: cells('Rows
 /** Exactly one of `argv` and `command`. */
 export const RunCommand = z
   .strictObject({
-    argv: atMost(MAX_ARGUMENTS, z.array(argument).min(1))
+    argv: atMost(MAX_ARGUMENTS, z.array(commandArgument).min(1))
       .nullish()
       .openapi({ type: 'array', items: { type: 'string' }, description: 'The program and its arguments, without a shell.' }),
-    command: argument.min(1).nullish().openapi({ description: 'A command line for `bash -lc`.', example: 'ls -l && wc -l *.csv' }),
+    command: commandArgument.min(1).nullish().openapi({ description: 'A command line for `bash -lc`.', example: 'ls -l && wc -l *.csv' }),
     ...scopeFields,
     stdin: z
       .string()
