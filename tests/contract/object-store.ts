@@ -132,7 +132,9 @@ export function objectStoreContract(name: string, store: () => ObjectStore): voi
       for (let group = 0; group < 11; group++) {
         await Promise.all(Array.from({ length: 100 }, () => store().put(newObjectKey('tnt_1', 'files', parent), Buffer.from('x'), TEXT)))
       }
-      expect(await store().deletePrefix(objectPrefix('tnt_1', parent))).toBe(1100)
+      const first = await store().deletePrefix(objectPrefix('tnt_1', parent), () => true)
+      expect([first > 0, first < 1100]).toEqual([true, true])
+      expect(await store().deletePrefix(objectPrefix('tnt_1', parent))).toBe(1100 - first)
     })
 
     it.each([

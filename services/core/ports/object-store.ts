@@ -15,7 +15,8 @@ export interface ObjectStore {
   get(key: string): Promise<{ readonly body: ByteStream; readonly bytes: number } | null>
   head(key: string): Promise<{ readonly bytes: number } | null>
   delete(key: string): Promise<void>
-  deletePrefix(prefix: string): Promise<number>
+  /** Deletes the objects below a prefix; returns how many. Ends early when `isOver`, which is asked meanwhile. */
+  deletePrefix(prefix: string, isOver?: () => boolean): Promise<number>
   /** Total size of all objects below a prefix, bytes. It lists them all. */
   sizeOf(prefix: string): Promise<number>
   /** A URL that is valid without an API key for `expiresSeconds` (at most 300), served as `attachment` with a fixed type. */

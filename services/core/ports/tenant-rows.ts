@@ -12,6 +12,15 @@ export interface ExportedRow {
 export interface TenantRows {
   /** Without secrets and without rows that only the service uses. */
   export(tenant: string): AsyncIterable<ExportedRow>
-  /** Removes every row but the tenant's and its audit rows, its API keys and links included. Returns the number of removed rows. */
-  removeAll(tenant: string): Promise<number>
+  /**
+   * Removes every row but the tenant's and its audit rows, its API keys and links included, from `cursor` on: null for the beginning, otherwise
+   * that of an earlier answer. Ends early when `isOver`, which is asked after each page.
+   */
+  remove(tenant: string, cursor: string | null, isOver: () => boolean): Promise<RemovedRows>
+}
+
+export interface RemovedRows {
+  readonly count: number
+  /** Where to continue; null at the end. */
+  readonly cursor: string | null
 }

@@ -18,6 +18,8 @@ export interface TenantDeletion {
   readonly completedAt: number | null
   readonly removedRows: number
   readonly removedObjects: number
+  /** Of the search through the table that has not reached its end: where it continues, and what it has found. */
+  readonly search?: { readonly cursor: string; readonly removed: number }
 }
 
 /** An operator's settings for one tenant. Defaults come from LIMITS and the server's configuration. */

@@ -40,7 +40,7 @@ export function createFileObjectStore(options: {
     },
 
     delete: (key) => folder.delete(key),
-    deletePrefix: (prefix) => folder.deletePrefix(prefix),
+    deletePrefix: (prefix, isOver) => folder.deletePrefix(prefix, isOver),
     sizeOf: async (prefix) => (await folder.list(prefix)).reduce((sum, { bytes }) => sum + bytes, 0),
 
     async presignGet(key, { publicUrl, filename, contentType, expiresSeconds }) {

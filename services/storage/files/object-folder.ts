@@ -14,7 +14,7 @@ export interface ObjectFolder {
   open(key: string): Promise<OpenObject | null>
   delete(key: string): Promise<void>
   /** Returns how many objects it deleted. */
-  deletePrefix(prefix: string): Promise<number>
+  deletePrefix(prefix: string, isOver?: () => boolean): Promise<number>
   /** In the order of the keys' bytes. */
   list(prefix: string): Promise<readonly StoredObject[]>
   /** Copies every object into a new folder, which openObjectFolder can open. Objects deleted meanwhile may be missing. */
@@ -86,10 +86,14 @@ class HashedFolder implements ObjectFolder {
     await rmdir(dirname(path)).catch(() => undefined)
   }
 
-  async deletePrefix(prefix: string): Promise<number> {
-    const objects = await this.list(prefix)
-    for (const { key } of objects) await this.delete(key)
-    return objects.length
+  async deletePrefix(prefix: string, isOver = () => false): Promise<number> {
+    let deleted = 0
+    for (const { key } of await this.list(prefix)) {
+      await this.delete(key)
+      deleted++
+      if (isOver()) break
+    }
+    return deleted
   }
 
   async list(prefix: string): Promise<readonly StoredObject[]> {

@@ -19,6 +19,12 @@ export function createTenantRows(items: Items, tenants: Pick<TenantStore, 'listK
     } while (startKey !== undefined)
   }
 
+  async function removeKeys(tenant: string): Promise<number> {
+    const keys = (await tenants.listKeys()).filter((key) => key.tenant === tenant)
+    await items.writeMany(keys.map(({ hash }) => ({ delete: apiKeyKey(hash) })))
+    return keys.length
+  }
+
   return {
     async *export(tenant) {
       for await (const page of pages(tenant))
@@ -29,16 +35,17 @@ export function createTenantRows(items: Items, tenants: Pick<TenantStore, 'listK
           yield { kind, id, part, fields: fieldsOf(item) }
         }
     },
-    async removeAll(tenant) {
-      const keys = (await tenants.listKeys()).filter((key) => key.tenant === tenant)
-      await items.writeMany(keys.map(({ hash }) => ({ delete: apiKeyKey(hash) })))
-      let removed = keys.length
-      for await (const page of pages(tenant)) {
-        const gone = page.filter((item) => !KEPT.has(parseRowKey(String(item['pk'])).name))
+    async remove(tenant, cursor, isOver) {
+      let count = cursor === null ? await removeKeys(tenant) : 0
+      let startKey = cursor === null ? undefined : (JSON.parse(cursor) as Item)
+      do {
+        const page = await items.scan(tenantPrefix(tenant), startKey)
+        const gone = page.items.filter((item) => !KEPT.has(parseRowKey(String(item['pk'])).name))
         await items.writeMany(gone.flatMap(removals))
-        removed += gone.length
-      }
-      return removed
+        count += gone.length
+        startKey = page.lastKey
+      } while (startKey !== undefined && !isOver())
+      return { count, cursor: startKey === undefined ? null : JSON.stringify({ pk: startKey['pk'], sk: startKey['sk'] }) }
     },
   }
 }

@@ -45,7 +45,7 @@ export function createS3ObjectStore({ client, bucket }: { readonly client: S3Cli
       await client.send(new DeleteObjectCommand(at(key)))
     },
 
-    async deletePrefix(prefix) {
+    async deletePrefix(prefix, isOver = () => false) {
       let deleted = 0
       for (;;) {
         const { Contents = [], IsTruncated } = await client.send(new ListObjectsV2Command({ Bucket: bucket, Prefix: prefix }))
@@ -55,7 +55,7 @@ export function createS3ObjectStore({ client, bucket }: { readonly client: S3Cli
         if (Errors.length > 0)
           throw new Error(`S3 kept ${Errors.length} of the objects to delete: ${Errors[0]?.Code ?? 'no reason given'}. Try again.`)
         deleted += Objects.length
-        if (IsTruncated !== true) return deleted
+        if (IsTruncated !== true || isOver()) return deleted
       }
     },
 

@@ -59,12 +59,36 @@ export function smallStoresContract(table: () => Table): void {
       expect(await kinds(tenant.id)).toEqual(['link', 'tenant'])
       expect(await table().tenants.beginDeletion(tenant.id, T0)).toMatchObject({ deletion: { requestedAt: T0, completedAt: null } })
       expect(await table().tenants.beginDeletion(tenant.id, T0 + 1)).toMatchObject({ deletion: { requestedAt: T0 } })
-      expect(await table().tenantRows.removeAll(tenant.id)).toBe(2)
+      expect(await table().tenantRows.remove(tenant.id, null, () => false)).toEqual({ count: 2, cursor: null })
       expect(await kinds(tenant.id)).toEqual(['tenant'])
       expect(await table().links.findByToken(link.tokenHash)).toBeNull()
       expect(await table().tenants.findKey(key.hash)).toBeNull()
       expect(await kinds(other.id)).toEqual(['tenant'])
-      expect(await table().tenantRows.removeAll(tenant.id)).toBe(0)
+      expect(await table().tenantRows.remove(tenant.id, null, () => false)).toEqual({ count: 0, cursor: null })
+    })
+
+    it('are removed page by page, from where an earlier call ended', async () => {
+      const tenant = newTenant()
+      await table().tenants.create(tenant)
+      // More than a page: of DynamoDB 1 MB, of SQLite 200 rows.
+      await Promise.all(Array.from({ length: 1_100 }, () => table().links.put({ ...newLink(), tenant: tenant.id })))
+      const text = 'x'.repeat(300_000)
+      for (const id of Array.from({ length: 4 }, () => newId('execution')))
+        await table().events.append(
+          { kind: 'execution', tenant: tenant.id, id },
+          { firstSeq: 0, events: [{ seq: 0, at: T0, type: 'stdout', cell: 0, text }], fence: 1, sourceSeq: null },
+        )
+      const counts: number[] = []
+      let cursor: string | null = null
+      do {
+        const removed = await table().tenantRows.remove(tenant.id, cursor, () => true)
+        counts.push(removed.count)
+        cursor = removed.cursor
+      } while (cursor !== null)
+      expect(counts.length).toBeGreaterThan(1)
+      expect(Math.max(...counts)).toBeLessThan(1_104)
+      expect(counts.reduce((sum, count) => sum + count)).toBe(1_104)
+      expect(await table().tenantRows.remove(tenant.id, null, () => false)).toEqual({ count: 0, cursor: null })
     })
 
     it('find a key by its hash alone, even if revoked', async () => {
