@@ -4,7 +4,7 @@ import { hasEnded, type Execution } from '../core/executions/execution.ts'
 import { leaveConversation, mustWait } from '../core/conversations/conversation-queue.ts'
 import { LIMITS } from '../core/limits.ts'
 import type { TurnMessage } from '../core/messages.ts'
-import type { LeaseResult, Patch } from '../core/ports/leased-store.ts'
+import type { LeaseResult } from '../core/ports/leased-store.ts'
 import { loadResponse } from '../core/responses/response-blobs.ts'
 import { hasResponseEnded, isCheckpointed, hasEventStream, type ResponseRecord } from '../core/responses/response.ts'
 import { EventLogConflictError } from '../jobs/event-log-writer.ts'
@@ -18,7 +18,7 @@ import { meterObjects } from '../core/tenants/meter-objects.ts'
 import { createResourceCounts } from '../core/tenants/resource-counts.ts'
 import type { TurnDeps } from './deps.ts'
 import { runTurn, type Advanced } from './turn/run-turn.ts'
-import { releaseTurn } from './turn/turn-store.ts'
+import { releaseTurn, renewTurn } from './turn/turn-store.ts'
 import { Turn, type TurnSnapshot } from './turn/turn.ts'
 
 export type { TurnDeps } from './deps.ts'
@@ -99,14 +99,15 @@ interface Progress {
 function startTurnLease(deps: TurnDeps, row: ResponseRecord, progress: Progress): LeaseHeartbeat {
   const { responses } = deps.table
   const { tenant, id, fence } = row
-  const patch = async (): Promise<Patch<ResponseRecord>> => {
+  const renew = async (extendTo: number): Promise<boolean> => {
     const { turn, snapshot } = progress
-    return turn !== null && snapshot !== null && turn.log.writtenSeq >= snapshot.nextSeq ? snapshot.patch() : {}
+    if (turn !== null && snapshot !== null) return renewTurn(deps, turn, snapshot, extendTo)
+    return (await responses.commit(tenant, id, fence, {}, { extendTo })) !== null
   }
   return startLeaseHeartbeat({
     id,
     clock: deps.clock,
-    renew: async (expiresAt) => (await responses.commit(tenant, id, fence, await patch(), { extendTo: expiresAt })) !== null,
+    renew,
     deadlineAt: row.createdAt + LIMITS.maxResponseSeconds * 1000,
     watched: { row, read: () => responses.get(tenant, id) },
   })

@@ -7,7 +7,7 @@ import { publishResponseEnd } from '../../jobs/webhooks/publish-event.ts'
 import { reviewAt } from '../../jobs/webhooks/review-at.ts'
 import type { TurnDeps } from '../deps.ts'
 import type { TerminalStatus } from './next-action.ts'
-import type { Turn } from './turn.ts'
+import type { Turn, TurnSnapshot } from './turn.ts'
 
 /** Maximum size of events in the row of a running turn, bytes of JSON. It is small, because each write of the row costs as much as the whole row. */
 const MAX_TAIL_BYTES = 4 * 1024
@@ -53,12 +53,42 @@ export async function commitEnd(deps: StoreDeps, turn: Turn, status: TerminalSta
   await publishResponseEnd(deps, ended).catch(() => undefined)
 }
 
-async function commit(deps: StoreDeps, turn: Turn, patchOf: () => Patch<ResponseRecord>, options?: CommitOptions): Promise<ResponseRecord> {
+/**
+ * Extends the lease to `extendTo`, epoch ms, and commits the snapshot if the row has nothing newer and the log has all its events. A commit that is
+ * under way is not waited for: it is newer, and the lease must not expire meanwhile. False when another worker holds the row.
+ */
+export async function renewTurn(
+  { table: { responses } }: Pick<StoreDeps, 'table'>,
+  turn: Turn,
+  snapshot: TurnSnapshot,
+  extendTo: number,
+): Promise<boolean> {
+  const { tenant, id, fence } = turn.row
+  const isNewer = snapshot.changes > turn.committedChanges && turn.log.writtenSeq >= snapshot.nextSeq
+  if (!isNewer || turn.commits.activeCount > 0) return (await responses.commit(tenant, id, fence, {}, { extendTo })) !== null
+  return turn.commits(async () => {
+    const isMine = (await responses.commit(tenant, id, fence, await snapshot.patch(), { extendTo })) !== null
+    turn.committedChanges = snapshot.changes
+    return isMine
+  })
+}
+
+const commit = (deps: StoreDeps, turn: Turn, patchOf: () => Patch<ResponseRecord>, options?: CommitOptions): Promise<ResponseRecord> =>
+  turn.commits(() => commitNow(deps, turn, patchOf, options))
+
+async function commitNow(
+  deps: StoreDeps,
+  turn: Turn,
+  patchOf: () => Patch<ResponseRecord>,
+  options?: CommitOptions,
+): Promise<ResponseRecord> {
   const { tenant, id, fence } = turn.row
   const tailEvents = await turn.log.copyTail(MAX_TAIL_BYTES)
-  const patch = { ...(await turn.snapshot().patch()), tailEvents, ...patchOf() }
+  const snapshot = turn.snapshot()
+  const patch = { ...(await snapshot.patch()), tailEvents, ...patchOf() }
   const row = await deps.table.responses.commit(tenant, id, fence, patch, options)
   if (row === null) throw new LeaseLostError(id)
+  turn.committedChanges = snapshot.changes
   turn.noteCommit(row)
   if (tailEvents.length > 0) deps.signals.notify(topicOf('response', id))
   return row

@@ -1,4 +1,5 @@
 import { isDeepStrictEqual } from 'node:util'
+import pLimit from 'p-limit'
 import type { EventPayload, ResponseEvent } from '../../core/events.ts'
 import type { Execution } from '../../core/executions/execution.ts'
 import type { Patch } from '../../core/ports/leased-store.ts'
@@ -15,6 +16,8 @@ import { itemDone, itemWritten, isOpenCall, type ResponseItem } from '../../core
 /** State to commit. `nextSeq` may be committed when the log, or the same patch, has every event below it. */
 export interface TurnSnapshot {
   readonly nextSeq: number
+  /** Number of changes that it contains. */
+  readonly changes: number
   readonly patch: () => Promise<Patch<ResponseRecord>>
 }
 
@@ -28,6 +31,11 @@ export class Turn {
   hasLiveOutput = false
   #state: TurnState
   #code: CodeProgress
+  #changes = 0
+  /** Number of changes that the row has. */
+  committedChanges = -1
+  /** Writes of the row, one after the other: an older state must not replace a newer one. */
+  readonly commits = pLimit(1)
   readonly #objects: TurnDeps['objects']
 
   /**
@@ -63,6 +71,7 @@ export class Turn {
 
   /** Records the changes of an action in the state and in the event log. */
   apply({ state = {}, items = [], events = [], finished = [], code }: TurnChange): void {
+    this.#changes++
     const all = [...this.#state.items]
     for (const [index, item] of [...items, ...finished]) all[index] = item
     this.#state = { ...this.#state, ...state, items: all }
@@ -85,7 +94,7 @@ export class Turn {
     const { items, ...state } = this.#state
     const { nextSeq } = this.log
     const patch = async () => ({ ...(await storeItems(this.#objects, this.row, items)), ...state, nextSeq, tailEvents: [] })
-    return { nextSeq, patch }
+    return { nextSeq, changes: this.#changes, patch }
   }
 
   #emitBeginning(): void {
