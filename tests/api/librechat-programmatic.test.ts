@@ -87,6 +87,15 @@ describe('a program that calls tools', () => {
     expect(await json(await api.post(`${BASE}/programmatic`, next))).toMatchObject({ error: 'bad_request' })
   })
 
+  it('is continued by one of several requests that come at the same time', async () => {
+    const first = await run(PROGRAM, () => [CALL])
+    const next = { continuation_token: first.answer['continuation_token'], tool_results: [{ call_id: CALL.id, result: 1 }] }
+    const answers = Array.from({ length: 4 }, () => api.post(`${BASE}/programmatic`, next))
+    await finishExecution(api, api.owner.tenant, (await nextRow()).id, { result: { stdout: 'done', exit: { code: 0, signal: null } } })
+    const statuses = (await Promise.all(answers)).map(({ status }) => status)
+    expect(statuses.toSorted((a, b) => a - b)).toEqual([200, 400, 400, 400])
+  })
+
   it('cannot call a tool that the request did not offer, or report something else than calls', async () => {
     const foreign = await run(PROGRAM, () => [{ ...CALL, name: 'delete_everything' }])
     expect(foreign.answer).toMatchObject({ status: 'error', error: 'Sandbox requested an unregistered tool: delete_everything' })

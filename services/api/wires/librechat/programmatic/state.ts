@@ -71,8 +71,12 @@ export async function takeProgram(
   const object = await deps.objects.get(key)
   if (object === null) throw unknown
   const { program, waitingFor, expiresAt } = JSON.parse(await text(object.body)) as Stored
+  const now = deps.clock.now()
+  // Of two requests at the same time both may have read the object.
+  const record = { bodyHash: '', resultId: container.id, expiresAt: expiresAt + KEPT_MS }
+  const { isNew } = await deps.table.idempotency.claim(container.tenant, 'librechat-program', `${container.id} ${random}`, record, now)
   await deps.objects.delete(key)
-  if (expiresAt < deps.clock.now()) throw unknown
+  if (!isNew || expiresAt < now) throw unknown
   return { container, program, waitingFor }
 }
 
