@@ -2,6 +2,7 @@ import { itemPosition, type ConversationItem } from '../../core/conversations/co
 import { leaveConversation } from '../../core/conversations/conversation-queue.ts'
 import { inputItemId, wireItems } from '../../core/responses/input-items.ts'
 import { dayOf } from '../../core/usage/usage.ts'
+import { LeaseLostError } from '../../jobs/lease.ts'
 import type { TurnDeps } from '../deps.ts'
 import { closeCode } from './code-call.ts'
 import type { NextAction } from './next-action.ts'
@@ -22,12 +23,21 @@ export async function endTurn(deps: TurnDeps, turn: Turn, action: Extract<NextAc
   }
   await cancelShell(deps, turn)
   turn.apply({ finished: openItems(turn) })
+  await turn.log.fence()
+  await checkFence(deps, turn)
   // A turn without output adds nothing to the conversation, because its client asks again.
   if (turn.state.items.length > 0 || status === 'completed') await addToConversation(deps, turn)
   await recordTokens(deps, turn)
-  await turn.log.fence()
   await commitEnd(deps, turn, status)
   await leaveConversation({ conversations: deps.table.conversations, queue: deps.queue }, turn.row, turn.state.containerId)
+}
+
+/**
+ * The items and the tokens are written without a fence. A worker that was paused until another one had taken over must not replace them with its
+ * older ones. Throws LeaseLostError.
+ */
+async function checkFence({ table: { responses } }: Pick<TurnDeps, 'table'>, { row }: Turn): Promise<void> {
+  if ((await responses.get(row.tenant, row.id))?.fence !== row.fence) throw new LeaseLostError(row.id)
 }
 
 /** Called before the end is committed, so that a crash does not lose the record; a repetition replaces it. */

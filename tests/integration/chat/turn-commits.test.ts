@@ -1,16 +1,21 @@
 import { expect, it } from 'vitest'
+import type { TurnDeps } from '../../../services/chat/deps.ts'
+import { endTurn } from '../../../services/chat/turn/end-turn.ts'
 import { renewTurn, saveTurn } from '../../../services/chat/turn/turn-store.ts'
 import { Turn } from '../../../services/chat/turn/turn.ts'
 import type { ObjectStore } from '../../../services/core/ports/object-store.ts'
 import { newId } from '../../../services/core/ids.ts'
 import { loadResponse } from '../../../services/core/responses/response-blobs.ts'
 import type { ResponseItem } from '../../../services/core/responses/items/item-types.ts'
-import { responseRow } from '../../support/rows.ts'
+import { LeaseLostError } from '../../../services/jobs/lease.ts'
+import { conversationRow, responseRow } from '../../support/rows.ts'
 import { ReconcileFixture } from '../orchestrator/reconcile-fixture.ts'
 
 const fixture = new ReconcileFixture()
 /** Above the bytes that a row holds, so that items are stored as an object first. */
 const LONG = 'x'.repeat(200_000)
+
+const NO_USAGE = { inputTokens: 0, cachedTokens: 0, outputTokens: 0, reasoningTokens: 0 }
 
 const message = (id: string, text: string): ResponseItem => ({
   type: 'message',
@@ -71,4 +76,28 @@ it('extends the lease while a newer state is being stored, and writes nothing ol
   await saved
   expect(await renewTurn(fixture.deps, turn, old, fixture.now + 60_000)).toBe(true)
   expect((await read())?.itemsRef).not.toBeNull()
+})
+
+it('adds nothing to a conversation when another worker has taken the turn over', async () => {
+  const { table, objects } = fixture.storage
+  const conversation = conversationRow({ tenant: newId('tenant') })
+  await table.conversations.create(conversation)
+  const { tenant, id: conversationId } = conversation
+  const row = responseRow({ tenant, conversationId, createdAt: fixture.now, usage: { ...NO_USAGE, outputTokens: 5 } })
+  await table.responses.create(row)
+  const take = async (owner: string, now: number) => {
+    const taken = await table.responses.acquireLease(tenant, row.id, { owner, now, expiresAt: now + 30_000 }, { status: 'in_progress' })
+    if (taken.kind !== 'acquired') throw new Error(taken.kind)
+    const turn = new Turn({ ...fixture.deps, objects }, taken.row, null, null, () => undefined)
+    turn.apply({ items: [[0, message('msg_1', owner)]] })
+    return turn
+  }
+  const [paused, next] = [await take('paused', fixture.now), await take('next', fixture.now + 40_000)]
+  const deps = fixture.deps as unknown as TurnDeps
+  const end = { kind: 'end', status: 'completed', incompleteReason: null } as const
+  await endTurn(deps, next, end)
+  await expect(endTurn(deps, paused, end)).rejects.toThrow(LeaseLostError)
+  const { rows } = await table.conversations.items(tenant, conversationId, { after: null, limit: 9, order: 'asc' })
+  expect(rows.map(({ content }) => content.kind === 'output' && content.item.type === 'message' && content.item.text)).toContain('next')
+  expect(JSON.stringify(rows)).not.toContain('paused')
 })
