@@ -17,6 +17,11 @@ const command = (protection: string, file: string, find: string, replace: string
   edits: [{ file: `${SUPERVISOR}/${file}`, find, replace }],
   killer: { test: 'tests/integration/supervisor/commands.test.ts', only },
 })
+const output = (protection: string, file: string, find: string, replace: string, only: string): Mutant => ({
+  protection: `output: ${protection}`,
+  edits: [{ file: `${SUPERVISOR}/${file}`, find, replace }],
+  killer: { test: 'tests/integration/supervisor/outputs.test.ts', only },
+})
 const selfTest = (check: string, misconfiguration: string): Mutant => ({
   protection: `self-test: ${check}`,
   edits: [{ file: `${SUPERVISOR}/isolation_checks.py`, find: `    ${check}: frozenset(("docker",)),\n`, replace: '' }],
@@ -85,6 +90,16 @@ export const SANDBOX_MUTANTS: readonly Mutant[] = [
 
   unit('no link behind a file that is opened', 'files/walk.py', '_READ = os.O_RDONLY | os.O_NOFOLLOW | ', '_READ = os.O_RDONLY | '),
   unit('no link among the folders of a path', 'files/walk.py', 'os.O_DIRECTORY | os.O_NOFOLLOW | ', 'os.O_DIRECTORY | '),
+  unit('bound on the bytes of names', 'files/walk.py', ' or listed_bytes > MAX_LISTED_BYTES', ''),
+  unit('bound on the holes of files', 'files/tracker.py', 'if holes > holes_left:', 'if False:'),
+  unit('messages are UTF-8', 'execution/json_guard.py', 'text = body.decode()', 'text = body.decode(json.detect_encoding(body))'),
+  unit('a bounded rest after the death of a kernel', 'execution/kernel_link.py', '            left -= size\n', ''),
+  unit(
+    'the class of a value that is saved',
+    'worker/snapshot.py',
+    'if issubclass(type(value), types.ModuleType)',
+    'if isinstance(value, types.ModuleType)',
+  ),
   unit('bound on errors', 'execution/outputs.py', 'value[:MAX_ERROR_VALUE_CHARACTERS]', 'value'),
   unit('errors count as output', 'execution/outputs.py', '        self._error_bytes += total\n', ''),
   unit('bound on all errors together', 'execution/outputs.py', '_utf8_bytes(shown) <= MAX_ERROR_BYTES', 'True'),
@@ -127,9 +142,30 @@ export const SANDBOX_MUTANTS: readonly Mutant[] = [
   command(
     'a stop ends the whole session',
     'execution/worker_processes.py',
-    '_kill_until_none(lambda of: of == session)',
-    'send(session, signal.SIGKILL)',
+    '_kill_until_none(lambda alive: _of_command(alive, command, since_ticks, spared))',
+    'send(command, signal.SIGKILL)',
     'is stopped at its time limit',
+  ),
+  command(
+    'a stop ends what has left the session',
+    'execution/worker_processes.py',
+    'and oldest.started >= since_ticks',
+    'and False',
+    'is stopped with the processes that left its session',
+  ),
+  command(
+    'a stop spares the kernel and other commands',
+    'execution/worker_processes.py',
+    'if ancestor.pid in spared:',
+    'if False:',
+    'is stopped with the processes that left its session',
+  ),
+  output(
+    'bound on the events of alternating streams',
+    'execution/outputs.py',
+    '            self._stream_changes_left -= 1\n',
+    '',
+    'changes between the two streams',
   ),
   command(
     'a kernel that is replaced spares commands',
