@@ -179,7 +179,7 @@ export const CHAOS_MUTANTS: readonly ChaosMutant[] = [
     what: 'deleting a prefix deletes every file below it',
     edit: {
       file: 'services/storage/files/object-folder.ts',
-      find: '    for (const { key } of objects) await this.delete(key)\n',
+      find: '      await this.delete(key)\n',
       replace: '',
     },
     scenario: 'cancel-delete',
