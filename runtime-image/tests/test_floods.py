@@ -1,12 +1,11 @@
 """Output of child processes on the kernel's descriptors: every byte is counted and the end is kept, at any speed."""
 
 import asyncio
-import contextlib
 import fcntl
 import os
 import socket
-import threading
 import unittest
+from collections.abc import Callable
 
 from cellblock_supervisor import packets
 from cellblock_supervisor.execution.kernel_host import Listener
@@ -22,10 +21,12 @@ class StreamListener(Listener):
         self.texts: list[str] = []
         self.keeper = HeadTailStream(HEAD, TAIL, self.texts.append)
         self.read_bytes = 0
+        self.on_read: Callable[[], object] = lambda: None
 
     def on_text(self, _name: str, data: memoryview) -> None:
         self.read_bytes += len(data)
         self.keeper.add(data)
+        self.on_read()
 
     def tail_limit(self, _name: str) -> int | None:
         return None if self.keeper.head_left > 0 else TAIL
@@ -70,22 +71,12 @@ class Floods(unittest.IsolatedAsyncioTestCase):
 
     async def test_reads_a_bounded_rest_from_a_process_that_sends_on(self) -> None:
         channel = socket.socket(fileno=os.dup(self.link.worker_fds[0]))
-        ends = threading.Event()
-
-        def send() -> None:
-            while not ends.is_set():
-                with contextlib.suppress(OSError):
-                    channel.send(bytes((packets.STDOUT,)) + b"x" * (packets.PACKET_BYTES - 1))
-
-        sender = threading.Thread(target=send)
-        sender.start()
-        try:
-            self.link.drain_all()
-        finally:
-            ends.set()
-            self.link.close()
-            sender.join()
-            channel.close()
+        self.addCleanup(channel.close)
+        packet = bytes((packets.STDOUT,)) + b"x" * (packets.PACKET_BYTES - 1)
+        # There is always one more.
+        self.kept.on_read = lambda: channel.send(packet)
+        channel.send(packet)
+        self.link.drain_all()
         self.assertLess(self.kept.keeper.total_bytes, 16 * 1024 * 1024)
 
     async def test_enlarges_only_the_flooded_pipe(self) -> None:

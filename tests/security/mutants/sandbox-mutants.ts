@@ -95,10 +95,10 @@ export const SANDBOX_MUTANTS: readonly Mutant[] = [
   unit('messages are UTF-8', 'execution/json_guard.py', 'text = body.decode()', 'text = body.decode(json.detect_encoding(body))'),
   unit('a bounded rest after the death of a kernel', 'execution/kernel_link.py', '            left -= size\n', ''),
   unit(
-    'the class of a value that is saved',
+    'a key of the namespace that is no name',
     'worker/snapshot.py',
-    'if issubclass(type(value), types.ModuleType)',
-    'if isinstance(value, types.ModuleType)',
+    'if type(name) is str and name not in hidden',
+    'if name not in hidden',
   ),
   unit('bound on errors', 'execution/outputs.py', 'value[:MAX_ERROR_VALUE_CHARACTERS]', 'value'),
   unit('errors count as output', 'execution/outputs.py', '        self._error_bytes += total\n', ''),
@@ -156,8 +156,8 @@ export const SANDBOX_MUTANTS: readonly Mutant[] = [
   command(
     'a stop spares the kernel and other commands',
     'execution/worker_processes.py',
-    'if ancestor.pid in spared:',
-    'if False:',
+    ' or oldest.session in spared_sessions',
+    '',
     'is stopped with the processes that left its session',
   ),
   output(

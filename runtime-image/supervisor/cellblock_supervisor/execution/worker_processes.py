@@ -65,12 +65,11 @@ def _of_command(alive: list[WorkerProcess], command: int, since_ticks: int, spar
         for _ in alive:
             if ancestor is None:
                 break
-            if ancestor.pid in spared:
-                return False
             if command in (ancestor.pid, ancestor.session):
                 return True
             oldest, ancestor = ancestor, by_pid.get(ancestor.parent)
-        return process.session not in spared_sessions and oldest.session not in spared_sessions and oldest.started >= since_ticks
+        is_spared = process.session in spared_sessions or oldest.session in spared_sessions
+        return not is_spared and oldest.started >= since_ticks
 
     return {process.pid for process in alive if is_meant(process)}
 
