@@ -94,9 +94,6 @@ def dump(  # type: ignore[no-untyped-def]
     imports: dict[str, str] = {}
     keep: list[tuple[int, str, object]] = []
     lost: list[dict[str, str]] = []
-    unnamed = sum(type(name) is not str for name in dict(shell.user_ns))
-    if unnamed:
-        lost.append({"what": "namespace", "reason": f"{unnamed} of its keys are no text. Only names can be saved."})
     for name, value in variables(shell).items():
         try:
             with budget:
@@ -117,15 +114,19 @@ def dump(  # type: ignore[no-untyped-def]
         total -= size
         lost.append({"what": name, "reason": "too_large"})
     dropped = {entry["what"] for entry in lost}
+    unnamed = sum(type(name) is not str for name in dict(shell.user_ns))
+    if unnamed:
+        # After `dropped`, because a variable may have this name.
+        lost.append({"what": "namespace", "reason": f"{unnamed} of its keys are no text. Only names can be saved."})
     lost = lost_before + lost + lost_of_process
     head = {**FORMAT, "execution_count": shell.execution_count}
     channel.send_bulk(json.dumps(head).encode() + b"\n")
     for part, body in parts.items():
         send_frame(channel, b"E", json.dumps(part).encode() + b"\0" + body)
     send_frame(channel, b"I", json.dumps(imports).encode())
-    buffers: list[pickle.PickleBuffer] = []
+    buffers: list[memoryview] = []
     sink = _PickleParts()
-    pickler = NamespacePickler(sink, lambda buffer: buffers.append(buffer))
+    pickler = NamespacePickler(sink, lambda buffer: buffers.append(buffer.raw()))
     # Objects in the memo.
     count = 0
     # Definitions come first, so that they do not depend on a variable that cannot be restored.
@@ -135,7 +136,6 @@ def dump(  # type: ignore[no-untyped-def]
         try:
             with budget:
                 pickler.dump(value)
-                raw = [buffer.raw() for buffer in buffers]
         except BaseException as error:
             # It could be pickled before: user code changes it meanwhile. Its objects in the memo were never sent.
             lost.append(_lost_variable(shell, name, error, budget))
@@ -146,7 +146,7 @@ def dump(  # type: ignore[no-untyped-def]
         pieces = sink.take()
         count = count + count_memoized(pieces) if sum(map(len, pieces)) <= _SMALL_BYTES else len(pickler.memo.copy())
         send_frame(channel, b"N", json.dumps(name).encode())
-        for content in raw:
+        for content in buffers:
             send_frame(channel, b"B", content)
         send_frame(channel, b"P", *pieces)
         buffers.clear()
