@@ -8,7 +8,7 @@ import type { LeaseResult } from '../core/ports/leased-store.ts'
 import { loadResponse } from '../core/responses/response-blobs.ts'
 import { hasResponseEnded, isCheckpointed, hasEventStream, type ResponseRecord } from '../core/responses/response.ts'
 import { EventLogConflictError } from '../jobs/event-log-writer.ts'
-import { acquireLease, LeaseLostError, releaseLease } from '../jobs/lease.ts'
+import { acquireLease, extendLease, LeaseLostError, releaseLease } from '../jobs/lease.ts'
 import { startLeaseHeartbeat, type LeaseHeartbeat } from '../jobs/lease-heartbeat.ts'
 import { rescheduleAfterFailure } from '../jobs/reschedule.ts'
 import { responseJob } from '../jobs/response-job.ts'
@@ -98,11 +98,10 @@ interface Progress {
 
 function startTurnLease(deps: TurnDeps, row: ResponseRecord, progress: Progress): LeaseHeartbeat {
   const { responses } = deps.table
-  const { tenant, id, fence } = row
-  const renew = async (extendTo: number): Promise<boolean> => {
+  const { tenant, id } = row
+  const renew = (extendTo: number): Promise<boolean> => {
     const { turn, snapshot } = progress
-    if (turn !== null && snapshot !== null) return renewTurn(deps, turn, snapshot, extendTo)
-    return (await responses.commit(tenant, id, fence, {}, { extendTo })) !== null
+    return turn === null || snapshot === null ? extendLease(responses, row, extendTo) : renewTurn(deps, turn, snapshot, extendTo)
   }
   return startLeaseHeartbeat({
     id,

@@ -42,6 +42,15 @@ export async function acquireLease<Row extends JobRow>(
   return result
 }
 
+/** Extends the lease to `until`, epoch ms. False when another worker holds the row. */
+export async function extendLease<Row extends JobRow>(
+  rows: LeasedStore<Row>,
+  { tenant, id, fence }: Pick<JobRow, 'tenant' | 'id' | 'fence'>,
+  until: number,
+): Promise<boolean> {
+  return (await rows.commit(tenant, id, fence, {}, { extendTo: until })) !== null
+}
+
 /** Releases the lease with a last change. Null when another worker holds the row. */
 export function releaseLease<Row extends JobRow>(
   rows: LeasedStore<Row>,

@@ -1,7 +1,7 @@
 import { z } from '@hono/zod-openapi'
 import type { ExecutionScope } from '../../core/executions/execution.ts'
 import { LIMITS } from '../../core/limits.ts'
-import { atMost } from '../http/schemas.ts'
+import { atMost, wholeCharacters } from '../http/schemas.ts'
 
 const MAX_VARIABLES = 100
 /** The kernel accepts 128 KiB in one argument. */
@@ -13,7 +13,7 @@ export const osText = (max: number) =>
     .string()
     .max(max)
     .regex(/^[^\0]*$/, 'give text without null characters')
-    .refine((text) => text.isWellFormed(), 'give whole Unicode characters, not half of a surrogate pair')
+    .refine(...wholeCharacters)
 
 /** One argument of a program. */
 export const commandArgument = osText(MAX_ARGUMENT_BYTES).refine(

@@ -25,6 +25,12 @@ export const atMost = <Schema extends z.ZodType>(max: number, schema: Schema) =>
     return z.NEVER
   }, schema)
 
+/** For `refine`: text that UTF-8 can hold. */
+export const wholeCharacters = [
+  (text: string): boolean => text.isWellFormed(),
+  'give whole Unicode characters, not half of a surrogate pair',
+] as const
+
 /** OpenAI's bounds: at most 16 entries, names up to 64 characters, values up to 512. */
 export const Metadata = atMost(16, z.record(z.string().max(64), z.string().max(512)))
 

@@ -2,7 +2,7 @@ import { topicOf } from '../../core/events.ts'
 import type { LeasedStore, Patch } from '../../core/ports/leased-store.ts'
 import { hasInlineImages } from '../../core/responses/inline-images.ts'
 import { hasEventStream, terminalEventOf, type ResponseRecord } from '../../core/responses/response.ts'
-import { LeaseLostError } from '../../jobs/lease.ts'
+import { extendLease, LeaseLostError } from '../../jobs/lease.ts'
 import { publishResponseEnd } from '../../jobs/webhooks/publish-event.ts'
 import { reviewAt } from '../../jobs/webhooks/review-at.ts'
 import type { TurnDeps } from '../deps.ts'
@@ -65,7 +65,7 @@ export async function renewTurn(
 ): Promise<boolean> {
   const { tenant, id, fence } = turn.row
   const isNewer = snapshot.changes > turn.committedChanges && turn.log.writtenSeq >= snapshot.nextSeq
-  if (!isNewer || turn.commits.activeCount > 0) return (await responses.commit(tenant, id, fence, {}, { extendTo })) !== null
+  if (!isNewer || turn.commits.activeCount > 0) return extendLease(responses, turn.row, extendTo)
   return turn.commits(async () => {
     const isMine = (await responses.commit(tenant, id, fence, await snapshot.patch(), { extendTo })) !== null
     turn.committedChanges = snapshot.changes

@@ -1,4 +1,5 @@
 import type { Execution } from '../../core/executions/execution.ts'
+import { extendLease } from '../../jobs/lease.ts'
 import { startLeaseHeartbeat, type LeaseHeartbeat } from '../../jobs/lease-heartbeat.ts'
 import type { RunDeps } from '../deps.ts'
 import { anySignal } from './any-signal.ts'
@@ -19,13 +20,13 @@ export interface RunGuards {
 
 export function startRunGuards(
   { table, clock, supervisor, stepBudgetMs }: Pick<RunDeps, 'table' | 'clock' | 'supervisor' | 'stepBudgetMs'>,
-  { tenant, id, fence }: Execution,
+  execution: Execution,
   session: SandboxSession,
 ): RunGuards {
   const lease = startLeaseHeartbeat({
-    id,
+    id: execution.id,
     clock,
-    renew: async (expiresAt) => (await table.executions.commit(tenant, id, fence, {}, { extendTo: expiresAt })) !== null,
+    renew: (expiresAt) => extendLease(table.executions, execution, expiresAt),
   })
   const silence = new AbortController()
   const watch = watchSandbox(

@@ -1,6 +1,6 @@
 import type { TenantRows } from '../../core/ports/tenant-rows.ts'
 import type { TenantStore } from '../../core/ports/tenant-store.ts'
-import type { ItemChange, Items } from './items.ts'
+import type { ItemChange, Items, QueryPage } from './items.ts'
 import { apiKeyKey, linkKey, parseRowKey, tenantPrefix, type RowName } from './keys.ts'
 import { isIndexAttribute, type Item } from './row-codec.ts'
 
@@ -10,11 +10,11 @@ const KEPT: ReadonlySet<string> = new Set<RowName>(['tenant', 'audit'])
 const NOT_EXPORTED: ReadonlySet<string> = new Set<RowName>(['quota', 'idempotency'])
 
 export function createTenantRows(items: Items, tenants: Pick<TenantStore, 'listKeys'>): TenantRows {
-  async function* pages(tenant: string): AsyncGenerator<readonly Item[]> {
-    let startKey: Item | undefined
+  async function* pages(tenant: string, from?: Item): AsyncGenerator<QueryPage> {
+    let startKey = from
     do {
       const page = await items.scan(tenantPrefix(tenant), startKey)
-      yield page.items
+      yield page
       startKey = page.lastKey
     } while (startKey !== undefined)
   }
@@ -28,7 +28,7 @@ export function createTenantRows(items: Items, tenants: Pick<TenantStore, 'listK
   return {
     async *export(tenant) {
       for await (const page of pages(tenant))
-        for (const item of page) {
+        for (const item of page.items) {
           const { name: kind, id } = parseRowKey(String(item['pk']))
           if (NOT_EXPORTED.has(kind)) continue
           const part = item['sk'] === 'row' ? null : String(item['sk'])
@@ -37,15 +37,13 @@ export function createTenantRows(items: Items, tenants: Pick<TenantStore, 'listK
     },
     async remove(tenant, cursor, isOver) {
       let count = cursor === null ? await removeKeys(tenant) : 0
-      let startKey = cursor === null ? undefined : (JSON.parse(cursor) as Item)
-      do {
-        const page = await items.scan(tenantPrefix(tenant), startKey)
-        const gone = page.items.filter((item) => !KEPT.has(parseRowKey(String(item['pk'])).name))
+      for await (const { items: found, lastKey } of pages(tenant, cursor === null ? undefined : (JSON.parse(cursor) as Item))) {
+        const gone = found.filter((item) => !KEPT.has(parseRowKey(String(item['pk'])).name))
         await items.writeMany(gone.flatMap(removals))
         count += gone.length
-        startKey = page.lastKey
-      } while (startKey !== undefined && !isOver())
-      return { count, cursor: startKey === undefined ? null : JSON.stringify({ pk: startKey['pk'], sk: startKey['sk'] }) }
+        if (lastKey !== undefined && isOver()) return { count, cursor: JSON.stringify({ pk: lastKey['pk'], sk: lastKey['sk'] }) }
+      }
+      return { count, cursor: null }
     },
   }
 }

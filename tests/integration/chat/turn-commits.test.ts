@@ -7,6 +7,7 @@ import type { ObjectStore } from '../../../services/core/ports/object-store.ts'
 import { newId } from '../../../services/core/ids.ts'
 import { loadResponse } from '../../../services/core/responses/response-blobs.ts'
 import type { ResponseItem } from '../../../services/core/responses/items/item-types.ts'
+import type { ResponseRecord } from '../../../services/core/responses/response.ts'
 import { LeaseLostError } from '../../../services/jobs/lease.ts'
 import { conversationRow, responseRow } from '../../support/rows.ts'
 import { ReconcileFixture } from '../orchestrator/reconcile-fixture.ts'
@@ -27,14 +28,19 @@ const message = (id: string, text: string): ResponseItem => ({
   isRefusal: false,
 })
 
+/** A turn of a worker that takes the lease of the row at `now`, epoch ms. */
+async function takeTurn(row: ResponseRecord, owner: string, now: number, objects: ObjectStore): Promise<Turn> {
+  const lease = { owner, now, expiresAt: now + 30_000 }
+  const taken = await fixture.storage.table.responses.acquireLease(row.tenant, row.id, lease, { status: 'in_progress' })
+  if (taken.kind !== 'acquired') throw new Error(taken.kind)
+  return new Turn({ ...fixture.deps, objects }, taken.row, null, null, () => undefined)
+}
+
 /** A turn with the lease of its row, whose first write of an object waits for `go`. */
 async function startTurn() {
   const { table, objects } = fixture.storage
   const row = responseRow({ tenant: newId('tenant'), createdAt: fixture.now })
   await table.responses.create(row)
-  const lease = { owner: 'worker', now: fixture.now, expiresAt: fixture.now + 30_000 }
-  const taken = await table.responses.acquireLease(row.tenant, row.id, lease, { status: 'in_progress' })
-  if (taken.kind !== 'acquired') throw new Error(taken.kind)
   const [gate, started] = [Promise.withResolvers<undefined>(), Promise.withResolvers<undefined>()]
   let puts = 0
   const slow: ObjectStore = {
@@ -45,7 +51,7 @@ async function startTurn() {
       return objects.put(...given)
     },
   }
-  const turn = new Turn({ ...fixture.deps, objects: slow }, taken.row, null, null, () => undefined)
+  const turn = await takeTurn(row, 'worker', fixture.now, slow)
   return { turn, started: started.promise, go: () => gate.resolve(undefined), read: () => table.responses.get(row.tenant, row.id) }
 }
 
@@ -86,9 +92,7 @@ it('adds nothing to a conversation when another worker has taken the turn over',
   const row = responseRow({ tenant, conversationId, createdAt: fixture.now, usage: { ...NO_USAGE, outputTokens: 5 } })
   await table.responses.create(row)
   const take = async (owner: string, now: number) => {
-    const taken = await table.responses.acquireLease(tenant, row.id, { owner, now, expiresAt: now + 30_000 }, { status: 'in_progress' })
-    if (taken.kind !== 'acquired') throw new Error(taken.kind)
-    const turn = new Turn({ ...fixture.deps, objects }, taken.row, null, null, () => undefined)
+    const turn = await takeTurn(row, owner, now, objects)
     turn.apply({ items: [[0, message('msg_1', owner)]] })
     return turn
   }

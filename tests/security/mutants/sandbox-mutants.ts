@@ -12,16 +12,16 @@ const unit = (protection: string, file: string, find: string, replace: string): 
   edits: [{ file: `${SUPERVISOR}/${file}`, find, replace }],
   killer: { test: 'tests/integration/supervisor/python-units.test.ts' },
 })
-const command = (protection: string, file: string, find: string, replace: string, only: string): Mutant => ({
-  protection: `command: ${protection}`,
-  edits: [{ file: `${SUPERVISOR}/${file}`, find, replace }],
-  killer: { test: 'tests/integration/supervisor/commands.test.ts', only },
-})
-const output = (protection: string, file: string, find: string, replace: string, only: string): Mutant => ({
-  protection: `output: ${protection}`,
-  edits: [{ file: `${SUPERVISOR}/${file}`, find, replace }],
-  killer: { test: 'tests/integration/supervisor/outputs.test.ts', only },
-})
+/** Mutants that the tests of one file kill whose titles contain `only`. */
+const killedBy =
+  (group: string, test: string) =>
+  (protection: string, file: string, find: string, replace: string, only: string): Mutant => ({
+    protection: `${group}: ${protection}`,
+    edits: [{ file: `${SUPERVISOR}/${file}`, find, replace }],
+    killer: { test: `tests/integration/supervisor/${test}`, only },
+  })
+const command = killedBy('command', 'commands.test.ts')
+const output = killedBy('output', 'outputs.test.ts')
 const selfTest = (check: string, misconfiguration: string): Mutant => ({
   protection: `self-test: ${check}`,
   edits: [{ file: `${SUPERVISOR}/isolation_checks.py`, find: `    ${check}: frozenset(("docker",)),\n`, replace: '' }],

@@ -1,5 +1,5 @@
 import { z } from '@hono/zod-openapi'
-import { atMost } from '../../../http/schemas.ts'
+import { atMost, wholeCharacters } from '../../../http/schemas.ts'
 import { Skills } from '../../../skills/resolve-skills.ts'
 import { containerStatus, type Container as ContainerRow } from '../../../../core/containers/container.ts'
 import { ServiceError } from '../../../../core/errors.ts'
@@ -38,7 +38,7 @@ export const CreateContainer = z
     name: z
       .string()
       .min(1, 'give a name')
-      .refine((name) => name.isWellFormed(), 'give whole Unicode characters, not half of a surrogate pair')
+      .refine(...wholeCharacters)
       .refine((name) => bytesOf(name) <= LIMITS.maxContainerNameBytes, `give a name of at most ${LIMITS.maxContainerNameBytes} bytes`),
     expires_after: z
       .object({
