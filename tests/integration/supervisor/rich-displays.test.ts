@@ -175,7 +175,24 @@ describe('a figure of plotly', () => {
     const bundles = await shown('import plotly.express as px\nfigure = px.bar(x=["a", "b"], y=[1, 3], title="P")\nfigure.show()\nfigure')
     expect(bundles).toHaveLength(2)
     for (const bundle of bundles)
-      expect(bundle[PLOTLY]).toMatchObject({ data: [{ type: 'bar', x: ['a', 'b'] }], layout: { title: { text: 'P' } } })
+      expect(bundle).toMatchObject({
+        [PLOTLY]: { data: [{ type: 'bar', x: ['a', 'b'] }], layout: { title: { text: 'P' } } },
+        'text/plain': expect.stringContaining("Plotly figure 'P': bar (2 points)"),
+        'text/html': expect.stringContaining('plotly'),
+      })
+  })
+
+  it('has the same additions by whichever renderer the code names', async () => {
+    const bundles = await shown(`
+import plotly.express as px, plotly.io as pio
+figure = px.bar(x=["a", "b"], y=[1, 3], title="P")
+figure.show(renderer="notebook_connected", width=300)
+pio.renderers.default = "json"
+figure.show()
+print(pio.renderers["notebook"])`)
+    const named = bundles.filter((bundle) => String(bundle['text/plain']).startsWith("Plotly figure 'P'"))
+    expect(named).toHaveLength(2)
+    expect(named[1]?.['application/json']).toMatchObject({ data: [{ type: 'bar' }] })
   })
 })
 

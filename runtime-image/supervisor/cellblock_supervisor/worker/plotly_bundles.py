@@ -15,20 +15,35 @@ _initial_renderer = ""
 
 
 def install(module: types.ModuleType) -> None:
-    """Changes `plotly.io._renderers`."""
+    """Registers renderers of the same names that complete what Plotly's own return. Called with the module that registers those."""
+    from plotly.io.base_renderers import MimetypeRenderer
+
     # Plotly shows a figure only where it finds nbformat, of which it uses the version alone.
     if getattr(module, "nbformat", None) is None:
         module.nbformat = types.SimpleNamespace(__version__="5.10.0")  # type: ignore[attr-defined]
     global _initial_renderer
-    _initial_renderer = module.renderers.default  # type: ignore[attr-defined]
-    config = type(module.renderers)  # type: ignore[attr-defined]
-    build = config._build_mime_bundle
+    renderers = module.renderers  # type: ignore[attr-defined]
+    _initial_renderer = renderers.default
+    for name, renderer in list(renderers.items()):
+        if isinstance(renderer, MimetypeRenderer):
+            renderers[name] = _completed(renderer)
+    # The default is kept as an object.
+    renderers.default = _initial_renderer
 
-    def completed(self: Any, fig_dict: dict[str, Any], *arguments: Any, **options: Any) -> dict[str, Any]:
-        bundle = build(self, fig_dict, *arguments, **options)
-        return {**bundle, **_additions(fig_dict, bundle)} if bundle else bundle
 
-    config._build_mime_bundle = completed
+def _completed(renderer: Any) -> Any:
+    kind = type(renderer)
+
+    class Completed(kind):  # type: ignore[misc, valid-type]
+        def to_mimebundle(self, fig_dict: dict[str, Any]) -> dict[str, Any]:
+            bundle = super().to_mimebundle(fig_dict)
+            return {**bundle, **_additions(fig_dict, bundle)} if bundle else bundle
+
+    # Plotly shows both when code prints its renderers.
+    Completed.__name__, Completed.__doc__ = kind.__name__, kind.__doc__
+    made = Completed.__new__(Completed)
+    vars(made).update(vars(renderer))
+    return made
 
 
 def initial_renderer() -> str:
