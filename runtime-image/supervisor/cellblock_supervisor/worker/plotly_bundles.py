@@ -18,9 +18,6 @@ def install(module: types.ModuleType) -> None:
     """Registers renderers of the same names that complete what Plotly's own return. Called with the module that registers those."""
     from plotly.io.base_renderers import MimetypeRenderer
 
-    # Plotly shows a figure only where it finds nbformat, of which it uses the version alone.
-    if getattr(module, "nbformat", None) is None:
-        module.nbformat = types.SimpleNamespace(__version__="5.10.0")  # type: ignore[attr-defined]
     global _initial_renderer
     renderers = module.renderers  # type: ignore[attr-defined]
     _initial_renderer = renderers.default
