@@ -12,7 +12,7 @@ export function documentRoute(registry: OpenAPIHono['openAPIRegistry'], route: A
   const params = [...route.path.matchAll(/\{(\w+)\}/g)].map((match) => match[1] ?? '')
   const bodies = {
     ...(route.body === undefined ? {} : { 'application/json': { schema: route.body } }),
-    ...(route.streamed === undefined ? {} : { [route.streamed.contentType]: { schema: route.streamed.schema } }),
+    ...(route.streamed === undefined ? {} : { [route.streamed.contentType]: { schema: route.streamed.schema() } }),
   }
   const query = route.query as RouteQuery | undefined
   const headers = { ...(route.creates === undefined ? {} : IDEMPOTENCY_HEADERS), ...route.headers }
@@ -96,8 +96,8 @@ function answersOf(route: AnyRoute): RouteConfig['responses'] {
         ? {}
         : {
             content: {
-              [answer.contentType ?? 'application/json']: { schema: answer.schema },
-              ...(answer.events === undefined ? {} : { 'text/event-stream': { schema: answer.events } }),
+              [answer.contentType ?? 'application/json']: { schema: answer.schema() },
+              ...(answer.events === undefined ? {} : { 'text/event-stream': { schema: answer.events() } }),
             },
           }),
     }
@@ -120,7 +120,7 @@ function refusalsOf(route: AnyRoute): RouteConfig['responses'] {
       status,
       {
         description: list.map((code) => `\`${code}\``).join(', '),
-        content: { 'application/json': { schema: route.errorBody ?? ErrorBody } },
+        content: { 'application/json': { schema: (route.errorBody ?? ErrorBody)() } },
       },
     ]),
   )

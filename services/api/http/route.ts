@@ -28,10 +28,10 @@ export interface Call<Query = unknown, Body = unknown> {
 
 export interface Answer {
   readonly description: string
-  readonly schema?: z.ZodType
+  readonly schema?: () => z.ZodType
   readonly contentType?: string
   /** Schema of `data` of its server-sent events, if a call can request those instead. */
-  readonly events?: z.ZodType
+  readonly events?: () => z.ZodType
   readonly headers?: Readonly<Record<string, string>>
 }
 
@@ -51,7 +51,7 @@ interface RouteMetadata {
   /** The kind of object that it creates under an id from `claimId`, so that a repeated call creates it once. */
   readonly creates?: IdKind
   /** The schema of its errors, for a wire with another envelope than ours. */
-  readonly errorBody?: z.ZodType
+  readonly errorBody?: () => z.ZodType
   /** Error codes of this route, besides those of every route. */
   readonly refusals?: readonly ErrorCode[]
   /** The largest JSON body, bytes; LIMITS.maxJsonBytes when absent, and for a body without an announced length. */
@@ -59,7 +59,7 @@ interface RouteMetadata {
   /** Documentation of a body that the handler itself reads. */
   readonly streamed?: {
     readonly contentType: string
-    readonly schema: z.ZodType
+    readonly schema: () => z.ZodType
     readonly description: string
     /** Whether the body is optional. */
     readonly isOptional?: boolean

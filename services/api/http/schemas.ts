@@ -1,17 +1,20 @@
 import { z } from '@hono/zod-openapi'
+import { lazySchema } from './lazy-schema.ts'
 import { ERRORS } from '../../core/errors.ts'
 
-export const ErrorBody = z
-  .object({
-    error: z.object({
-      message: z.string().openapi({ description: 'One sentence that says what to do.' }),
-      type: z.string().openapi({ example: 'invalid_request_error' }),
-      code: z.enum(Object.keys(ERRORS) as [keyof typeof ERRORS, ...(keyof typeof ERRORS)[]]).nullable(),
-      param: z.string().nullable().openapi({ description: 'The field at fault.' }),
-    }),
-    request_id: z.string().openapi({ description: 'Also in the header `x-request-id`.' }),
-  })
-  .openapi('Error')
+export const ErrorBody = lazySchema(() =>
+  z
+    .object({
+      error: z.object({
+        message: z.string().openapi({ description: 'One sentence that says what to do.' }),
+        type: z.string().openapi({ example: 'invalid_request_error' }),
+        code: z.enum(Object.keys(ERRORS) as [keyof typeof ERRORS, ...(keyof typeof ERRORS)[]]).nullable(),
+        param: z.string().nullable().openapi({ description: 'The field at fault.' }),
+      }),
+      request_id: z.string().openapi({ description: 'Also in the header `x-request-id`.' }),
+    })
+    .openapi('Error'),
+)
 
 /**
  * A list or object with at most `max` entries, counted before they are validated: a body has space for a million invalid ones, and each
@@ -75,15 +78,17 @@ export const listOf = <Item extends { readonly id?: unknown }>(
   has_more: hasMore,
 })
 
-export const listSchema = (item: z.ZodType, name: string) =>
-  z
-    .object({
-      object: z.literal('list'),
-      data: z.array(item),
-      first_id: z.string().nullable(),
-      last_id: z.string().nullable(),
-      has_more: z.boolean(),
-    })
-    .openapi(name)
+export const listSchema = (item: () => z.ZodType, name: string) =>
+  lazySchema(() =>
+    z
+      .object({
+        object: z.literal('list'),
+        data: z.array(item()),
+        first_id: z.string().nullable(),
+        last_id: z.string().nullable(),
+        has_more: z.boolean(),
+      })
+      .openapi(name),
+  )
 
-export const deletedSchema = (object: string) => z.object({ id: z.string(), object: z.literal(object), deleted: z.literal(true) })
+export const deletedSchema = (object: string) => () => z.object({ id: z.string(), object: z.literal(object), deleted: z.literal(true) })

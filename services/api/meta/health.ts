@@ -1,9 +1,10 @@
 import { z } from '@hono/zod-openapi'
+import { lazySchema } from '../http/lazy-schema.ts'
 import { json } from '../http/responses.ts'
 import { defineRoute, type AnyRoute } from '../http/route.ts'
 
-const Part = z.object({ ok: z.boolean(), detail: z.string().optional() })
-const Readiness = z.object({ ok: z.boolean(), parts: z.record(z.string(), Part) }).openapi('Readiness')
+const Part = lazySchema(() => z.object({ ok: z.boolean(), detail: z.string().optional() }))
+const Readiness = lazySchema(() => z.object({ ok: z.boolean(), parts: z.record(z.string(), Part()) }).openapi('Readiness'))
 
 const healthRoute = defineRoute({
   method: 'get',
@@ -12,7 +13,7 @@ const healthRoute = defineRoute({
   operationId: 'getHealth',
   tag: 'Service',
   summary: 'Is the process alive?',
-  answers: { 200: { description: 'It answers.', schema: z.object({ status: z.literal('ok') }) } },
+  answers: { 200: { description: 'It answers.', schema: () => z.object({ status: z.literal('ok') }) } },
   handle: () => json(200, { status: 'ok' }),
 })
 

@@ -22,7 +22,7 @@ const download = defineRoute({
   operationId: 'librechatDownload',
   tag: 'LibreChat',
   summary: 'Download a file of a session',
-  answers: { 200: { description: 'The bytes.', schema: z.string(), contentType: 'application/octet-stream' } },
+  answers: { 200: { description: 'The bytes.', schema: () => z.string(), contentType: 'application/octet-stream' } },
   refusals: ['container_not_found', 'file_not_found'],
   handle: async (call) => {
     const file = await requested(call)
@@ -75,7 +75,7 @@ const list = defineRoute({
   tag: 'LibreChat',
   summary: 'List the files of a session',
   query: z.looseObject({ detail: z.enum(['simple', 'summary', 'full', 'normalized']).optional() }),
-  answers: { 200: { description: 'The files, in the form that `detail` names.', schema: z.array(z.unknown()) } },
+  answers: { 200: { description: 'The files, in the form that `detail` names.', schema: () => z.array(z.unknown()) } },
   refusals: ['container_not_found'],
   handle: async (call) => {
     const container = await containerOf(call, call.param('session_id'))
@@ -94,7 +94,7 @@ const probe = defineRoute({
   operationId: 'librechatObject',
   tag: 'LibreChat',
   summary: 'Check that a file of a session exists',
-  answers: { 200: { description: 'It does.', schema: z.looseObject({ lastModified: z.string(), size: z.int(), etag: z.string() }) } },
+  answers: { 200: { description: 'It does.', schema: () => z.looseObject({ lastModified: z.string(), size: z.int(), etag: z.string() }) } },
   refusals: ['container_not_found', 'file_not_found'],
   handle: async (call) => {
     const file = await requested(call)
@@ -110,7 +110,7 @@ const remove = defineRoute({
   operationId: 'librechatDeleteFile',
   tag: 'LibreChat',
   summary: 'Delete a file of a session',
-  answers: { 200: { description: 'It is deleted.', schema: z.object({ message: z.string() }) } },
+  answers: { 200: { description: 'It is deleted.', schema: () => z.object({ message: z.string() }) } },
   refusals: ['container_not_found', 'file_not_found'],
   handle: async (call) => {
     await deleteFile(call.deps, await requested(call))

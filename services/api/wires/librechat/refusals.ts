@@ -1,4 +1,5 @@
 import { z } from '@hono/zod-openapi'
+import { lazySchema } from '../../http/lazy-schema.ts'
 import { ERRORS, ServiceError, type ErrorCode } from '../../../core/errors.ts'
 import { limitHeaders } from '../../http/error-response.ts'
 import { json } from '../../http/responses.ts'
@@ -31,9 +32,11 @@ const CODES: Partial<Record<ErrorCode, string>> = {
 const RETRY_AFTER_SECONDS = 1
 
 /** Internal errors have our envelope. */
-export const LibreChatError = z
-  .union([ErrorBody, z.object({ error: z.string(), message: z.string(), retry_after_seconds: z.number().optional() })])
-  .openapi('LibreChatError')
+export const LibreChatError = lazySchema(() =>
+  z
+    .union([ErrorBody(), z.object({ error: z.string(), message: z.string(), retry_after_seconds: z.number().optional() })])
+    .openapi('LibreChatError'),
+)
 
 /** A refusal in the wire's form: a code in `error`, and a sentence in `message`. */
 export function refuse(error: ServiceError): Response {

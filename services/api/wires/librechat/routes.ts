@@ -37,7 +37,7 @@ const healthRoute = defineRoute({
   operationId: 'librechatHealth',
   tag: 'LibreChat',
   summary: 'Liveness of the wire',
-  answers: { 200: { description: 'It serves.', schema: z.object({ status: z.literal('ok') }) } },
+  answers: { 200: { description: 'It serves.', schema: () => z.object({ status: z.literal('ok') }) } },
   handle: () => json(200, { status: 'ok' }),
 })
 

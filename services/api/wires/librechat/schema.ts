@@ -1,4 +1,5 @@
 import { z } from '@hono/zod-openapi'
+import { lazySchema, type Described } from '../../http/lazy-schema.ts'
 
 /** A file that an execution may read. Older clients write `session_id`. */
 export const InputFile = z.looseObject({
@@ -21,39 +22,45 @@ export const ExecBody = z
   .openapi('LibreChatExec')
 export type ExecBody = z.infer<typeof ExecBody>
 
-export const OutputFile = z.looseObject({
-  id: z.string(),
-  name: z.string(),
-  storage_session_id: z.string(),
-  inherited: z.literal(true).optional(),
-  modified_from: z.object({ id: z.string(), storage_session_id: z.string() }).optional(),
-})
-export type OutputFile = z.infer<typeof OutputFile>
+export const OutputFile = lazySchema(() =>
+  z.looseObject({
+    id: z.string(),
+    name: z.string(),
+    storage_session_id: z.string(),
+    inherited: z.literal(true).optional(),
+    modified_from: z.object({ id: z.string(), storage_session_id: z.string() }).optional(),
+  }),
+)
+export type OutputFile = Described<typeof OutputFile>
 
-export const ExecResult = z
-  .looseObject({
+export const ExecResult = lazySchema(() =>
+  z
+    .looseObject({
+      session_id: z.string(),
+      stdout: z.string(),
+      stderr: z.string(),
+      code: z.int().nullable(),
+      signal: z.string().nullable(),
+      message: z.string().nullable(),
+      status: z.string(),
+      wall_time: z.number().openapi({ description: 'Milliseconds.' }),
+      files: z.array(OutputFile()),
+      deleted_files: z.array(z.string()).optional(),
+      artifact_delivery: z
+        .object({ code: z.string(), status: z.enum(['partial', 'failed']), attempted: z.int(), delivered: z.int(), failed: z.int() })
+        .optional()
+        .openapi({ description: 'Files that could not be kept; `stderr` names them.' }),
+      runtime_session_id: z.string().optional(),
+      runtime_status: z.enum(['new', 'reused']).optional(),
+    })
+    .openapi('LibreChatExecResult'),
+)
+
+export const UploadResult = lazySchema(() =>
+  z.looseObject({
+    message: z.string(),
+    storage_session_id: z.string(),
     session_id: z.string(),
-    stdout: z.string(),
-    stderr: z.string(),
-    code: z.int().nullable(),
-    signal: z.string().nullable(),
-    message: z.string().nullable(),
-    status: z.string(),
-    wall_time: z.number().openapi({ description: 'Milliseconds.' }),
-    files: z.array(OutputFile),
-    deleted_files: z.array(z.string()).optional(),
-    artifact_delivery: z
-      .object({ code: z.string(), status: z.enum(['partial', 'failed']), attempted: z.int(), delivered: z.int(), failed: z.int() })
-      .optional()
-      .openapi({ description: 'Files that could not be kept; `stderr` names them.' }),
-    runtime_session_id: z.string().optional(),
-    runtime_status: z.enum(['new', 'reused']).optional(),
-  })
-  .openapi('LibreChatExecResult')
-
-export const UploadResult = z.looseObject({
-  message: z.string(),
-  storage_session_id: z.string(),
-  session_id: z.string(),
-  files: z.array(z.looseObject({ filename: z.string() })),
-})
+    files: z.array(z.looseObject({ filename: z.string() })),
+  }),
+)

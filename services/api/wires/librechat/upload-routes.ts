@@ -1,5 +1,6 @@
 import type { Readable } from 'node:stream'
 import { z } from '@hono/zod-openapi'
+import { lazySchema } from '../../http/lazy-schema.ts'
 import type { Container } from '../../../core/containers/container.ts'
 import { ServiceError } from '../../../core/errors.ts'
 import { normalizeFilePath } from '../../../core/files/file-path.ts'
@@ -31,9 +32,11 @@ type FormFile =
   | { readonly stored: ReceivedFile & { readonly objectKey: string } }
   | { readonly filename: string; readonly refusal: ServiceError }
 
-const UploadForm = z
-  .looseObject({ file: z.string().openapi({ format: 'binary' }), kind: z.string().optional(), id: z.string().optional() })
-  .openapi('LibreChatUpload')
+const UploadForm = lazySchema(() =>
+  z
+    .looseObject({ file: z.string().openapi({ format: 'binary' }), kind: z.string().optional(), id: z.string().optional() })
+    .openapi('LibreChatUpload'),
+)
 
 const upload = (path: '/upload' | '/upload/batch', operationId: string, summary: string) =>
   defineRoute({

@@ -1,15 +1,18 @@
 import { z } from '@hono/zod-openapi'
+import { lazySchema } from '../../http/lazy-schema.ts'
 import { defineRoute, type AnyRoute } from '../../http/route.ts'
 import { ErrorBody } from '../../http/schemas.ts'
 
-const JsonRpcRequest = z
-  .looseObject({ jsonrpc: z.literal('2.0'), id: z.union([z.string(), z.int()]).optional(), method: z.string() })
-  .openapi('McpRequest')
+const JsonRpcRequest = lazySchema(() =>
+  z.looseObject({ jsonrpc: z.literal('2.0'), id: z.union([z.string(), z.int()]).optional(), method: z.string() }).openapi('McpRequest'),
+)
 
 /** Errors of the protocol are JSON-RPC's; refusals that come before it have our envelope. */
-const McpError = z
-  .union([ErrorBody, z.looseObject({ jsonrpc: z.literal('2.0'), error: z.looseObject({ code: z.int(), message: z.string() }) })])
-  .openapi('McpError')
+const McpError = lazySchema(() =>
+  z
+    .union([ErrorBody(), z.looseObject({ jsonrpc: z.literal('2.0'), error: z.looseObject({ code: z.int(), message: z.string() }) })])
+    .openapi('McpError'),
+)
 
 const mcpRoute = defineRoute({
   method: 'post',
@@ -22,7 +25,11 @@ const mcpRoute = defineRoute({
     'Streamable HTTP, revision 2026-07-28, and the revisions before it without sessions. Tools: execute_code, run_command, get_execution, interrupt, create_container, list_files, read_file, write_file.',
   streamed: { contentType: 'application/json', schema: JsonRpcRequest, description: 'One JSON-RPC request or notification.' },
   answers: {
-    200: { description: 'A JSON-RPC response, or events that end with it.', schema: z.looseObject({}), events: z.looseObject({}) },
+    200: {
+      description: 'A JSON-RPC response, or events that end with it.',
+      schema: () => z.looseObject({}),
+      events: () => z.looseObject({}),
+    },
     202: { description: 'A notification was accepted.' },
     404: { description: 'The session or the method is unknown.', schema: McpError },
     406: { description: 'The client accepts neither JSON nor events.', schema: McpError },

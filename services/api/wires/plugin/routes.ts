@@ -14,7 +14,9 @@ const pluginManifestRoute = defineRoute({
   operationId: 'getPluginManifest',
   tag: 'Plugin',
   summary: 'What a chat site reads first',
-  answers: { 200: { description: 'The manifest.', schema: z.looseObject({ schema_version: z.literal('v1') }).openapi('PluginManifest') } },
+  answers: {
+    200: { description: 'The manifest.', schema: () => z.looseObject({ schema_version: z.literal('v1') }).openapi('PluginManifest') },
+  },
   handle: ({ publicUrl }) => json(200, manifest(publicUrl), { 'cache-control': 'public, max-age=300' }),
 })
 
@@ -28,7 +30,7 @@ const pluginDocumentRoute = defineRoute({
   answers: {
     200: {
       description: 'A small OpenAPI document of `/execute`.',
-      schema: z.looseObject({ openapi: z.string() }),
+      schema: () => z.looseObject({ openapi: z.string() }),
       contentType: 'application/yaml',
     },
   },
@@ -45,7 +47,7 @@ const pluginLogoRoute = defineRoute({
   operationId: 'getLogo',
   tag: 'Plugin',
   summary: 'The picture that a chat site shows',
-  answers: { 200: { description: 'PNG, 64 by 64 pixels.', schema: z.string(), contentType: 'image/png' } },
+  answers: { 200: { description: 'PNG, 64 by 64 pixels.', schema: () => z.string(), contentType: 'image/png' } },
   handle: () =>
     new Response(LOGO_PNG, {
       // Pages of other origins show it.
@@ -69,13 +71,14 @@ const executeRoute = defineRoute({
   answers: {
     200: {
       description: 'It ran. Failing code is a result, not an error.',
-      schema: z
-        .object({
-          stdout: z.string(),
-          stderr: z.string(),
-          returncode: z.int().openapi({ description: 'As a shell has it: 0, 1, the code of `sys.exit`, 124 out of time, 137 killed.' }),
-        })
-        .openapi('ScriptResult'),
+      schema: () =>
+        z
+          .object({
+            stdout: z.string(),
+            stderr: z.string(),
+            returncode: z.int().openapi({ description: 'As a shell has it: 0, 1, the code of `sys.exit`, 124 out of time, 137 killed.' }),
+          })
+          .openapi('ScriptResult'),
     },
   },
   refusals: ['sandbox_unavailable', 'too_many_queued', 'concurrency_limit_reached'],

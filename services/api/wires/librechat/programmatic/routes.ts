@@ -34,7 +34,7 @@ const cancelRoute = defineRoute({
   tag: 'LibreChat',
   summary: 'Cancel a request that runs a program',
   body: CancelBody,
-  answers: { 200: { description: 'Whether the request was found.', schema: z.object({ cancelled: z.boolean() }) } },
+  answers: { 200: { description: 'Whether the request was found.', schema: () => z.object({ cancelled: z.boolean() }) } },
   handle: async (call: Call<unknown, CancelBody>) => json(200, { cancelled: await cancelRequest(call) }),
 })
 

@@ -1,4 +1,5 @@
 import { z } from '@hono/zod-openapi'
+import { lazySchema } from '../../../http/lazy-schema.ts'
 import { atMost } from '../../../http/schemas.ts'
 import { InputFile, OutputFile } from '../schema.ts'
 
@@ -43,23 +44,25 @@ export type ToolCall = z.infer<typeof ToolCall>
 /** What a run of a program reports: hostile, because its code wrote it. */
 export const ReportedCalls = z.array(ToolCall).min(1).max(MAX_TOOLS)
 
-export const ProgramResult = z
-  .looseObject({
-    status: z.enum(['tool_call_required', 'completed', 'error']),
-    session_id: z.string(),
-    continuation_token: z.string().optional(),
-    tool_calls: z.array(ToolCall).optional(),
-    partial_stdout: z.string().optional(),
-    partial_stderr: z.string().optional(),
-    stdout: z.string().optional(),
-    stderr: z.string().optional(),
-    error: z.string().optional(),
-    files: z.array(OutputFile).optional(),
-    deleted_files: z.array(z.string()).optional(),
-    tool_calls_made: z.int().optional(),
-    execution_time: z.number().optional().openapi({ description: 'Milliseconds.' }),
-  })
-  .openapi('LibreChatProgramResult')
+export const ProgramResult = lazySchema(() =>
+  z
+    .looseObject({
+      status: z.enum(['tool_call_required', 'completed', 'error']),
+      session_id: z.string(),
+      continuation_token: z.string().optional(),
+      tool_calls: z.array(ToolCall).optional(),
+      partial_stdout: z.string().optional(),
+      partial_stderr: z.string().optional(),
+      stdout: z.string().optional(),
+      stderr: z.string().optional(),
+      error: z.string().optional(),
+      files: z.array(OutputFile()).optional(),
+      deleted_files: z.array(z.string()).optional(),
+      tool_calls_made: z.int().optional(),
+      execution_time: z.number().optional().openapi({ description: 'Milliseconds.' }),
+    })
+    .openapi('LibreChatProgramResult'),
+)
 
 export const CancelBody = z.looseObject({ request_id: z.string().min(1).max(100) }).openapi('LibreChatCancel')
 export type CancelBody = z.infer<typeof CancelBody>

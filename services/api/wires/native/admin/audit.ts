@@ -1,4 +1,5 @@
 import { z } from '@hono/zod-openapi'
+import { lazySchema, type Described } from '../../../http/lazy-schema.ts'
 import type { AuditEntry } from '../../../../core/audit/audit.ts'
 import { json } from '../../../http/responses.ts'
 import { defineRoute, type AnyRoute } from '../../../http/route.ts'
@@ -7,19 +8,21 @@ import { tenantOf } from './tenants.ts'
 
 const DEFAULT_LIMIT = 20
 
-const AuditEntryObject = z
-  .object({
-    object: z.literal('audit_entry'),
-    at: z.string(),
-    key_id: z.string(),
-    subject: z.string().nullable(),
-    action: z.string().openapi({ description: 'The operation, by its id in the OpenAPI document.' }),
-    status: z.int().openapi({ description: 'HTTP status of the answer.' }),
-    request_id: z.string(),
-    targets: z.record(z.string(), z.string()).openapi({ description: 'Ids of the objects that the request named or created.' }),
-  })
-  .openapi('AuditEntry')
-const AuditList = z.object({ object: z.literal('list'), data: z.array(AuditEntryObject) }).openapi('AuditEntryList')
+const AuditEntryObject = lazySchema(() =>
+  z
+    .object({
+      object: z.literal('audit_entry'),
+      at: z.string(),
+      key_id: z.string(),
+      subject: z.string().nullable(),
+      action: z.string().openapi({ description: 'The operation, by its id in the OpenAPI document.' }),
+      status: z.int().openapi({ description: 'HTTP status of the answer.' }),
+      request_id: z.string(),
+      targets: z.record(z.string(), z.string()).openapi({ description: 'Ids of the objects that the request named or created.' }),
+    })
+    .openapi('AuditEntry'),
+)
+const AuditList = lazySchema(() => z.object({ object: z.literal('list'), data: z.array(AuditEntryObject()) }).openapi('AuditEntryList'))
 
 const tenantAuditRoute = defineRoute({
   method: 'get',
@@ -39,7 +42,7 @@ const tenantAuditRoute = defineRoute({
   },
 })
 
-const renderEntry = ({ at, keyId, subject, action, status, requestId, targets }: AuditEntry): z.infer<typeof AuditEntryObject> => ({
+const renderEntry = ({ at, keyId, subject, action, status, requestId, targets }: AuditEntry): Described<typeof AuditEntryObject> => ({
   object: 'audit_entry',
   at: new Date(at).toISOString(),
   key_id: keyId,

@@ -1,18 +1,21 @@
 import { z } from '@hono/zod-openapi'
+import { lazySchema } from '../../../http/lazy-schema.ts'
 import type { ExportedRow } from '../../../../core/ports/tenant-rows.ts'
 import { presigner } from '../../../files/presign.ts'
 import { defineRoute, type AnyRoute, type Call } from '../../../http/route.ts'
 import { tenantOf } from './tenants.ts'
 
-const ExportLine = z
-  .object({
-    kind: z.string(),
-    id: z.string(),
-    part: z.string().nullable(),
-    fields: z.record(z.string(), z.unknown()),
-    download_url: z.string().optional().openapi({ description: 'The bytes of a file, for five minutes.' }),
-  })
-  .openapi('ExportLine')
+const ExportLine = lazySchema(() =>
+  z
+    .object({
+      kind: z.string(),
+      id: z.string(),
+      part: z.string().nullable(),
+      fields: z.record(z.string(), z.unknown()),
+      download_url: z.string().optional().openapi({ description: 'The bytes of a file, for five minutes.' }),
+    })
+    .openapi('ExportLine'),
+)
 
 const exportTenantRoute = defineRoute({
   method: 'get',

@@ -1,4 +1,5 @@
 import { z } from '@hono/zod-openapi'
+import { lazySchema, type Described } from '../../../http/lazy-schema.ts'
 import { IMAGE_NAME } from '../../../../core/containers/images.ts'
 import { MEMORY_TIERS } from '../../../../core/limits.ts'
 import { snakeCase } from '../../../../core/snake-case.ts'
@@ -21,14 +22,16 @@ type LimitsPatch = z.infer<typeof LimitsPatch>
 
 export const PLAN_NAME = /^[a-z0-9][a-z0-9-]{0,49}$/
 export const PutPlan = z.strictObject({ limits: LimitsPatch })
-export const PlanObject = z
-  .object({
-    id: z.string(),
-    object: z.literal('plan'),
-    created_at: z.string(),
-    limits: z.record(z.string(), z.union([z.number(), z.string()])),
-  })
-  .openapi('Plan')
+export const PlanObject = lazySchema(() =>
+  z
+    .object({
+      id: z.string(),
+      object: z.literal('plan'),
+      created_at: z.string(),
+      limits: z.record(z.string(), z.union([z.number(), z.string()])),
+    })
+    .openapi('Plan'),
+)
 
 const policyFields = {
   plan: z.string().max(50).nullable().optional().openapi({ description: 'Name of a plan; null for none.' }),
@@ -41,31 +44,33 @@ export const CreateTenant = z.strictObject({ name, ...policyFields })
 export const UpdateTenant = z.strictObject({ name: name.optional(), ...policyFields })
 export type PolicyChange = Omit<z.infer<typeof UpdateTenant>, 'name'>
 
-export const TenantObject = z
-  .object({
-    id: z.string(),
-    object: z.literal('tenant'),
-    name: z.string(),
-    created_at: z.string(),
-    plan: z.string().nullable(),
-    limits: z
-      .record(z.string(), z.union([z.number(), z.string()]))
-      .openapi({ description: "The tenant's settings; others have the default." }),
-    tools_off: z.array(z.string()),
-    link_days: z.int().nullable(),
-    image: z.string().nullable(),
-    deletion: z
-      .object({
-        requested_at: z.string(),
-        completed_at: z.string().nullable(),
-        removed_rows: z.int(),
-        removed_objects: z.int(),
-        remains: z.array(z.string()).openapi({ description: 'What a deletion leaves, in words.' }),
-      })
-      .nullable()
-      .openapi({ description: 'Null for a tenant that was not deleted.' }),
-  })
-  .openapi('Tenant')
+export const TenantObject = lazySchema(() =>
+  z
+    .object({
+      id: z.string(),
+      object: z.literal('tenant'),
+      name: z.string(),
+      created_at: z.string(),
+      plan: z.string().nullable(),
+      limits: z
+        .record(z.string(), z.union([z.number(), z.string()]))
+        .openapi({ description: "The tenant's settings; others have the default." }),
+      tools_off: z.array(z.string()),
+      link_days: z.int().nullable(),
+      image: z.string().nullable(),
+      deletion: z
+        .object({
+          requested_at: z.string(),
+          completed_at: z.string().nullable(),
+          removed_rows: z.int(),
+          removed_objects: z.int(),
+          remains: z.array(z.string()).openapi({ description: 'What a deletion leaves, in words.' }),
+        })
+        .nullable()
+        .openapi({ description: 'Null for a tenant that was not deleted.' }),
+    })
+    .openapi('Tenant'),
+)
 
 export const CreateKey = z.strictObject({
   name: name.nullable().optional(),
@@ -76,7 +81,7 @@ export const CreateKey = z.strictObject({
   expires_at: z.iso.datetime().nullable().optional(),
 })
 
-const key = {
+const key = lazySchema(() => ({
   id: z.string(),
   object: z.literal('api_key'),
   tenant_id: z.string(),
@@ -87,11 +92,11 @@ const key = {
   expires_at: z.string().nullable(),
   last_used_at: z.string().nullable().openapi({ description: 'Accurate to five minutes.' }),
   revoked_at: z.string().nullable(),
-}
-export const KeyObject = z.object(key).openapi('ApiKey')
-export const NewKeyObject = z
-  .object({ ...key, api_key: z.string().openapi({ description: 'The key itself, in this answer only.' }) })
-  .openapi('NewApiKey')
+}))
+export const KeyObject = lazySchema(() => z.object(key()).openapi('ApiKey'))
+export const NewKeyObject = lazySchema(() =>
+  z.object({ ...key(), api_key: z.string().openapi({ description: 'The key itself, in this answer only.' }) }).openapi('NewApiKey'),
+)
 
 const timeOf = (at: number): string => new Date(at).toISOString()
 const timeOrNull = (at: number | null): string | null => (at === null ? null : timeOf(at))
@@ -114,7 +119,7 @@ const renderDeletion = ({ requestedAt, completedAt, removedRows, removedObjects 
   remains: REMAINS,
 })
 
-export const renderTenant = ({ id, name: label, createdAt, policy = {}, deletion }: Tenant): z.infer<typeof TenantObject> => ({
+export const renderTenant = ({ id, name: label, createdAt, policy = {}, deletion }: Tenant): Described<typeof TenantObject> => ({
   id,
   object: 'tenant',
   name: label,
@@ -127,14 +132,14 @@ export const renderTenant = ({ id, name: label, createdAt, policy = {}, deletion
   deletion: deletion === undefined ? null : renderDeletion(deletion),
 })
 
-export const renderPlan = (plan: Plan): z.infer<typeof PlanObject> => ({
+export const renderPlan = (plan: Plan): Described<typeof PlanObject> => ({
   id: plan.name,
   object: 'plan',
   created_at: timeOf(plan.createdAt),
   limits: renderLimits(plan.limits),
 })
 
-export const renderKey = (row: ApiKey): z.infer<typeof KeyObject> => ({
+export const renderKey = (row: ApiKey): Described<typeof KeyObject> => ({
   id: row.id,
   object: 'api_key',
   tenant_id: row.tenant,

@@ -1,5 +1,6 @@
 import { constants } from 'node:os'
 import { z } from '@hono/zod-openapi'
+import { lazySchema } from '../../../http/lazy-schema.ts'
 import { EXECUTION_REASONS, EXECUTION_STATUSES } from '../../../../core/executions/execution.ts'
 import { LIMITS } from '../../../../core/limits.ts'
 import { commandArgument, scopeFields } from '../../../executions/scope.ts'
@@ -52,36 +53,38 @@ export const CommandSignal = z
   .openapi('CommandSignal')
 export const CommandResize = TerminalSize.openapi('CommandResize')
 
-const time = z.string().openapi({ format: 'date-time' })
+const time = lazySchema(() => z.string().openapi({ format: 'date-time' }))
 
-export const Command = z
-  .object({
-    id: z.string().openapi({ example: 'cmd_01kajv9h2s8p0ww3d4dq4cs1zt' }),
-    object: z.literal('command'),
-    container_id: z.string(),
-    v: z.literal(1),
-    argv: z.array(z.string()),
-    cwd: z.string().nullable(),
-    background: z.boolean(),
-    pty: z.object({ cols: z.int(), rows: z.int() }).nullable(),
-    status: z
-      .enum(EXECUTION_STATUSES)
-      .openapi({ description: '`succeeded` for exit code 0, `failed` with reason `error` for another one.' }),
-    reason: z.enum(EXECUTION_REASONS).nullable(),
-    exit_code: z.int().nullable(),
-    signal: z.string().nullable().openapi({ description: 'Name of the signal that ended it.' }),
-    created_at: time,
-    started_at: time.nullable(),
-    ended_at: time.nullable(),
-    stdout: z
-      .string()
-      .openapi({ description: 'Head and tail within the cap; while it runs, the output so far. A terminal has no stderr.' }),
-    stderr: z.string(),
-    files: z.array(ExecutionFile),
-    lost: z.array(z.object({ what: z.string(), reason: z.string() })),
-    usage: ExecutionUsage.nullable().openapi({
-      description: 'Null until it has ended. `cpu_ms` is that of the whole sandbox while the command ran.',
-    }),
-    metadata: z.record(z.string(), z.string()),
-  })
-  .openapi('Command')
+export const Command = lazySchema(() =>
+  z
+    .object({
+      id: z.string().openapi({ example: 'cmd_01kajv9h2s8p0ww3d4dq4cs1zt' }),
+      object: z.literal('command'),
+      container_id: z.string(),
+      v: z.literal(1),
+      argv: z.array(z.string()),
+      cwd: z.string().nullable(),
+      background: z.boolean(),
+      pty: z.object({ cols: z.int(), rows: z.int() }).nullable(),
+      status: z
+        .enum(EXECUTION_STATUSES)
+        .openapi({ description: '`succeeded` for exit code 0, `failed` with reason `error` for another one.' }),
+      reason: z.enum(EXECUTION_REASONS).nullable(),
+      exit_code: z.int().nullable(),
+      signal: z.string().nullable().openapi({ description: 'Name of the signal that ended it.' }),
+      created_at: time(),
+      started_at: time().nullable(),
+      ended_at: time().nullable(),
+      stdout: z
+        .string()
+        .openapi({ description: 'Head and tail within the cap; while it runs, the output so far. A terminal has no stderr.' }),
+      stderr: z.string(),
+      files: z.array(ExecutionFile()),
+      lost: z.array(z.object({ what: z.string(), reason: z.string() })),
+      usage: ExecutionUsage().nullable().openapi({
+        description: 'Null until it has ended. `cpu_ms` is that of the whole sandbox while the command ran.',
+      }),
+      metadata: z.record(z.string(), z.string()),
+    })
+    .openapi('Command'),
+)

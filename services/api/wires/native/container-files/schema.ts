@@ -1,4 +1,5 @@
 import { z } from '@hono/zod-openapi'
+import { lazySchema } from '../../../http/lazy-schema.ts'
 import { LIMITS } from '../../../../core/limits.ts'
 
 export const UploadUrlBody = z
@@ -16,12 +17,14 @@ export const UploadUrlBody = z
   })
   .openapi('UploadUrlRequest')
 
-export const UploadUrl = z
-  .object({
-    id: z.string().openapi({ description: 'The file that it becomes: name it in `…/files/{file_id}/complete`.' }),
-    object: z.literal('container.file.upload'),
-    url: z.string().openapi({ description: 'PUT the bytes here, without an API key.' }),
-    headers: z.record(z.string(), z.string()).openapi({ description: 'To be sent exactly so with the PUT.' }),
-    expires_at: z.string().openapi({ format: 'date-time' }),
-  })
-  .openapi('UploadUrl')
+export const UploadUrl = lazySchema(() =>
+  z
+    .object({
+      id: z.string().openapi({ description: 'The file that it becomes: name it in `…/files/{file_id}/complete`.' }),
+      object: z.literal('container.file.upload'),
+      url: z.string().openapi({ description: 'PUT the bytes here, without an API key.' }),
+      headers: z.record(z.string(), z.string()).openapi({ description: 'To be sent exactly so with the PUT.' }),
+      expires_at: z.string().openapi({ format: 'date-time' }),
+    })
+    .openapi('UploadUrl'),
+)

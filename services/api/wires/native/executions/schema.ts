@@ -1,4 +1,5 @@
 import { z } from '@hono/zod-openapi'
+import { lazySchema } from '../../../http/lazy-schema.ts'
 import { scopeFields } from '../../../executions/scope.ts'
 import { Metadata, queryInteger } from '../../../http/schemas.ts'
 import { EXECUTION_REASONS, EXECUTION_STATUSES } from '../../../../core/executions/execution.ts'
@@ -50,97 +51,109 @@ export const RunCode = z
   .openapi('RunCode')
 export type RunCode = z.infer<typeof RunCode>
 
-const NbOutput = z.looseObject({ output_type: z.enum(['stream', 'display_data', 'execute_result', 'error']) }).openapi('Output', {
-  description:
-    'An nbformat 4.5 output. A part of a MIME bundle that is too big to be inline is replaced by `cellblock/ref: {url, bytes, mime, preview?}`.',
-})
+const NbOutput = lazySchema(() =>
+  z.looseObject({ output_type: z.enum(['stream', 'display_data', 'execute_result', 'error']) }).openapi('Output', {
+    description:
+      'An nbformat 4.5 output. A part of a MIME bundle that is too big to be inline is replaced by `cellblock/ref: {url, bytes, mime, preview?}`.',
+  }),
+)
 
-export const ExecutionFile = z
-  .object({
-    id: z.string(),
-    path: z.string().openapi({ example: '/mnt/data/plot.png' }),
-    bytes: z.int(),
-    sha256: z.string(),
-    mime: z.string(),
-    url: z
-      .string()
-      .nullable()
-      .openapi({
-        description: `Works without a key for ${LIMITS.presignedSeconds} seconds; null once the file was deleted, and for a key without the scope "files".`,
-      }),
-    is_new: z.boolean(),
-    modified_from: z.string().optional().openapi({ description: 'Id of the version before.' }),
-  })
-  .openapi('ExecutionFile')
+export const ExecutionFile = lazySchema(() =>
+  z
+    .object({
+      id: z.string(),
+      path: z.string().openapi({ example: '/mnt/data/plot.png' }),
+      bytes: z.int(),
+      sha256: z.string(),
+      mime: z.string(),
+      url: z
+        .string()
+        .nullable()
+        .openapi({
+          description: `Works without a key for ${LIMITS.presignedSeconds} seconds; null once the file was deleted, and for a key without the scope "files".`,
+        }),
+      is_new: z.boolean(),
+      modified_from: z.string().optional().openapi({ description: 'Id of the version before.' }),
+    })
+    .openapi('ExecutionFile'),
+)
 
-const time = z.string().openapi({ format: 'date-time' })
+const time = lazySchema(() => z.string().openapi({ format: 'date-time' }))
 
 /** The usage of an execution or a command. */
-export const ExecutionUsage = z.object({
-  queue_ms: z.number(),
-  start_ms: z.number(),
-  run_ms: z.number(),
-  cpu_ms: z.number(),
-  peak_memory_bytes: z.int(),
-  output_bytes: z.int(),
-  sandbox_seconds: z.number(),
-  cost_usd: z.number(),
-})
+export const ExecutionUsage = lazySchema(() =>
+  z.object({
+    queue_ms: z.number(),
+    start_ms: z.number(),
+    run_ms: z.number(),
+    cpu_ms: z.number(),
+    peak_memory_bytes: z.int(),
+    output_bytes: z.int(),
+    sandbox_seconds: z.number(),
+    cost_usd: z.number(),
+  }),
+)
 
-export const Execution = z
-  .object({
-    id: z.string().openapi({ example: 'exec_01kajv9h2s8p0ww3d4dq4cs1zt' }),
-    object: z.literal('execution'),
-    container_id: z.string(),
-    v: z.literal(1),
-    language: z.enum(EXECUTION_LANGUAGES),
-    status: z.enum(EXECUTION_STATUSES),
-    reason: z.enum(EXECUTION_REASONS).nullable(),
-    created_at: time,
-    started_at: time.nullable(),
-    ended_at: time.nullable(),
-    queue_position: z.int().optional().openapi({
-      description: 'Executions before it, in its container and in the account if that runs as many as it may; only while it waits.',
-    }),
-    expected_start_at: z.string().optional().openapi({
-      description: "An estimate from the average duration of the account's executions; only while it waits.",
-    }),
-    outputs: z.array(NbOutput).optional().openapi({ description: 'Outputs of plain code.' }),
-    cells: z
-      .array(
-        z.object({
-          index: z.int(),
-          execution_count: z.int().nullable(),
-          status: z.enum(['ok', 'error', 'aborted']),
-          outputs: z.array(NbOutput),
-        }),
-      )
-      .optional()
-      .openapi({ description: 'Outputs of a notebook, by the position of the cell in it.' }),
-    stdout: z.string().openapi({ description: 'While it runs, the output so far.' }),
-    stderr: z.string(),
-    error: z.object({ name: z.string(), value: z.string(), traceback: z.array(z.string()) }).nullable(),
-    files: z.array(ExecutionFile),
-    lost: z
-      .array(z.object({ what: z.string(), reason: z.string() }))
-      .openapi({ description: 'Everything that could be expected and is not there.' }),
-    omitted: z
-      .array(z.object({ what: z.string(), bytes: z.int(), url: z.string().openapi({ description: 'Where to read it, with the key.' }) }))
-      .optional()
-      .openapi({ description: 'What the answer leaves out because it is large. It is stored; texts are cut to their start.' }),
-    usage: ExecutionUsage.nullable().openapi({ description: 'Null until it has ended.' }),
-    metadata: z.record(z.string(), z.string()),
-  })
-  .openapi('Execution')
+export const Execution = lazySchema(() =>
+  z
+    .object({
+      id: z.string().openapi({ example: 'exec_01kajv9h2s8p0ww3d4dq4cs1zt' }),
+      object: z.literal('execution'),
+      container_id: z.string(),
+      v: z.literal(1),
+      language: z.enum(EXECUTION_LANGUAGES),
+      status: z.enum(EXECUTION_STATUSES),
+      reason: z.enum(EXECUTION_REASONS).nullable(),
+      created_at: time(),
+      started_at: time().nullable(),
+      ended_at: time().nullable(),
+      queue_position: z.int().optional().openapi({
+        description: 'Executions before it, in its container and in the account if that runs as many as it may; only while it waits.',
+      }),
+      expected_start_at: z.string().optional().openapi({
+        description: "An estimate from the average duration of the account's executions; only while it waits.",
+      }),
+      outputs: z.array(NbOutput()).optional().openapi({ description: 'Outputs of plain code.' }),
+      cells: z
+        .array(
+          z.object({
+            index: z.int(),
+            execution_count: z.int().nullable(),
+            status: z.enum(['ok', 'error', 'aborted']),
+            outputs: z.array(NbOutput()),
+          }),
+        )
+        .optional()
+        .openapi({ description: 'Outputs of a notebook, by the position of the cell in it.' }),
+      stdout: z.string().openapi({ description: 'While it runs, the output so far.' }),
+      stderr: z.string(),
+      error: z.object({ name: z.string(), value: z.string(), traceback: z.array(z.string()) }).nullable(),
+      files: z.array(ExecutionFile()),
+      lost: z
+        .array(z.object({ what: z.string(), reason: z.string() }))
+        .openapi({ description: 'Everything that could be expected and is not there.' }),
+      omitted: z
+        .array(z.object({ what: z.string(), bytes: z.int(), url: z.string().openapi({ description: 'Where to read it, with the key.' }) }))
+        .optional()
+        .openapi({ description: 'What the answer leaves out because it is large. It is stored; texts are cut to their start.' }),
+      usage: ExecutionUsage().nullable().openapi({ description: 'Null until it has ended.' }),
+      metadata: z.record(z.string(), z.string()),
+    })
+    .openapi('Execution'),
+)
 
-const FRAMES = executionFrameSchemas(ExecutionFile)
 /** The `data` of the events of an execution; the field `event` of each says which form it has. */
-export const ExecutionEvent = z
-  .object(
-    Object.fromEntries(
-      Object.entries(FRAMES).map(([name, schema]) => [name, schema.optional().openapi({ description: `\`data\` of \`event: ${name}\`.` })]),
-    ),
-  )
-  .openapi('ExecutionEvent', {
-    description: 'The `data` of server-sent events, by the name in `event`. Each event has exactly one of these forms.',
-  })
+export const ExecutionEvent = lazySchema(() =>
+  z
+    .object(
+      Object.fromEntries(
+        Object.entries(executionFrameSchemas(ExecutionFile())).map(([name, schema]) => [
+          name,
+          schema.optional().openapi({ description: `\`data\` of \`event: ${name}\`.` }),
+        ]),
+      ),
+    )
+    .openapi('ExecutionEvent', {
+      description: 'The `data` of server-sent events, by the name in `event`. Each event has exactly one of these forms.',
+    }),
+)

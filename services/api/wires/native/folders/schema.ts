@@ -1,4 +1,5 @@
 import { z } from '@hono/zod-openapi'
+import { lazySchema } from '../../../http/lazy-schema.ts'
 import { LIMITS } from '../../../../core/limits.ts'
 import { MAX_ENTRIES } from '../../../files/sandbox-files.ts'
 import { queryInteger } from '../../../http/schemas.ts'
@@ -44,51 +45,67 @@ export const UnpackBody = z
   })
   .openapi('UnpackArchive')
 
-export const Entry = z
-  .object({
-    object: z.literal('container.entry'),
-    path: z.string(),
-    name: z.string(),
-    type: z.enum(['file', 'folder', 'link', 'other']),
-    bytes: z.int().openapi({ description: '0 unless it is a file.' }),
-    modified_at: z.string().openapi({ format: 'date-time' }),
-    mode: z.string().openapi({ description: 'Permission bits, octal.', example: '0644' }),
-    target: z.string().nullable().openapi({ description: 'Where a link leads.' }),
-  })
-  .openapi('ContainerEntry')
-export const EntryList = z
-  .object({ object: z.literal('list'), data: z.array(Entry), has_more: z.boolean().openapi({ description: 'The limit cut the list.' }) })
-  .openapi('ContainerEntryList')
-export const RemovedEntry = z
-  .object({
-    object: z.literal('container.entry.deleted'),
-    path: z.string(),
-    removed: z.int().openapi({ description: 'Entries that are gone.' }),
-  })
-  .openapi('RemovedEntry')
-export const ByteRange = z
-  .object({
-    object: z.literal('container.entry.range'),
-    path: z.string(),
-    offset: z.int(),
-    data: z.string().openapi({ description: 'Base64.' }),
-    bytes: z.int().openapi({ description: 'Size of the whole file.' }),
-  })
-  .openapi('ByteRange')
-export const Preview = z
-  .object({
-    object: z.literal('container.entry.preview'),
-    entry: Entry,
-    kind: z.enum(['table', 'image', 'text', 'binary']),
-    preview: z
-      .record(z.string(), z.unknown())
-      .openapi({ description: 'By kind: `columns` and `rows`; `width`, `height` and `thumbnail` (PNG, base64); `lines`; `hex`.' }),
-  })
-  .openapi('EntryPreview')
-export const Unpacked = z
-  .object({
-    object: z.literal('container.archive.unpacked'),
-    files: z.int(),
-    paths: z.array(z.string()).openapi({ description: 'The first 1,000.' }),
-  })
-  .openapi('UnpackedArchive')
+export const Entry = lazySchema(() =>
+  z
+    .object({
+      object: z.literal('container.entry'),
+      path: z.string(),
+      name: z.string(),
+      type: z.enum(['file', 'folder', 'link', 'other']),
+      bytes: z.int().openapi({ description: '0 unless it is a file.' }),
+      modified_at: z.string().openapi({ format: 'date-time' }),
+      mode: z.string().openapi({ description: 'Permission bits, octal.', example: '0644' }),
+      target: z.string().nullable().openapi({ description: 'Where a link leads.' }),
+    })
+    .openapi('ContainerEntry'),
+)
+export const EntryList = lazySchema(() =>
+  z
+    .object({
+      object: z.literal('list'),
+      data: z.array(Entry()),
+      has_more: z.boolean().openapi({ description: 'The limit cut the list.' }),
+    })
+    .openapi('ContainerEntryList'),
+)
+export const RemovedEntry = lazySchema(() =>
+  z
+    .object({
+      object: z.literal('container.entry.deleted'),
+      path: z.string(),
+      removed: z.int().openapi({ description: 'Entries that are gone.' }),
+    })
+    .openapi('RemovedEntry'),
+)
+export const ByteRange = lazySchema(() =>
+  z
+    .object({
+      object: z.literal('container.entry.range'),
+      path: z.string(),
+      offset: z.int(),
+      data: z.string().openapi({ description: 'Base64.' }),
+      bytes: z.int().openapi({ description: 'Size of the whole file.' }),
+    })
+    .openapi('ByteRange'),
+)
+export const Preview = lazySchema(() =>
+  z
+    .object({
+      object: z.literal('container.entry.preview'),
+      entry: Entry(),
+      kind: z.enum(['table', 'image', 'text', 'binary']),
+      preview: z
+        .record(z.string(), z.unknown())
+        .openapi({ description: 'By kind: `columns` and `rows`; `width`, `height` and `thumbnail` (PNG, base64); `lines`; `hex`.' }),
+    })
+    .openapi('EntryPreview'),
+)
+export const Unpacked = lazySchema(() =>
+  z
+    .object({
+      object: z.literal('container.archive.unpacked'),
+      files: z.int(),
+      paths: z.array(z.string()).openapi({ description: 'The first 1,000.' }),
+    })
+    .openapi('UnpackedArchive'),
+)

@@ -1,4 +1,5 @@
 import { z } from '@hono/zod-openapi'
+import { lazySchema } from '../../../http/lazy-schema.ts'
 import { json } from '../../../http/responses.ts'
 import type { ApiConfig } from '../../../config.ts'
 import { defineRoute, type Call, type AnyRoute } from '../../../http/route.ts'
@@ -8,27 +9,29 @@ import { countLive } from '../../../../core/sandboxes/count-live.ts'
 import { snakeCase } from '../../../../core/snake-case.ts'
 import { isBiggerTier } from '../../../../core/tenants/tenant-limits.ts'
 
-const Limits = z
-  .object({
-    object: z.literal('limits'),
-    limits: z.record(
-      z.string(),
-      z.object({
-        value: z.number(),
-        unit: z.string(),
-        used: z.number().nullable().openapi({
-          description:
-            'Null where it is counted per call or per container, not per key. Of jobs and bytes an upper bound: both are counted again when it reaches the limit.',
+const Limits = lazySchema(() =>
+  z
+    .object({
+      object: z.literal('limits'),
+      limits: z.record(
+        z.string(),
+        z.object({
+          value: z.number(),
+          unit: z.string(),
+          used: z.number().nullable().openapi({
+            description:
+              'Null where it is counted per call or per container, not per key. Of jobs and bytes an upper bound: both are counted again when it reaches the limit.',
+          }),
         }),
-      }),
-    ),
-    memory_limits: z.array(z.object({ memory_limit: z.enum(MEMORY_TIERS), memory_bytes: z.int() })),
-    images: z
-      .array(z.string())
-      .openapi({ description: 'Images that a container may name; the first is that of containers that name none.' }),
-    recovery_ms: z.int().openapi({ description: 'How long a crashed worker can hold a job up.' }),
-  })
-  .openapi('Limits')
+      ),
+      memory_limits: z.array(z.object({ memory_limit: z.enum(MEMORY_TIERS), memory_bytes: z.int() })),
+      images: z
+        .array(z.string())
+        .openapi({ description: 'Images that a container may name; the first is that of containers that name none.' }),
+      recovery_ms: z.int().openapi({ description: 'How long a crashed worker can hold a job up.' }),
+    })
+    .openapi('Limits'),
+)
 
 const UNITS: readonly (readonly [RegExp, string])[] = [
   [/Bytes$/, 'bytes'],

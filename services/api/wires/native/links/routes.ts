@@ -111,7 +111,8 @@ const revokeFileLinksRoute = defineRoute({
   answers: {
     200: {
       description: 'They are revoked.',
-      schema: z.object({ object: z.literal('link.list.deleted'), deleted: z.literal(true), revoked: z.int() }).openapi('RevokedLinks'),
+      schema: () =>
+        z.object({ object: z.literal('link.list.deleted'), deleted: z.literal(true), revoked: z.int() }).openapi('RevokedLinks'),
     },
   },
   refusals,

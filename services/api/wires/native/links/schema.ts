@@ -1,23 +1,26 @@
 import { z } from '@hono/zod-openapi'
+import { lazySchema, type Described } from '../../../http/lazy-schema.ts'
 import { listSchema } from '../../../http/schemas.ts'
 import type { Link as LinkRow } from '../../../../core/links/link.ts'
 
-export const Link = z
-  .object({
-    id: z.string().openapi({ example: 'link_01kajv9h2s8p0ww3d4dq4cs1zt' }),
-    object: z.literal('link'),
-    file_id: z.string().nullable(),
-    filename: z.string(),
-    created_at: z.string(),
-    expires_at: z.string(),
-    revoked_at: z.string().nullable(),
-  })
-  .openapi('Link', {
-    description: 'A lasting link. Its address is shown once, in the answer that it was made for: only its hash is stored.',
-  })
+export const Link = lazySchema(() =>
+  z
+    .object({
+      id: z.string().openapi({ example: 'link_01kajv9h2s8p0ww3d4dq4cs1zt' }),
+      object: z.literal('link'),
+      file_id: z.string().nullable(),
+      filename: z.string(),
+      created_at: z.string(),
+      expires_at: z.string(),
+      revoked_at: z.string().nullable(),
+    })
+    .openapi('Link', {
+      description: 'A lasting link. Its address is shown once, in the answer that it was made for: only its hash is stored.',
+    }),
+)
 export const LinkList = listSchema(Link, 'LinkList')
 
-export const renderLink = (link: LinkRow): z.infer<typeof Link> => ({
+export const renderLink = (link: LinkRow): Described<typeof Link> => ({
   id: link.id,
   object: 'link',
   file_id: link.fileId,

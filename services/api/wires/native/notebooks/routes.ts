@@ -21,7 +21,9 @@ const executionNotebookRoute = defineRoute({
   operationId: 'getExecutionNotebook',
   tag: 'Executions',
   summary: 'Download the executed notebook of an execution',
-  answers: { 200: { description: 'nbformat 4.5; opens in Jupyter.', contentType: 'application/x-ipynb+json', schema: z.looseObject({}) } },
+  answers: {
+    200: { description: 'nbformat 4.5; opens in Jupyter.', contentType: 'application/x-ipynb+json', schema: () => z.looseObject({}) },
+  },
   refusals: ['execution_not_found', 'too_many_results'],
   async handle(call) {
     const row = await executionOf(call, call.param('execution_id'))
@@ -43,7 +45,7 @@ const containerNotebookRoute = defineRoute({
     200: {
       description: `nbformat 4.5; the newest ${MAX_EXECUTIONS} executions, oldest first; fewer when they are big, and the first cell says so.`,
       contentType: 'application/x-ipynb+json',
-      schema: z.looseObject({}),
+      schema: () => z.looseObject({}),
     },
   },
   refusals: ['container_not_found', 'too_many_results'],
@@ -63,7 +65,7 @@ const answers = {
     description:
       'nbformat 4.5: messages as markdown, each call of the interpreter as the cell that ran. The first cell says when older turns are left out.',
     contentType: 'application/x-ipynb+json',
-    schema: z.looseObject({}),
+    schema: () => z.looseObject({}),
   },
 }
 

@@ -1,4 +1,5 @@
 import { z } from '@hono/zod-openapi'
+import { lazySchema, type Described } from '../../../http/lazy-schema.ts'
 import { PRICES_AS_OF, PRICES_REGION } from '../../../../core/usage/fargate-prices.ts'
 import type { UsageSum } from '../../../../core/usage/usage.ts'
 import type { UsageReport } from '../../../usage/read-usage.ts'
@@ -13,32 +14,36 @@ export const UsageQuery = z.object({
   to: date.optional().openapi({ description: 'Last day, UTC; today by default.', example: '2026-11-21' }),
 })
 
-const Sum = z.object({
-  executions: z.int(),
-  sandbox_seconds: z.number(),
-  cpu_seconds: z.number(),
-  peak_memory_bytes: z.int().openapi({ description: 'The highest of one execution.' }),
-  output_bytes: z.int(),
-  cost_usd: z
-    .number()
-    .openapi({ description: "Sandbox seconds at list prices: an estimate, and 0 on one machine. The bill is the provider's." }),
-  model_input_tokens: z.int().openapi({ description: 'Tokens that responses sent to models, counted when a response has ended.' }),
-  model_output_tokens: z.int(),
-})
+const Sum = lazySchema(() =>
+  z.object({
+    executions: z.int(),
+    sandbox_seconds: z.number(),
+    cpu_seconds: z.number(),
+    peak_memory_bytes: z.int().openapi({ description: 'The highest of one execution.' }),
+    output_bytes: z.int(),
+    cost_usd: z
+      .number()
+      .openapi({ description: "Sandbox seconds at list prices: an estimate, and 0 on one machine. The bill is the provider's." }),
+    model_input_tokens: z.int().openapi({ description: 'Tokens that responses sent to models, counted when a response has ended.' }),
+    model_output_tokens: z.int(),
+  }),
+)
 
-export const Usage = z
-  .object({
-    object: z.literal('usage'),
-    from: z.string(),
-    to: z.string(),
-    days: z.array(Sum.extend({ date: z.string() })).openapi({ description: 'Days on which something ran, the earliest first.' }),
-    total: Sum,
-    prices_as_of: z.string(),
-    prices_region: z.string(),
-  })
-  .openapi('Usage')
+export const Usage = lazySchema(() =>
+  z
+    .object({
+      object: z.literal('usage'),
+      from: z.string(),
+      to: z.string(),
+      days: z.array(Sum().extend({ date: z.string() })).openapi({ description: 'Days on which something ran, the earliest first.' }),
+      total: Sum(),
+      prices_as_of: z.string(),
+      prices_region: z.string(),
+    })
+    .openapi('Usage'),
+)
 
-const renderSum = (sum: UsageSum): z.infer<typeof Sum> => ({
+const renderSum = (sum: UsageSum): Described<typeof Sum> => ({
   executions: sum.executions,
   sandbox_seconds: rounded(sum.sandboxSeconds, 3),
   cpu_seconds: rounded(sum.cpuMs / 1000, 3),
@@ -49,7 +54,7 @@ const renderSum = (sum: UsageSum): z.infer<typeof Sum> => ({
   model_output_tokens: sum.modelOutputTokens,
 })
 
-export const renderUsage = ({ from, to, days, total }: UsageReport): z.infer<typeof Usage> => ({
+export const renderUsage = ({ from, to, days, total }: UsageReport): Described<typeof Usage> => ({
   object: 'usage',
   from,
   to,

@@ -1,4 +1,5 @@
 import { z } from '@hono/zod-openapi'
+import { lazySchema } from '../../../http/lazy-schema.ts'
 import { atMost, Metadata } from '../../../http/schemas.ts'
 
 /** Messages of one request, and content parts of one message. */
@@ -72,50 +73,56 @@ export type CreateChatCompletion = z.infer<typeof CreateChatCompletion>
 /** Parameters of the wire that do not reach the model; an answer names those that a request had. */
 export const UNSUPPORTED = ['stop', 'seed', 'frequency_penalty', 'presence_penalty', 'logit_bias', 'logprobs', 'top_logprobs'] as const
 
-const Usage = z.looseObject({ prompt_tokens: z.int(), completion_tokens: z.int(), total_tokens: z.int() })
+const Usage = lazySchema(() => z.looseObject({ prompt_tokens: z.int(), completion_tokens: z.int(), total_tokens: z.int() }))
 const FINISH_REASONS = ['stop', 'length', 'tool_calls', 'content_filter'] as const
 
-const Extension = z
-  .looseObject({
-    container_id: z.string().nullable(),
-    files: z.array(z.looseObject({ id: z.string(), path: z.string(), url: z.string() })),
-    dropped_parameters: z.array(z.string()),
-  })
-  .openapi({
-    description:
-      'The container that code ran in, for the `container` of the next request; the files and images that the code made; and the parameters that had no effect.',
-  })
+const Extension = lazySchema(() =>
+  z
+    .looseObject({
+      container_id: z.string().nullable(),
+      files: z.array(z.looseObject({ id: z.string(), path: z.string(), url: z.string() })),
+      dropped_parameters: z.array(z.string()),
+    })
+    .openapi({
+      description:
+        'The container that code ran in, for the `container` of the next request; the files and images that the code made; and the parameters that had no effect.',
+    }),
+)
 
-export const ChatCompletion = z
-  .object({
-    id: z.string().openapi({ example: 'chatcmpl-01kajv9h2s8p0ww3d4dq4cs1zt' }),
-    object: z.literal('chat.completion'),
-    created: z.int(),
-    model: z.string(),
-    choices: z.array(
-      z.object({
-        index: z.literal(0),
-        message: z.looseObject({ role: z.literal('assistant'), content: z.string().nullable(), refusal: z.string().nullable() }),
-        finish_reason: z.enum(FINISH_REASONS),
-        logprobs: z.null(),
-      }),
-    ),
-    usage: Usage,
-    service_tier: z.string(),
-    x_cellblock: Extension,
-  })
-  .openapi('ChatCompletion')
+export const ChatCompletion = lazySchema(() =>
+  z
+    .object({
+      id: z.string().openapi({ example: 'chatcmpl-01kajv9h2s8p0ww3d4dq4cs1zt' }),
+      object: z.literal('chat.completion'),
+      created: z.int(),
+      model: z.string(),
+      choices: z.array(
+        z.object({
+          index: z.literal(0),
+          message: z.looseObject({ role: z.literal('assistant'), content: z.string().nullable(), refusal: z.string().nullable() }),
+          finish_reason: z.enum(FINISH_REASONS),
+          logprobs: z.null(),
+        }),
+      ),
+      usage: Usage(),
+      service_tier: z.string(),
+      x_cellblock: Extension(),
+    })
+    .openapi('ChatCompletion'),
+)
 
-export const ChatCompletionChunk = z
-  .looseObject({
-    id: z.string(),
-    object: z.literal('chat.completion.chunk'),
-    created: z.int(),
-    model: z.string(),
-    choices: z.array(
-      z.object({ index: z.literal(0), delta: z.looseObject({}), finish_reason: z.enum(FINISH_REASONS).nullable(), logprobs: z.null() }),
-    ),
-    usage: Usage.nullish(),
-    x_cellblock: Extension.optional(),
-  })
-  .openapi('ChatCompletionChunk')
+export const ChatCompletionChunk = lazySchema(() =>
+  z
+    .looseObject({
+      id: z.string(),
+      object: z.literal('chat.completion.chunk'),
+      created: z.int(),
+      model: z.string(),
+      choices: z.array(
+        z.object({ index: z.literal(0), delta: z.looseObject({}), finish_reason: z.enum(FINISH_REASONS).nullable(), logprobs: z.null() }),
+      ),
+      usage: Usage().nullish(),
+      x_cellblock: Extension().optional(),
+    })
+    .openapi('ChatCompletionChunk'),
+)

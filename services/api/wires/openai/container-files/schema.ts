@@ -1,4 +1,5 @@
 import { z } from '@hono/zod-openapi'
+import { lazySchema } from '../../../http/lazy-schema.ts'
 import { LIMITS } from '../../../../core/limits.ts'
 
 export const CopyFileBody = z
@@ -8,13 +9,15 @@ export const CopyFileBody = z
   })
   .openapi('CopyFile')
 
-export const FileForm = z
-  .object({
-    file: z
-      .string()
-      .optional()
-      .openapi({ format: 'binary', description: `At most ${LIMITS.maxMultipartFileBytes} bytes.` }),
-    path: z.string().optional().openapi({ description: 'Where to put it below /mnt/data; its own name unless given.' }),
-    file_id: z.string().optional().openapi({ description: 'Instead of `file`: a file of `/v1/files` or of another container.' }),
-  })
-  .openapi('FileForm')
+export const FileForm = lazySchema(() =>
+  z
+    .object({
+      file: z
+        .string()
+        .optional()
+        .openapi({ format: 'binary', description: `At most ${LIMITS.maxMultipartFileBytes} bytes.` }),
+      path: z.string().optional().openapi({ description: 'Where to put it below /mnt/data; its own name unless given.' }),
+      file_id: z.string().optional().openapi({ description: 'Instead of `file`: a file of `/v1/files` or of another container.' }),
+    })
+    .openapi('FileForm'),
+)

@@ -1,4 +1,5 @@
 import { z } from '@hono/zod-openapi'
+import { lazySchema, type Described } from '../../../http/lazy-schema.ts'
 import { atMost, wholeCharacters } from '../../../http/schemas.ts'
 import { Skills } from '../../../skills/resolve-skills.ts'
 import { containerStatus, type Container as ContainerRow } from '../../../../core/containers/container.ts'
@@ -63,32 +64,34 @@ export const CreateContainer = z
   })
   .openapi('CreateContainer')
 
-export const Container = z
-  .object({
-    id: z.string().openapi({ example: 'cntr_01kajv9h2s8p0ww3d4dq4cs1zt' }),
-    object: z.literal('container'),
-    created_at: z.int().openapi({ description: 'Unix seconds.' }),
-    name: z.string(),
-    status: z
-      .enum(['running', 'expired'])
-      .openapi({ description: '`expired` says that the sandbox may be gone; naming the container wakes it.' }),
-    last_active_at: z.int(),
-    expires_after: z.object({ anchor: z.literal('last_active_at'), minutes: z.int() }),
-    memory_limit: MemoryLimit,
-    image: z.string().openapi({ description: 'The image that its next sandbox has.', example: 'standard' }),
-    limits: z
-      .record(z.string(), z.int())
-      .optional()
-      .openapi({ description: 'What it was created with, when that is less than the account has.' }),
-    network_policy: z.object({ type: z.literal('disabled') }),
-    skills: z
-      .array(z.object({ name: z.string(), description: z.string(), path: z.string() }))
-      .optional()
-      .openapi({ description: 'Its skills, if it has any; `path` is the folder in its sandboxes.' }),
-  })
-  .openapi('Container')
+export const Container = lazySchema(() =>
+  z
+    .object({
+      id: z.string().openapi({ example: 'cntr_01kajv9h2s8p0ww3d4dq4cs1zt' }),
+      object: z.literal('container'),
+      created_at: z.int().openapi({ description: 'Unix seconds.' }),
+      name: z.string(),
+      status: z
+        .enum(['running', 'expired'])
+        .openapi({ description: '`expired` says that the sandbox may be gone; naming the container wakes it.' }),
+      last_active_at: z.int(),
+      expires_after: z.object({ anchor: z.literal('last_active_at'), minutes: z.int() }),
+      memory_limit: MemoryLimit,
+      image: z.string().openapi({ description: 'The image that its next sandbox has.', example: 'standard' }),
+      limits: z
+        .record(z.string(), z.int())
+        .optional()
+        .openapi({ description: 'What it was created with, when that is less than the account has.' }),
+      network_policy: z.object({ type: z.literal('disabled') }),
+      skills: z
+        .array(z.object({ name: z.string(), description: z.string(), path: z.string() }))
+        .optional()
+        .openapi({ description: 'Its skills, if it has any; `path` is the folder in its sandboxes.' }),
+    })
+    .openapi('Container'),
+)
 
-export const renderContainer = (row: ContainerRow, image: string, now: number): z.infer<typeof Container> => ({
+export const renderContainer = (row: ContainerRow, image: string, now: number): Described<typeof Container> => ({
   id: row.id,
   object: 'container',
   created_at: Math.floor(row.createdAt / 1000),

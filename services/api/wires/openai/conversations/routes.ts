@@ -37,7 +37,7 @@ const createConversationRoute = defineRoute({
   description: 'A body that is left out means an empty conversation.',
   streamed: {
     contentType: 'application/json',
-    schema: CreateConversation,
+    schema: () => CreateConversation,
     description: 'Items to begin with, and metadata.',
     isOptional: true,
   },

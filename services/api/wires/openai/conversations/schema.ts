@@ -1,4 +1,5 @@
 import { z } from '@hono/zod-openapi'
+import { lazySchema, type Described } from '../../../http/lazy-schema.ts'
 import { ListQuery, Metadata } from '../../../http/schemas.ts'
 import { InputItem } from '../responses/schema.ts'
 import type { Conversation as ConversationRow, ConversationItem as ItemRow } from '../../../../core/conversations/conversation.ts'
@@ -18,20 +19,24 @@ const include = z
 export const ItemQuery = z.object({ include })
 export const ItemListQuery = ListQuery.extend({ include })
 
-export const Conversation = z
-  .object({
-    id: z.string().openapi({ example: 'conv_01kajv9h2s8p0ww3d4dq4cs1zt' }),
-    object: z.literal('conversation'),
-    created_at: z.int(),
-    metadata: z.record(z.string(), z.string()),
-  })
-  .openapi('Conversation')
+export const Conversation = lazySchema(() =>
+  z
+    .object({
+      id: z.string().openapi({ example: 'conv_01kajv9h2s8p0ww3d4dq4cs1zt' }),
+      object: z.literal('conversation'),
+      created_at: z.int(),
+      metadata: z.record(z.string(), z.string()),
+    })
+    .openapi('Conversation'),
+)
 
-export const ConversationItem = z
-  .looseObject({ id: z.string(), type: z.string() })
-  .openapi('ConversationItem', { description: 'A message, a call or a result, as in the input and output of a response.' })
+export const ConversationItem = lazySchema(() =>
+  z
+    .looseObject({ id: z.string(), type: z.string() })
+    .openapi('ConversationItem', { description: 'A message, a call or a result, as in the input and output of a response.' }),
+)
 
-export const renderConversation = (row: ConversationRow): z.infer<typeof Conversation> => ({
+export const renderConversation = (row: ConversationRow): Described<typeof Conversation> => ({
   id: row.id,
   object: 'conversation',
   created_at: Math.floor(row.createdAt / 1000),

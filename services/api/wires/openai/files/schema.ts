@@ -1,4 +1,5 @@
 import { z } from '@hono/zod-openapi'
+import { lazySchema, type Described } from '../../../http/lazy-schema.ts'
 import { ListQuery, queryInteger } from '../../../http/schemas.ts'
 import { FILE_PURPOSES, type UserFile as FileRow } from '../../../../core/files/user-file.ts'
 import { LIMITS } from '../../../../core/limits.ts'
@@ -16,39 +17,43 @@ export const FileExpiry = z.object({
 /** The form's fields beside the file, nested names unfolded. */
 export const UserFileFields = z.object({ purpose: Purpose, expires_after: FileExpiry.optional() })
 
-export const UserFileForm = z
-  .object({
-    file: z.string().openapi({ format: 'binary', description: `At most ${LIMITS.maxFileBytes} bytes.` }),
-    purpose: Purpose,
-    'expires_after[anchor]': z.literal('created_at').optional(),
-    'expires_after[seconds]': z
-      .int()
-      .optional()
-      .openapi({ description: `${LIMITS.minFileSeconds} to ${LIMITS.maxFileSeconds}.` }),
-  })
-  .openapi('UserFileForm')
+export const UserFileForm = lazySchema(() =>
+  z
+    .object({
+      file: z.string().openapi({ format: 'binary', description: `At most ${LIMITS.maxFileBytes} bytes.` }),
+      purpose: Purpose,
+      'expires_after[anchor]': z.literal('created_at').optional(),
+      'expires_after[seconds]': z
+        .int()
+        .optional()
+        .openapi({ description: `${LIMITS.minFileSeconds} to ${LIMITS.maxFileSeconds}.` }),
+    })
+    .openapi('UserFileForm'),
+)
 
 export const UserFileQuery = ListQuery.extend({
   limit: queryInteger(1, 10_000, 'Files on a page, 100 by default; a page has 1,000 at most.').optional(),
   purpose: z.string().max(60).optional().openapi({ description: 'Only files with this purpose.' }),
 })
 
-export const UserFile = z
-  .object({
-    id: z.string().openapi({ example: 'file-01kajv9h2s8p0ww3d4dq4cs1zt' }),
-    object: z.literal('file'),
-    bytes: z.int(),
-    created_at: z.int().openapi({ description: 'Unix seconds.' }),
-    expires_at: z.int().nullable(),
-    filename: z.string(),
-    purpose: Purpose,
-    status: z.literal('processed'),
-    status_details: z.null(),
-    sha256: z.string(),
-  })
-  .openapi('UserFile')
+export const UserFile = lazySchema(() =>
+  z
+    .object({
+      id: z.string().openapi({ example: 'file-01kajv9h2s8p0ww3d4dq4cs1zt' }),
+      object: z.literal('file'),
+      bytes: z.int(),
+      created_at: z.int().openapi({ description: 'Unix seconds.' }),
+      expires_at: z.int().nullable(),
+      filename: z.string(),
+      purpose: Purpose,
+      status: z.literal('processed'),
+      status_details: z.null(),
+      sha256: z.string(),
+    })
+    .openapi('UserFile'),
+)
 
-export const renderUserFile = (row: FileRow): z.infer<typeof UserFile> => ({
+export const renderUserFile = (row: FileRow): Described<typeof UserFile> => ({
   id: row.id,
   object: 'file',
   bytes: row.bytes,

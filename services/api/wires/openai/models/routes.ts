@@ -1,12 +1,15 @@
 import { z } from '@hono/zod-openapi'
+import { lazySchema, type Described } from '../../../http/lazy-schema.ts'
 import type { ModelEntry } from '../../../deps.ts'
 import { json } from '../../../http/responses.ts'
 import { defineRoute, type AnyRoute } from '../../../http/route.ts'
 import { ServiceError } from '../../../../core/errors.ts'
 
-const Model = z.object({ id: z.string(), object: z.literal('model'), created: z.int(), owned_by: z.string() }).openapi('Model')
+const Model = lazySchema(() =>
+  z.object({ id: z.string(), object: z.literal('model'), created: z.int(), owned_by: z.string() }).openapi('Model'),
+)
 
-const renderModel = (model: ModelEntry): z.infer<typeof Model> => ({
+const renderModel = (model: ModelEntry): Described<typeof Model> => ({
   id: model.id,
   object: 'model',
   created: Math.floor(model.createdAt / 1000),
@@ -27,7 +30,7 @@ const listModelsRoute = defineRoute({
   operationId: 'listModels',
   tag: 'Language models',
   summary: 'List the models',
-  answers: { 200: { description: 'All of them.', schema: z.object({ object: z.literal('list'), data: z.array(Model) }) } },
+  answers: { 200: { description: 'All of them.', schema: () => z.object({ object: z.literal('list'), data: z.array(Model()) }) } },
   handle: ({ deps }) => json(200, { object: 'list', data: deps.models.list().map(renderModel) }),
 })
 

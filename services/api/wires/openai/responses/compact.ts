@@ -1,4 +1,5 @@
 import { z } from '@hono/zod-openapi'
+import { lazySchema } from '../../../http/lazy-schema.ts'
 import { historyUpTo } from '../../../conversations/history.ts'
 import { errorEnvelope } from '../../../http/error-response.ts'
 import { keepAliveJson } from '../../../http/keep-alive-json.ts'
@@ -26,16 +27,18 @@ const CompactResponse = CreateResponse.pick({ model: true, instructions: true, p
   .openapi('CompactResponse')
 type CompactResponse = z.infer<typeof CompactResponse>
 
-const CompactedResponse = z
-  .object({
-    id: z.string().openapi({ example: 'resp_01kajv9h2s8p0ww3d4dq4cs1zt' }),
-    object: z.literal('response.compaction'),
-    created_at: z.int(),
-    output: z.array(z.looseObject({ id: z.string(), type: z.enum(['message', 'compaction']) })),
-    usage: z.looseObject({ input_tokens: z.int(), output_tokens: z.int(), total_tokens: z.int() }),
-    x_cellblock: z.looseObject({ context: z.record(z.string(), z.union([z.int(), z.boolean()])).nullable() }),
-  })
-  .openapi('CompactedResponse')
+const CompactedResponse = lazySchema(() =>
+  z
+    .object({
+      id: z.string().openapi({ example: 'resp_01kajv9h2s8p0ww3d4dq4cs1zt' }),
+      object: z.literal('response.compaction'),
+      created_at: z.int(),
+      output: z.array(z.looseObject({ id: z.string(), type: z.enum(['message', 'compaction']) })),
+      usage: z.looseObject({ input_tokens: z.int(), output_tokens: z.int(), total_tokens: z.int() }),
+      x_cellblock: z.looseObject({ context: z.record(z.string(), z.union([z.int(), z.boolean()])).nullable() }),
+    })
+    .openapi('CompactedResponse'),
+)
 
 const UNREADABLE = 'The summary could not be read. Send the request again.'
 const SLOW_ADVICE = 'Send a shorter conversation.'

@@ -27,7 +27,7 @@ export const countInputTokensRoute = defineRoute({
   answers: {
     200: {
       description: 'The estimate.',
-      schema: z.object({ object: z.literal('response.input_tokens'), input_tokens: z.int() }).openapi('InputTokens'),
+      schema: () => z.object({ object: z.literal('response.input_tokens'), input_tokens: z.int() }).openapi('InputTokens'),
     },
   },
   refusals: ['previous_response_not_found', 'conversation_not_found', 'too_many_results', 'request_too_large'],

@@ -193,7 +193,10 @@ const responseInputItemsRoute = defineRoute({
   summary: 'List what a response was asked',
   query: ListQuery,
   answers: {
-    200: { description: 'A page of items.', schema: listSchema(z.looseObject({ id: z.string(), type: z.string() }), 'InputItemList') },
+    200: {
+      description: 'A page of items.',
+      schema: listSchema(() => z.looseObject({ id: z.string(), type: z.string() }), 'InputItemList'),
+    },
   },
   refusals: ['response_not_found'],
   async handle(call) {

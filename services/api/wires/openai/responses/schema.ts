@@ -1,4 +1,5 @@
 import { z } from '@hono/zod-openapi'
+import { lazySchema } from '../../../http/lazy-schema.ts'
 import { atMost, Metadata } from '../../../http/schemas.ts'
 import { MemoryLimit, NetworkPolicy } from '../containers/schema.ts'
 import { Skills } from '../../../skills/resolve-skills.ts'
@@ -142,48 +143,52 @@ export type CreateResponse = z.infer<typeof CreateResponse>
 export const conversationIdOf = ({ conversation }: Pick<CreateResponse, 'conversation'>): string | null =>
   typeof conversation === 'string' ? conversation : (conversation?.id ?? null)
 
-export const ResponseBody = z
-  .looseObject({
-    id: z.string().openapi({ example: 'resp_01kajv9h2s8p0ww3d4dq4cs1zt' }),
-    object: z.literal('response'),
-    created_at: z.int(),
-    completed_at: z.int().nullable(),
-    status: z.enum(RESPONSE_STATUSES),
-    background: z.boolean(),
-    model: z.string(),
-    output: z.array(
-      z.looseObject({
-        id: z.string(),
-        type: z.enum(ITEM_TYPES.map(({ type }) => type)),
-      }),
-    ),
-    error: z.object({ code: z.string(), message: z.string() }).nullable(),
-    incomplete_details: z.object({ reason: z.string() }).nullable(),
-    previous_response_id: z.string().nullable(),
-    conversation: z.object({ id: z.string() }).nullable(),
-    usage: z.looseObject({ input_tokens: z.int(), output_tokens: z.int(), total_tokens: z.int() }).nullable(),
-    metadata: z.record(z.string(), z.string()),
-    x_cellblock: z
-      .looseObject({
-        container_id: z.string().nullable(),
-        context: z.record(z.string(), z.union([z.int(), z.boolean()])).nullable(),
-        dropped_parameters: z.array(z.string()).openapi({ example: ['temperature'] }),
-      })
-      .openapi({
-        description:
-          'The container that was used, also for `auto`; what the model did not get to read of a conversation longer than its window, null when it read everything; and the parameters that were not sent because the model does not support them.',
-      }),
-  })
-  .openapi('Response')
+export const ResponseBody = lazySchema(() =>
+  z
+    .looseObject({
+      id: z.string().openapi({ example: 'resp_01kajv9h2s8p0ww3d4dq4cs1zt' }),
+      object: z.literal('response'),
+      created_at: z.int(),
+      completed_at: z.int().nullable(),
+      status: z.enum(RESPONSE_STATUSES),
+      background: z.boolean(),
+      model: z.string(),
+      output: z.array(
+        z.looseObject({
+          id: z.string(),
+          type: z.enum(ITEM_TYPES.map(({ type }) => type)),
+        }),
+      ),
+      error: z.object({ code: z.string(), message: z.string() }).nullable(),
+      incomplete_details: z.object({ reason: z.string() }).nullable(),
+      previous_response_id: z.string().nullable(),
+      conversation: z.object({ id: z.string() }).nullable(),
+      usage: z.looseObject({ input_tokens: z.int(), output_tokens: z.int(), total_tokens: z.int() }).nullable(),
+      metadata: z.record(z.string(), z.string()),
+      x_cellblock: z
+        .looseObject({
+          container_id: z.string().nullable(),
+          context: z.record(z.string(), z.union([z.int(), z.boolean()])).nullable(),
+          dropped_parameters: z.array(z.string()).openapi({ example: ['temperature'] }),
+        })
+        .openapi({
+          description:
+            'The container that was used, also for `auto`; what the model did not get to read of a conversation longer than its window, null when it read everything; and the parameters that were not sent because the model does not support them.',
+        }),
+    })
+    .openapi('Response'),
+)
 
 /** OpenAI's wire adds event types over time, so the schema fixes only the fields that every event has. */
-export const ResponseEvent = z
-  .looseObject({
-    type: z.string().openapi({ example: 'response.output_text.delta', description: 'The same as in the field `event`.' }),
-    sequence_number: z.int().openapi({ description: 'From 0 without a gap.' }),
-    response: ResponseBody.optional().openapi({ description: 'In `response.created`, `response.in_progress` and the terminal event.' }),
-  })
-  .openapi('ResponseEvent', {
-    description:
-      "The `data` of a server-sent event, as OpenAI's Responses wire defines it. The last one is `response.completed`, `response.failed`, `response.incomplete` or `response.cancelled`, then comes `[DONE]`.",
-  })
+export const ResponseEvent = lazySchema(() =>
+  z
+    .looseObject({
+      type: z.string().openapi({ example: 'response.output_text.delta', description: 'The same as in the field `event`.' }),
+      sequence_number: z.int().openapi({ description: 'From 0 without a gap.' }),
+      response: ResponseBody().optional().openapi({ description: 'In `response.created`, `response.in_progress` and the terminal event.' }),
+    })
+    .openapi('ResponseEvent', {
+      description:
+        "The `data` of a server-sent event, as OpenAI's Responses wire defines it. The last one is `response.completed`, `response.failed`, `response.incomplete` or `response.cancelled`, then comes `[DONE]`.",
+    }),
+)

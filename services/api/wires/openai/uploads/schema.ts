@@ -1,4 +1,5 @@
 import { z } from '@hono/zod-openapi'
+import { lazySchema, type Described } from '../../../http/lazy-schema.ts'
 import { FileExpiry, Purpose, renderUserFile, UserFile } from '../files/schema.ts'
 import type { Upload as UploadRow, UploadPart as PartRow } from '../../../../core/files/upload.ts'
 import type { UserFile as FileRow } from '../../../../core/files/user-file.ts'
@@ -17,9 +18,11 @@ export const CreateUpload = z
   })
   .openapi('CreateUpload')
 
-export const PartForm = z
-  .object({ data: z.string().openapi({ format: 'binary', description: `At most ${LIMITS.maxUploadPartBytes} bytes.` }) })
-  .openapi('UploadPartForm')
+export const PartForm = lazySchema(() =>
+  z
+    .object({ data: z.string().openapi({ format: 'binary', description: `At most ${LIMITS.maxUploadPartBytes} bytes.` }) })
+    .openapi('UploadPartForm'),
+)
 
 export const CompleteUpload = z
   .object({
@@ -36,21 +39,23 @@ export const CompleteUpload = z
   })
   .openapi('CompleteUpload')
 
-export const Upload = z
-  .object({
-    id: z.string().openapi({ example: 'upload_01kajv9h2s8p0ww3d4dq4cs1zt' }),
-    object: z.literal('upload'),
-    bytes: z.int(),
-    created_at: z.int(),
-    expires_at: z.int(),
-    filename: z.string(),
-    purpose: Purpose,
-    status: z.enum(['pending', 'completed', 'cancelled', 'expired']),
-    file: z.union([UserFile, z.null()]),
-  })
-  .openapi('Upload')
+export const Upload = lazySchema(() =>
+  z
+    .object({
+      id: z.string().openapi({ example: 'upload_01kajv9h2s8p0ww3d4dq4cs1zt' }),
+      object: z.literal('upload'),
+      bytes: z.int(),
+      created_at: z.int(),
+      expires_at: z.int(),
+      filename: z.string(),
+      purpose: Purpose,
+      status: z.enum(['pending', 'completed', 'cancelled', 'expired']),
+      file: z.union([UserFile(), z.null()]),
+    })
+    .openapi('Upload'),
+)
 
-export const renderUpload = (row: UploadRow, file: FileRow | null, now: number): z.infer<typeof Upload> => ({
+export const renderUpload = (row: UploadRow, file: FileRow | null, now: number): Described<typeof Upload> => ({
   id: row.id,
   object: 'upload',
   bytes: row.bytes,
@@ -62,11 +67,11 @@ export const renderUpload = (row: UploadRow, file: FileRow | null, now: number):
   file: file === null ? null : renderUserFile(file),
 })
 
-export const UploadPart = z
-  .object({ id: z.string(), object: z.literal('upload.part'), created_at: z.int(), upload_id: z.string() })
-  .openapi('UploadPart')
+export const UploadPart = lazySchema(() =>
+  z.object({ id: z.string(), object: z.literal('upload.part'), created_at: z.int(), upload_id: z.string() }).openapi('UploadPart'),
+)
 
-export const renderPart = (row: PartRow): z.infer<typeof UploadPart> => ({
+export const renderPart = (row: PartRow): Described<typeof UploadPart> => ({
   id: row.id,
   object: 'upload.part',
   created_at: Math.floor(row.createdAt / 1000),

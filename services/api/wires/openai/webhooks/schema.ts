@@ -1,4 +1,5 @@
 import { z } from '@hono/zod-openapi'
+import { lazySchema, type Described } from '../../../http/lazy-schema.ts'
 import { DELIVERY_STATUSES, WEBHOOK_EVENT_TYPES, type Delivery, type WebhookEndpoint } from '../../../../core/webhooks/webhook.ts'
 import { atMost, ListQuery } from '../../../http/schemas.ts'
 
@@ -20,7 +21,7 @@ export const DeliveryQuery = ListQuery.extend({
   status: z.enum(DELIVERY_STATUSES).optional().openapi({ description: '`dead` lists those whose retries are over.' }),
 })
 
-const endpoint = {
+const endpoint = lazySchema(() => ({
   id: z.string(),
   object: z.literal('webhook_endpoint'),
   created_at: z.int(),
@@ -29,42 +30,50 @@ const endpoint = {
   url: z.string(),
   event_types: z.array(EventType),
   signing_secret_hint: z.string().nullable(),
-}
-export const WebhookObject = z.object(endpoint).openapi('WebhookEndpoint')
-export const WebhookWithSecret = z
-  .object({ ...endpoint, signing_secret: z.string().openapi({ description: 'For `client.webhooks.unwrap()`; in this answer only.' }) })
-  .openapi('WebhookEndpointWithSecret')
-export const WebhookTestResult = z
-  .object({
-    object: z.literal('webhook_endpoint.test'),
-    webhook_endpoint_id: z.string(),
-    event_type: EventType,
-    success: z.literal(true),
-    status_code: z.int(),
-  })
-  .openapi('WebhookTestResult')
-export const EventTypeList = z.object({ object: z.literal('list'), data: z.array(EventType) }).openapi('WebhookEventTypes')
+}))
+export const WebhookObject = lazySchema(() => z.object(endpoint()).openapi('WebhookEndpoint'))
+export const WebhookWithSecret = lazySchema(() =>
+  z
+    .object({ ...endpoint(), signing_secret: z.string().openapi({ description: 'For `client.webhooks.unwrap()`; in this answer only.' }) })
+    .openapi('WebhookEndpointWithSecret'),
+)
+export const WebhookTestResult = lazySchema(() =>
+  z
+    .object({
+      object: z.literal('webhook_endpoint.test'),
+      webhook_endpoint_id: z.string(),
+      event_type: EventType,
+      success: z.literal(true),
+      status_code: z.int(),
+    })
+    .openapi('WebhookTestResult'),
+)
+export const EventTypeList = lazySchema(() =>
+  z.object({ object: z.literal('list'), data: z.array(EventType) }).openapi('WebhookEventTypes'),
+)
 
-export const DeliveryObject = z
-  .object({
-    id: z.string(),
-    object: z.literal('webhook_delivery'),
-    event_id: z.string().openapi({ description: 'The header `webhook-id` of every attempt.' }),
-    event_type: EventType,
-    data: z.record(z.string(), z.string().nullable()),
-    status: z.enum(DELIVERY_STATUSES),
-    attempts: z.int(),
-    last_status_code: z.int().nullable(),
-    last_error: z.string().nullable(),
-    created_at: z.int(),
-    next_attempt_at: z.int().nullable(),
-    ended_at: z.int().nullable(),
-  })
-  .openapi('WebhookDelivery')
+export const DeliveryObject = lazySchema(() =>
+  z
+    .object({
+      id: z.string(),
+      object: z.literal('webhook_delivery'),
+      event_id: z.string().openapi({ description: 'The header `webhook-id` of every attempt.' }),
+      event_type: EventType,
+      data: z.record(z.string(), z.string().nullable()),
+      status: z.enum(DELIVERY_STATUSES),
+      attempts: z.int(),
+      last_status_code: z.int().nullable(),
+      last_error: z.string().nullable(),
+      created_at: z.int(),
+      next_attempt_at: z.int().nullable(),
+      ended_at: z.int().nullable(),
+    })
+    .openapi('WebhookDelivery'),
+)
 
 const seconds = (at: number): number => Math.floor(at / 1000)
 
-export const renderWebhook = (row: WebhookEndpoint): z.infer<typeof WebhookObject> => ({
+export const renderWebhook = (row: WebhookEndpoint): Described<typeof WebhookObject> => ({
   id: row.id,
   object: 'webhook_endpoint',
   created_at: seconds(row.createdAt),
@@ -75,7 +84,7 @@ export const renderWebhook = (row: WebhookEndpoint): z.infer<typeof WebhookObjec
   signing_secret_hint: `whsec_…${row.secret.slice(-4)}`,
 })
 
-export const renderDelivery = (row: Delivery): z.infer<typeof DeliveryObject> => ({
+export const renderDelivery = (row: Delivery): Described<typeof DeliveryObject> => ({
   id: row.id,
   object: 'webhook_delivery',
   event_id: row.eventId,
