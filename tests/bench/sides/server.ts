@@ -55,7 +55,11 @@ export async function startServer(options: {
         options.modelUrl === undefined ? '' : JSON.stringify([{ name: SCRIPTED_MODEL, base_url: options.modelUrl, api_key: 'none' }]),
     },
   })
+  // An interrupted run ends before every benchmark has stopped its server.
+  const stopAtExit = (): void => void child.kill('SIGTERM')
+  process.once('exit', stopAtExit)
   const ended = new Promise<void>((resolve) => child.once('exit', () => resolve()))
+  void ended.then(() => process.off('exit', stopAtExit))
   const stop = async (): Promise<void> => {
     child.kill('SIGTERM')
     await ended
