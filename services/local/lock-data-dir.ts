@@ -1,28 +1,34 @@
 import { mkdir, readFile, rm, stat, writeFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
+import { DatabaseSync } from 'node:sqlite'
+import { isBusy } from '../storage/sqlite/sqlite-error.ts'
 import { ConfigError } from './config.ts'
-import { isAlive } from './remove-orphaned-sandboxes.ts'
 
 /**
- * Refuses a second server on a data folder, because two servers would overwrite each other. The lock of a killed server is taken over. Throws
- * ConfigError while a live server holds it.
+ * Refuses a second process on a data folder, because two would overwrite each other. The operating system holds the lock (of SQLite, on a file of its
+ * own), so exactly one of several starts gets it, and a killed process holds it no longer. Throws ConfigError while another process has it.
  */
 export async function lockDataDir(dataDir: string): Promise<{ release(): Promise<void> }> {
   await makeFolder(dataDir)
-  const file = join(dataDir, 'server.pid')
-  const holder = Number(await readFile(file, 'utf8').catch(() => ''))
-  if (holder > 0 && holder !== process.pid && isAlive(holder) && (await isServer(holder)))
+  const pidFile = join(dataDir, 'server.pid')
+  const lock = new DatabaseSync(join(dataDir, 'lock.sqlite'), { timeout: 0 })
+  try {
+    lock.exec('BEGIN EXCLUSIVE')
+  } catch (error) {
+    lock.close()
+    if (!isBusy(error)) throw error
+    const holder = (await readFile(pidFile, 'utf8').catch(() => '')).trim() || 'unknown'
     throw new ConfigError(
-      `The data folder ${dataDir} is used by another server (process ${holder}). Stop it, or choose another folder: npm start -- --data DIR. If that process is no server, delete ${file}.`,
+      `The data folder ${dataDir} is used by another process (${holder}), a server or a command. Stop it, or choose another folder: npm start -- --data DIR.`,
     )
-  await writeFile(file, `${process.pid}\n`, { mode: 0o600 })
-  return { release: () => rm(file, { force: true }) }
-}
-
-/** Process ids are reused, in a container after every restart, so the command line is compared too. If it is not available, the id alone counts. */
-async function isServer(pid: number): Promise<boolean> {
-  const command = await readFile(`/proc/${pid}/cmdline`, 'utf8').catch(() => null)
-  return command === null || command.includes('local/main.ts')
+  }
+  await writeFile(pidFile, `${process.pid}\n`, { mode: 0o600 })
+  return {
+    async release() {
+      await rm(pidFile, { force: true })
+      lock.close()
+    },
+  }
 }
 
 /** Creates each folder in turn, because the recursive call never returns where no folders can be created, such as below /proc. Throws the system's error. */

@@ -1,11 +1,12 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { mkdtemp, readdir, rm, writeFile } from 'node:fs/promises'
+import { mkdtemp, readdir, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { text } from 'node:stream/consumers'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { hashApiKey } from '../../services/core/tenants/api-keys.ts'
+import { lockDataDir } from '../../services/local/lock-data-dir.ts'
 import { executionRow } from '../support/rows.ts'
 import { startStorage } from '../support/start-storage.ts'
 
@@ -57,12 +58,9 @@ describe('the command line on the data folder of a stopped server', () => {
   })
 
   it('refuses a folder that another process uses, with one sentence', async () => {
-    const holder = spawn(process.execPath, ['-e', 'process.stdin.resume()', 'services/local/main.ts'])
-    await once(holder, 'spawn')
-    await writeFile(join(dataDir, 'server.pid'), String(holder.pid))
+    const lock = await lockDataDir(dataDir)
     const refused = await cli('tenants', 'list')
-    expect([refused.code, refused.stderr.trim().split('\n')]).toEqual([1, [expect.stringContaining('is used by another server')]])
-    holder.kill()
-    await rm(join(dataDir, 'server.pid'))
+    expect([refused.code, refused.stderr.trim().split('\n')]).toEqual([1, [expect.stringContaining('is used by another process')]])
+    await lock.release()
   })
 })

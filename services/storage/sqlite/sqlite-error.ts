@@ -1,4 +1,5 @@
 /** SQLite's primary result codes. */
+const SQLITE_BUSY = 5
 const SQLITE_FULL = 13
 const SQLITE_CORRUPT = 11
 const SQLITE_NOTADB = 26
@@ -8,12 +9,20 @@ export class DamagedDatabaseError extends Error {}
 
 /** Converts SQLite's error: a full disk gets the file system's code. */
 export function refusalOf(error: unknown): unknown {
-  if (!(error instanceof Error) || !('errcode' in error) || typeof error.errcode !== 'number') return error
-  // The low byte is the primary code, the rest an extension of it.
-  const code = error.errcode & 0xff
+  const code = primaryCode(error)
   if (code === SQLITE_FULL)
     return Object.assign(new Error('No space left on device for the database.', { cause: error }), { code: 'ENOSPC' })
   if (code === SQLITE_CORRUPT || code === SQLITE_NOTADB)
-    return new DamagedDatabaseError(`The database file is damaged (${error.message}).`, { cause: error })
+    return new DamagedDatabaseError(`The database file is damaged (${error instanceof Error ? error.message : code}).`, { cause: error })
   return error
+}
+
+/** True if another connection holds a lock that the statement needs. */
+export const isBusy = (error: unknown): boolean => primaryCode(error) === SQLITE_BUSY
+
+/** Null for what is no error of SQLite. */
+function primaryCode(error: unknown): number | null {
+  if (!(error instanceof Error) || !('errcode' in error) || typeof error.errcode !== 'number') return null
+  // The low byte is the primary code, the rest an extension of it.
+  return error.errcode & 0xff
 }

@@ -1,12 +1,15 @@
-import { spawn } from 'node:child_process'
+import { spawn, type ChildProcessByStdio } from 'node:child_process'
 import { once } from 'node:events'
 import { mkdtemp, rm, stat, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import type { Readable, Writable } from 'node:stream'
 import { afterEach, beforeEach, expect, it } from 'vitest'
 import { ConfigError } from '../../../services/local/config.ts'
 import { explainStart } from '../../../services/local/explain-start.ts'
 import { lockDataDir } from '../../../services/local/lock-data-dir.ts'
+
+const LOCK_MODULE = join(import.meta.dirname, '../../../services/local/lock-data-dir.ts')
 
 let folder: string
 beforeEach(async () => {
@@ -14,26 +17,68 @@ beforeEach(async () => {
 })
 afterEach(() => rm(folder, { recursive: true }))
 
-it('refuses a second server on the data folder of a running one', async () => {
-  const other = spawn(process.execPath, ['-e', 'process.stdin.resume()', 'services/local/main.ts'])
-  await once(other, 'spawn')
-  await writeFile(join(folder, 'server.pid'), String(other.pid))
-  await expect(lockDataDir(folder)).rejects.toThrow(ConfigError)
-  other.kill()
-  await once(other, 'exit')
-  await expect(lockDataDir(folder)).resolves.toBeDefined()
+/** A process that locks the folder, says so, and holds the lock until its input ends. Its command line is not that of a server. */
+function startHolder(): ChildProcessByStdio<Writable, Readable, null> {
+  const code = `
+    const { lockDataDir } = await import(${JSON.stringify(LOCK_MODULE)})
+    const said = await lockDataDir(${JSON.stringify(folder)}).then(() => 'locked', (error) => error.message)
+    process.stdout.write(said + '\\n')
+    process.stdin.resume()
+  `
+  return spawn(process.execPath, ['--disable-warning=ExperimentalWarning', '--input-type=module', '-e', code], {
+    stdio: ['pipe', 'pipe', 'inherit'],
+  })
+}
+
+const firstWords = async (holder: ChildProcessByStdio<Writable, Readable, null>): Promise<string> =>
+  String(((await once(holder.stdout, 'data')) as [Buffer])[0])
+
+async function end(holder: ChildProcessByStdio<Writable, Readable, null>): Promise<void> {
+  const ended = once(holder, 'exit')
+  holder.kill('SIGKILL')
+  await ended
+}
+
+it('refuses a second process on a locked folder and names the first, whatever its command line is', async () => {
+  const holder = startHolder()
+  expect(await firstWords(holder)).toBe('locked\n')
+  await expect(lockDataDir(folder)).rejects.toThrow(`is used by another process (${holder.pid})`)
+  await end(holder)
 })
 
-it('ignores a process id that another program has now', async () => {
-  await writeFile(join(folder, 'server.pid'), String(process.ppid))
-  await expect(lockDataDir(folder)).resolves.toBeDefined()
-})
-
-it('takes over the lock of a killed server and removes its own lock at the end', async () => {
-  await writeFile(join(folder, 'server.pid'), '4194304')
+it('refuses a second lock of the same process', async () => {
   const first = await lockDataDir(folder)
+  await expect(lockDataDir(folder)).rejects.toThrow(ConfigError)
   await first.release()
-  await expect(lockDataDir(folder)).resolves.toBeDefined()
+  await (await lockDataDir(folder)).release()
+})
+
+it('gives the lock to one of several processes that start together', async () => {
+  const holders = Array.from({ length: 4 }, startHolder)
+  const said = await Promise.all(holders.map(firstWords))
+  await Promise.all(holders.map(end))
+  expect(said.filter((words) => words === 'locked\n')).toHaveLength(1)
+})
+
+it('takes over the lock of a killed process', async () => {
+  const holder = startHolder()
+  await firstWords(holder)
+  await end(holder)
+  await (await lockDataDir(folder)).release()
+})
+
+it('leaves the lock of another process when a refused one ends', async () => {
+  const first = await lockDataDir(folder)
+  const refused = startHolder()
+  expect(await firstWords(refused)).toContain('is used by another process')
+  await end(refused)
+  await expect(lockDataDir(folder)).rejects.toThrow(ConfigError)
+  await first.release()
+})
+
+it('ignores the process id that an earlier version left', async () => {
+  await writeFile(join(folder, 'server.pid'), String(process.ppid))
+  await (await lockDataDir(folder)).release()
 })
 
 it('creates all parent folders', async () => {
