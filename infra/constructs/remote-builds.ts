@@ -7,11 +7,12 @@ import { LogGroup } from 'aws-cdk-lib/aws-logs'
 import { Asset } from 'aws-cdk-lib/aws-s3-assets'
 import { Provider } from 'aws-cdk-lib/custom-resources'
 import { Construct } from 'constructs'
+import { OFFICIAL_BASE_IMAGE } from '../build/official-base-image.ts'
 import type { Config } from '../config.ts'
 import { IMAGE_BUILD_HANDLER } from './image-build-handler.ts'
 
-/** Docker Hub limits pulls by address, and builds share addresses with other accounts. */
-const BASE_IMAGE = 'public.ecr.aws/docker/library/debian:trixie-slim'
+/** Docker Hub limits pulls by address, and builds share addresses with other accounts. ECR has the same images under the same digests. */
+const BASE_IMAGE = `public.ecr.aws/docker/library/${OFFICIAL_BASE_IMAGE}`
 const TAG_LENGTH = 12
 const LONGEST_BUILD = Duration.hours(1)
 

@@ -1,24 +1,24 @@
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { OFFICIAL_BASE_IMAGE } from '../../infra/build/official-base-image.ts'
 import { aptInstall } from './apt.ts'
 import { explainFailure, runCommand } from './command.ts'
 import type { SetupConfig } from './config.ts'
 import { SetupError, type Progress } from './progress.ts'
 
-const OFFICIAL = 'debian:trixie-slim'
 const OWN = 'cellblock-base:trixie'
 
 /** Returns the name of a local Debian 13 image: pulled, or built from the Debian mirror if no registry answers. */
 export async function ensureBaseImage(config: SetupConfig, mayInstall: boolean, progress: Progress): Promise<string> {
   const env = config.environment
-  for (const name of config.baseImage ? [config.baseImage] : [OFFICIAL, OWN]) if (await isImagePresent(name, env)) return name
+  for (const name of config.baseImage ? [config.baseImage] : [OFFICIAL_BASE_IMAGE, OWN]) if (await isImagePresent(name, env)) return name
   if (config.baseImage)
     throw new SetupError(`CELLBLOCK_BASE_IMAGE=${config.baseImage} is not on this machine. Load it (docker load) or unset the variable.`)
 
-  progress(`docker pull ${OFFICIAL}, 30 MB`, 30)
-  const pulled = await runCommand('docker', ['pull', '--quiet', OFFICIAL], { env, timeoutSeconds: 180 })
-  if (pulled.code === 0) return OFFICIAL
+  progress(`docker pull ${OFFICIAL_BASE_IMAGE}, 30 MB`, 30)
+  const pulled = await runCommand('docker', ['pull', '--quiet', OFFICIAL_BASE_IMAGE], { env, timeoutSeconds: 180 })
+  if (pulled.code === 0) return OFFICIAL_BASE_IMAGE
   progress('No image registry answers: building the same base from the Debian mirror')
   await bootstrapDebian(config, mayInstall, progress)
   return OWN
@@ -42,7 +42,7 @@ async function bootstrapDebian(config: SetupConfig, mayInstall: boolean, progres
     })
     if (made.code !== 0)
       throw explainFailure(
-        `The base image could neither be pulled (${OFFICIAL}) nor be built from ${mirror}. Make one of them reachable (DEBIAN_MIRROR sets another mirror), or set CELLBLOCK_BASE_IMAGE to a local Debian 13 image.`,
+        `The base image could neither be pulled (${OFFICIAL_BASE_IMAGE}) nor be built from ${mirror}. Make one of them reachable (DEBIAN_MIRROR sets another mirror), or set CELLBLOCK_BASE_IMAGE to a local Debian 13 image.`,
         made,
       )
     const imported = await runCommand('docker', ['import', archive, OWN], { env })
@@ -70,7 +70,7 @@ async function installMmdebstrap(env: NodeJS.ProcessEnv, mayInstall: boolean, pr
   const canInstall = process.getuid?.() === 0 && (await runCommand('apt-get', ['--version'], { env })).code === 0
   if (!canInstall || !mayInstall)
     throw new SetupError(
-      `${OFFICIAL} could not be pulled, and mmdebstrap, which can build the same base, is not installed. On Debian or Ubuntu run \`sudo apt-get install -y mmdebstrap debian-archive-keyring\`; elsewhere load a Debian 13 image and set CELLBLOCK_BASE_IMAGE to its name. Then run the command again.`,
+      `${OFFICIAL_BASE_IMAGE} could not be pulled, and mmdebstrap, which can build the same base, is not installed. On Debian or Ubuntu run \`sudo apt-get install -y mmdebstrap debian-archive-keyring\`; elsewhere load a Debian 13 image and set CELLBLOCK_BASE_IMAGE to its name. Then run the command again.`,
     )
   await aptInstall(['mmdebstrap', 'debian-archive-keyring'], env, progress)
 }

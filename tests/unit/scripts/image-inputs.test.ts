@@ -1,7 +1,8 @@
-import { cp, mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { cp, mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { OFFICIAL_BASE_IMAGE } from '../../../infra/build/official-base-image.ts'
 import { IMAGE_VARIANTS, imageTag } from '../../../scripts/setup/image-inputs.ts'
 
 const IMAGE_FILES = [
@@ -22,6 +23,12 @@ const VARIANT_FILES = ['data.lock', ...IMAGE_VARIANTS.flatMap((name) => [`${name
   (name) => `requirements/${name}`,
 )
 const SLIM = { variant: 'slim' } as const
+
+it('builds the image from the base image that is pulled, by digest', async () => {
+  const dockerfile = await readFile('runtime-image/Dockerfile', 'utf8')
+  expect(/^ARG BASE=(.*)$/m.exec(dockerfile)?.[1]).toBe(OFFICIAL_BASE_IMAGE)
+  expect(OFFICIAL_BASE_IMAGE).toMatch(/@sha256:[0-9a-f]{64}$/)
+})
 
 describe('imageTag', () => {
   let folder: string
