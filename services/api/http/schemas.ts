@@ -55,6 +55,8 @@ export const ListQuery = z.object({
   order: z.enum(['asc', 'desc']).optional().openapi({ description: 'By time of creation; `desc` by default.' }),
 })
 export type ListQuery = z.infer<typeof ListQuery>
+/** For native routes, which refuse a parameter that they do not know. OpenAI's routes ignore it, because later SDKs send more. */
+export const StrictListQuery = ListQuery.strict()
 
 /** Maximum size of a page, whatever `limit` the request has. */
 export const MAX_PAGE = 1_000

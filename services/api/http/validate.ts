@@ -16,13 +16,13 @@ interface Fault {
 }
 
 /** For a union, the error of the best matching variant: the one that failed at the deepest path. */
-function faultOf(issue: z.core.$ZodIssue, at: readonly PropertyKey[] = []): Fault {
+function faultOf(issue: z.core.$ZodIssue, what: 'body' | 'query', at: readonly PropertyKey[] = []): Fault {
   const path = [...at, ...issue.path]
   // The field itself is named, and not the object that may not contain it.
-  if (issue.code === 'unrecognized_keys') return { path: [...path, ...issue.keys.slice(0, 1)], message: 'there is no such field' }
+  if (issue.code === 'unrecognized_keys') return { path: [...path, ...issue.keys.slice(0, 1)], message: what === 'body' ? 'there is no such field' : 'there is no such parameter' }
   const own: Fault = { path, message: issue.message }
   if (issue.code !== 'invalid_union') return own
-  const inner = issue.errors.flatMap(([first]) => (first === undefined ? [] : [faultOf(first, own.path)]))
+  const inner = issue.errors.flatMap(([first]) => (first === undefined ? [] : [faultOf(first, what, own.path)]))
   return inner.reduce((best, fault) => (fault.path.length > best.path.length ? fault : best), own)
 }
 
@@ -31,7 +31,7 @@ export function validate<T>(schema: z.ZodType<T>, value: unknown, what: 'body' |
   const parsed = schema.safeParse(value)
   if (parsed.success) return parsed.data
   const [issue] = parsed.error.issues
-  const fault: Fault = issue === undefined ? { path: [], message: 'it is not as documented' } : faultOf(issue)
+  const fault: Fault = issue === undefined ? { path: [], message: 'it is not as documented' } : faultOf(issue, what)
   const param = fault.path.length === 0 ? null : paramOf(fault.path)
   const sentence = fault.message.replace(/\.$/, '')
   const where = param === null ? `The request ${what}` : `'${param}'`

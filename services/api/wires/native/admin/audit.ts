@@ -3,7 +3,7 @@ import { lazySchema, type Described } from '../../../http/lazy-schema.ts'
 import type { AuditEntry } from '../../../../core/audit/audit.ts'
 import { json } from '../../../http/responses.ts'
 import { defineRoute, type AnyRoute } from '../../../http/route.ts'
-import { ListQuery } from '../../../http/schemas.ts'
+import { StrictListQuery } from '../../../http/schemas.ts'
 import { tenantOf } from './tenants.ts'
 
 const DEFAULT_LIMIT = 20
@@ -32,7 +32,7 @@ const tenantAuditRoute = defineRoute({
   tag: 'Administration',
   summary: 'The latest changes that keys of a tenant requested',
   description: 'The newest first, refused ones included. The command line exports and verifies the whole log.',
-  query: ListQuery.pick({ limit: true }),
+  query: StrictListQuery.pick({ limit: true }),
   answers: { 200: { description: 'The latest entries.', schema: AuditList } },
   refusals: ['tenant_not_found'],
   async handle({ deps, param, query }) {

@@ -6,7 +6,7 @@ import type { ApiDeps } from '../../../deps.ts'
 import { pageOfList } from '../../../http/paging.ts'
 import { json } from '../../../http/responses.ts'
 import { defineRoute, type AnyRoute } from '../../../http/route.ts'
-import { ListQuery, listOf, listSchema, pageOf } from '../../../http/schemas.ts'
+import { StrictListQuery, listOf, listSchema, pageOf } from '../../../http/schemas.ts'
 import { CreateKey, KeyObject, NewKeyObject, renderKey } from './schema.ts'
 import { liveTenantOf, tenantOf } from './tenants.ts'
 
@@ -56,7 +56,7 @@ const listKeysRoute = defineRoute({
   tag: 'Administration',
   summary: 'List the API keys of a tenant',
   description: 'Revoked and expired keys are listed too. The keys themselves are not stored.',
-  query: ListQuery,
+  query: StrictListQuery,
   answers: { 200: { description: 'A page of keys.', schema: listSchema(KeyObject, 'ApiKeyList') } },
   refusals: ['tenant_not_found'],
   async handle({ deps, param, query }) {

@@ -1,7 +1,7 @@
 import { ServiceError } from '../../../../core/errors.ts'
 import { json } from '../../../http/responses.ts'
 import { defineRoute, type AnyRoute } from '../../../http/route.ts'
-import { deletedSchema, ListQuery, listOf, listSchema, pageOf } from '../../../http/schemas.ts'
+import { deletedSchema, StrictListQuery, listOf, listSchema, pageOf } from '../../../http/schemas.ts'
 import { pageOfList } from '../../../http/paging.ts'
 import { patchLimits, PLAN_NAME, PlanObject, PutPlan, renderPlan } from './schema.ts'
 
@@ -40,7 +40,7 @@ const listPlansRoute = defineRoute({
   operationId: 'listPlans',
   tag: 'Administration',
   summary: 'List plans',
-  query: ListQuery,
+  query: StrictListQuery,
   answers: { 200: { description: 'A page of plans.', schema: listSchema(PlanObject, 'PlanList') } },
   async handle({ deps, query }) {
     const plans = (await deps.table.tenants.listPlans()).map(renderPlan)

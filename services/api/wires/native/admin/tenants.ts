@@ -2,10 +2,11 @@ import { ServiceError } from '../../../../core/errors.ts'
 import { isId } from '../../../../core/ids.ts'
 import type { Tenant, TenantPolicy } from '../../../../core/tenants/tenant.ts'
 import type { ApiDeps } from '../../../deps.ts'
+import { checkImage } from '../../../check-limits.ts'
 import { claimId } from '../../../http/claim-id.ts'
 import { json } from '../../../http/responses.ts'
 import { defineRoute, type AnyRoute } from '../../../http/route.ts'
-import { ListQuery, listOf, listSchema, pageOf } from '../../../http/schemas.ts'
+import { StrictListQuery, listOf, listSchema, pageOf } from '../../../http/schemas.ts'
 import { pageOfList } from '../../../http/paging.ts'
 import { planMissing } from './plans.ts'
 import { CreateTenant, patchLimits, renderTenant, TenantObject, UpdateTenant, type PolicyChange } from './schema.ts'
@@ -41,8 +42,10 @@ const changedPolicy = (policy: TenantPolicy, change: PolicyChange): TenantPolicy
   }
 }
 
-async function checkPlan({ table }: Pick<ApiDeps, 'table'>, name: string | null | undefined): Promise<void> {
-  if (name !== null && name !== undefined && (await table.tenants.getPlan(name)) === null) throw planMissing(name)
+/** Throws ServiceError for a plan that does not exist or an image that this server does not offer. */
+async function checkChange(deps: Pick<ApiDeps, 'table' | 'images'>, { plan, image }: PolicyChange): Promise<void> {
+  if (typeof plan === 'string' && (await deps.table.tenants.getPlan(plan)) === null) throw planMissing(plan)
+  if (typeof image === 'string') checkImage(deps, image)
 }
 
 const createTenantRoute = defineRoute({
@@ -61,7 +64,7 @@ const createTenantRoute = defineRoute({
     const { deps, note } = call
     const { name, ...change } = call.body
     const { id, isReplay } = await claimId(call, 'tenant', call.rawBody)
-    await checkPlan(deps, change.plan)
+    await checkChange(deps, change)
     const earlier = isReplay ? await deps.table.tenants.get(id) : null
     if (earlier !== null) return json(201, renderTenant(earlier), { 'idempotent-replayed': 'true' })
     const tenant: Tenant = { v: 1, id, name, createdAt: deps.clock.now(), policy: changedPolicy({}, change) }
@@ -78,7 +81,7 @@ const listTenantsRoute = defineRoute({
   operationId: 'listTenants',
   tag: 'Administration',
   summary: 'List tenants',
-  query: ListQuery,
+  query: StrictListQuery,
   answers: { 200: { description: 'A page of tenants.', schema: listSchema(TenantObject, 'TenantList') } },
   async handle({ deps, query }) {
     const page = pageOfList(await deps.table.tenants.list(), pageOf(query))
@@ -112,7 +115,7 @@ const updateTenantRoute = defineRoute({
   async handle({ deps, param, body: { name, ...change }, note }) {
     const { tenants } = deps.table
     const tenant = await liveTenantOf(deps, param('tenant_id'))
-    await checkPlan(deps, change.plan)
+    await checkChange(deps, change)
     note('target_tenant', tenant.id)
     if (name !== undefined) await tenants.rename(tenant.id, name)
     const changed = await tenants.setPolicy(tenant.id, changedPolicy(tenant.policy ?? {}, change))

@@ -20,7 +20,7 @@ import { EVENT_STREAM, streamEvents } from '../executions/event-stream.ts'
 import { Command, CommandResize, CommandSignal, CommandStdin, RunCommand } from './schema.ts'
 import { renderCommand } from './serialize.ts'
 
-const WaitQuery = z.object({
+const WaitQuery = z.strictObject({
   wait: queryInteger(0, LIMITS.maxWaitSeconds, `Seconds to wait for the end, at most ${LIMITS.maxWaitSeconds}.`).optional(),
 })
 

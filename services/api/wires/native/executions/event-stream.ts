@@ -9,7 +9,7 @@ import { ExecutionEvent } from './schema.ts'
 
 const MAX_SEQ = 999_999_999
 
-const EventsQuery = z.object({ after: queryInteger(-1, MAX_SEQ, 'Number of the last event that you have.').optional() })
+const EventsQuery = z.strictObject({ after: queryInteger(-1, MAX_SEQ, 'Number of the last event that you have.').optional() })
 
 /** The number of the last event that a reconnecting reader has; −1 without the header. */
 function lastEventId(request: Request): number {

@@ -17,7 +17,7 @@ import { claimId } from '../../../http/claim-id.ts'
 import { collectPage } from '../../../http/paging.ts'
 import { json } from '../../../http/responses.ts'
 import { defineRoute, runContext, type AnyRoute } from '../../../http/route.ts'
-import { listOf, ListQuery, listSchema, pageOf } from '../../../http/schemas.ts'
+import { listOf, StrictListQuery, listSchema, pageOf } from '../../../http/schemas.ts'
 import { EVENT_STREAM, streamEvents } from './event-stream.ts'
 import { Execution, RunCode, WaitQuery } from './schema.ts'
 import { filenameOf } from './outputs.ts'
@@ -98,7 +98,7 @@ const listExecutionsRoute = defineRoute({
   tag: 'Executions',
   summary: 'List the executions of a container',
   description: 'A page with big results has fewer executions than `limit`; `has_more` says whether there are others.',
-  query: ListQuery,
+  query: StrictListQuery,
   answers: { 200: { description: 'A page of executions.', schema: listSchema(Execution, 'ExecutionList') } },
   refusals: ['container_not_found'],
   async handle(call) {
@@ -186,7 +186,7 @@ const executionOutputRoute = defineRoute({
   tag: 'Executions',
   summary: 'Download a part of an output',
   description: 'The address that `cellblock/ref` has for a part that an answer does not embed. Positions count from 0.',
-  query: z.object({ type: z.string().min(1).max(255).openapi({ description: 'MIME type of the part.' }) }),
+  query: z.strictObject({ type: z.string().min(1).max(255).openapi({ description: 'MIME type of the part.' }) }),
   answers: { 200: { description: 'The bytes, as a download.', contentType: 'application/octet-stream', schema: () => z.string() } },
   refusals: ['execution_not_found', 'output_not_found', 'too_many_results'],
   async handle(call) {

@@ -7,7 +7,7 @@ import { executionFrameSchemas } from '../../../../core/executions/events/event-
 import { EXECUTION_LANGUAGES } from '../../../../core/executions/language.ts'
 import { LIMITS } from '../../../../core/limits.ts'
 
-export const WaitQuery = z.object({
+export const WaitQuery = z.strictObject({
   wait: queryInteger(0, LIMITS.maxWaitSeconds, `Seconds to wait for the end, at most ${LIMITS.maxWaitSeconds}.`).optional(),
   inline: z
     .enum(['all'], 'give all')

@@ -16,19 +16,19 @@ const flag = (description: string) =>
     .transform((value) => value === 'true')
     .openapi({ type: 'boolean', description })
 
-export const ListEntriesQuery = z.object({
+export const ListEntriesQuery = z.strictObject({
   path: path.openapi({ description: 'The folder, absolute or relative to `/mnt/data`.', example: '.' }),
   depth: queryInteger(1, 64, 'Levels to list, 1 by default.').optional(),
   limit: queryInteger(1, MAX_ENTRIES, `Entries, ${MAX_ENTRIES} by default.`).optional(),
 })
-export const PathQuery = z.object({ path })
-export const RemoveQuery = z.object({ path, recursive: flag('Removes a folder with everything in it.').optional() })
-export const RangeQuery = z.object({
+export const PathQuery = z.strictObject({ path })
+export const RemoveQuery = z.strictObject({ path, recursive: flag('Removes a folder with everything in it.').optional() })
+export const RangeQuery = z.strictObject({
   path,
   offset: queryInteger(0, 999_999_999_999, 'First byte, 0 by default.').optional(),
   length: queryInteger(1, 512 * 1024, 'Bytes, at most 524288, the default.').optional(),
 })
-export const PreviewQuery = z.object({
+export const PreviewQuery = z.strictObject({
   path,
   rows: queryInteger(1, 100, 'Rows of a table or lines of a text, 20 by default.').optional(),
   pixels: queryInteger(16, 1_024, 'Longest side of the thumbnail of an image, 256 by default.').optional(),

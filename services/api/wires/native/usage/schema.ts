@@ -9,7 +9,7 @@ const date = z
   .regex(/^\d{4}-\d{2}-\d{2}$/, 'give a date such as 2026-11-21')
   .refine((text) => !Number.isNaN(Date.parse(text)) && new Date(text).toISOString().startsWith(text), 'give a date that there is')
 
-export const UsageQuery = z.object({
+export const UsageQuery = z.strictObject({
   from: date.optional().openapi({ description: 'First day, UTC; 30 days before `to` by default.', example: '2026-11-01' }),
   to: date.optional().openapi({ description: 'Last day, UTC; today by default.', example: '2026-11-21' }),
 })
