@@ -18,6 +18,9 @@ export type OriginEnv = z.input<typeof OriginEnv>
 export const originConfigFromEnv = (env: Readonly<Record<string, string | undefined>> = process.env): z.output<typeof OriginEnv> =>
   OriginEnv.parse(env)
 
+/** The header with the distribution's secret; `infra` sets it. */
+export const ORIGIN_SECRET_HEADER = 'x-cellblock-origin'
+
 /** Prefix of the page's files in the bucket of the site. */
 export const PAGE_PREFIX = 'page/'
 /** Key of the script of the API reference there. A distribution serves it; behind a load balancer the API does. */

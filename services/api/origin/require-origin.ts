@@ -2,9 +2,7 @@ import { createHash, timingSafeEqual } from 'node:crypto'
 import { newId } from '../../core/ids.ts'
 import { ServiceError } from '../../core/errors.ts'
 import { errorResponse, internalErrorResponse } from '../http/error-response.ts'
-
-/** The header with the distribution's secret; `infra` sets it. */
-export const ORIGIN_SECRET_HEADER = 'x-cellblock-origin'
+import { ORIGIN_SECRET_HEADER } from './config.ts'
 
 type Fetch<Rest extends unknown[]> = (request: Request, ...rest: Rest) => Response | Promise<Response>
 

@@ -28,6 +28,14 @@ export type SandboxStatus =
       readonly detail?: string
     }
 
+/** What a platform that reports by event says of one sandbox. */
+export interface SandboxChange {
+  readonly sandboxId: string
+  /** The platform's name for the sandbox. */
+  readonly platformId: string
+  readonly status: SandboxStatus
+}
+
 /** Capabilities of a platform, so that callers do not depend on its name. */
 export interface DriverCapabilities {
   /** The driver has `resize`, which increases the memory of an idle sandbox. */

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import type { SandboxStatus } from '../../../core/ports/sandbox-driver.ts'
+import type { SandboxChange } from '../../../core/ports/sandbox-driver.ts'
 import { isId } from '../../../core/ids.ts'
 import { taskStatus } from './task-status.ts'
 
@@ -32,12 +32,6 @@ const TaskStateChange = z.object({
       .optional(),
   }),
 })
-
-export interface SandboxChange {
-  readonly sandboxId: string
-  readonly platformId: string
-  readonly status: SandboxStatus
-}
 
 /** The sandbox and its status in a task state change; null for another event and for a task that is no sandbox. */
 export function readTaskEvent(event: unknown): SandboxChange | null {
