@@ -2,7 +2,7 @@
 import { readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
-import { IMAGE_VARIANTS, type ImageVariant } from './setup/image-inputs.ts'
+import { IMAGE_VARIANTS, type ImageVariant } from '../infra/build/image-inputs.ts'
 
 const ROOT = join(import.meta.dirname, '..')
 const PAGE = join(ROOT, 'docs/images.md')

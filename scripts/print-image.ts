@@ -5,7 +5,7 @@ import { sbomOf } from './image-sbom.ts'
 import { readOptions, refuseOption } from './read-options.ts'
 import { ensureSandboxImage } from './sandbox-image.ts'
 import { runCommand } from './setup/command.ts'
-import { IMAGE_VARIANTS, type ImageVariant } from './setup/image-inputs.ts'
+import { IMAGE_VARIANTS, type ImageVariant } from '../infra/build/image-inputs.ts'
 import { resolveOwnPackages } from './setup/own-packages.ts'
 import { SetupError, step } from './setup/progress.ts'
 

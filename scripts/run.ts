@@ -47,7 +47,7 @@ async function prepare(command: Command, args: readonly string[], mayInstall: bo
   if (command.needs.includes('playground'))
     env['CELLBLOCK_PLAYGROUND'] = await step('Web page', isVerbose, async (progress) => {
       // Loaded here, because the dependencies may have been installed a moment ago.
-      const { ensurePlayground } = await import('./playground/ensure-playground.ts')
+      const { ensurePlayground } = await import('../infra/build/ensure-playground.ts')
       const value = await ensurePlayground(progress)
       return { found: 'built', value }
     })

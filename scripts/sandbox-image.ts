@@ -7,7 +7,7 @@ import { ensureBaseImage } from './setup/base-image.ts'
 import { hostCertificateAuthorities } from './setup/certificate-authorities.ts'
 import { explainFailure, runCommand } from './setup/command.ts'
 import { readSetupConfig, type SetupConfig } from './setup/config.ts'
-import { imageSuffix, imageTag, listImageInputs, type ImageOptions, type ImageVariant } from './setup/image-inputs.ts'
+import { imageSuffix, imageTag, listImageInputs, type ImageOptions, type ImageVariant } from '../infra/build/image-inputs.ts'
 import { writeOwnPackages, type OwnPackages } from './setup/own-packages.ts'
 import type { Progress } from './setup/progress.ts'
 

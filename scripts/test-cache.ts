@@ -1,7 +1,7 @@
 import { mkdir, readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { contentHash, listFiles } from './setup/content-hash.ts'
-import { IMAGE_ROOTS } from './setup/image-inputs.ts'
+import { contentHash, listFiles } from '../infra/build/content-hash.ts'
+import { IMAGE_ROOTS } from '../infra/build/image-inputs.ts'
 
 /** Inputs of the suite of the emulated account: service, templates, image, commands, tests and dependency versions. */
 export const ACCOUNT_INPUTS: readonly string[] = [

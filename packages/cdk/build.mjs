@@ -5,8 +5,8 @@ import { join } from 'node:path'
 import { bundleFunction } from '../../infra/bundle/bundle-function.ts'
 import { FUNCTION_ENTRIES } from '../../infra/function-name.ts'
 import { toolTypesOf } from '../../infra/tool-types.ts'
-import { prepareSite } from '../../scripts/aws/site-files.ts'
-import { prepareImageContext } from '../../scripts/setup/image-context.ts'
+import { prepareSite } from '../../infra/build/site-files.ts'
+import { prepareImageContext } from '../../infra/build/image-context.ts'
 
 const here = import.meta.dirname
 const root = join(here, '..', '..')

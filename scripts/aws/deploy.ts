@@ -11,7 +11,7 @@ import { findAccount, outputsOf, protectStack } from './account.ts'
 import { runCdk, synthesise } from './cdk.ts'
 import { ensureEcsServiceLinkedRole } from './service-linked-role.ts'
 import { stackName, type Deployment, type StackId } from './deployment.ts'
-import { siteFiles } from './site-files.ts'
+import { siteFiles } from '../../infra/build/site-files.ts'
 
 export interface Deployed {
   /** Outputs of the stacks Data and Service by name. */

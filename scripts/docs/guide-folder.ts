@@ -1,5 +1,5 @@
 import { join } from 'node:path'
-import { contentHash, exists, listFiles } from '../setup/content-hash.ts'
+import { contentHash, exists, listFiles } from '../../infra/build/content-hash.ts'
 
 const ROOT = join(import.meta.dirname, '..', '..')
 const INPUTS = ['docs', 'site/package-lock.json', 'site/.vitepress/config.mts']

@@ -7,7 +7,7 @@ import { DEFAULT_SANDBOX } from '../../services/core/tenants/tenant-limits.ts'
 import { runCommand } from '../setup/command.ts'
 import type { SetupConfig } from '../setup/config.ts'
 import { detectEngine } from '../setup/engine.ts'
-import { imageTag } from '../setup/image-inputs.ts'
+import { imageTag } from '../../infra/build/image-inputs.ts'
 import type { CheckName } from './check-names.ts'
 import { fail, ok, warn, type Finding } from './finding.ts'
 

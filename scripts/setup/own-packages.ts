@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 import { cp, mkdir, readdir, readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import type { ImageVariant } from './image-inputs.ts'
+import type { ImageVariant } from '../../infra/build/image-inputs.ts'
 import { SetupError } from './progress.ts'
 import { withUv } from './uv.ts'
 

@@ -1,7 +1,7 @@
 import { parseArgs } from 'node:util'
 import { ensureSandboxImage } from '../sandbox-image.ts'
 import type { SetupConfig } from './config.ts'
-import { IMAGE_VARIANTS, type ImageVariant } from './image-inputs.ts'
+import { IMAGE_VARIANTS, type ImageVariant } from '../../infra/build/image-inputs.ts'
 import { SetupError, type Progress } from './progress.ts'
 
 /** What a server that names no image gives its containers. */

@@ -2,7 +2,7 @@
 // `--shared 20` twenty programs use one container, one after another: much faster, and a program that does not pass there runs again in a new one.
 import { readOptions, refuseOption } from '../../scripts/read-options.ts'
 import { ensureSandboxImage } from '../../scripts/sandbox-image.ts'
-import { IMAGE_VARIANTS } from '../../scripts/setup/image-inputs.ts'
+import { IMAGE_VARIANTS } from '../../infra/build/image-inputs.ts'
 import { startServer } from '../support/local-server.ts'
 import { readPrograms, runsOn } from './parse-programs.ts'
 import { runPrograms, type ProgramResult } from './run-programs.ts'

@@ -2,7 +2,7 @@
 // sandbox image, which then gets the CDK's name; a push needs no more than that name, because tasks run on this engine. All else goes to Docker.
 // CELLBLOCK_LOCAL_IMAGE names the image.
 import { spawnSync } from 'node:child_process'
-import { imageTag } from '../../../scripts/setup/image-inputs.ts'
+import { imageTag } from '../../../infra/build/image-inputs.ts'
 
 const [command = '', ...args] = process.argv.slice(2)
 const local = process.env['CELLBLOCK_LOCAL_IMAGE'] ?? ''

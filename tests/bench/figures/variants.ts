@@ -1,5 +1,5 @@
 import { findSandboxImage } from '../../../scripts/sandbox-image.ts'
-import type { ImageVariant } from '../../../scripts/setup/image-inputs.ts'
+import type { ImageVariant } from '../../../infra/build/image-inputs.ts'
 import { PRINT, type Bench, type BenchContext } from '../bench.ts'
 import { timeFirstExecution } from '../sides/first-execution.ts'
 import { idleSandboxMegabytes, SIDE_BY_SIDE } from '../sides/idle-sandboxes.ts'

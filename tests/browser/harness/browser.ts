@@ -1,5 +1,5 @@
 import { chromium, type Browser, type BrowserContext, type Page } from 'playwright-core'
-import { ensurePlayground } from '../../../scripts/playground/ensure-playground.ts'
+import { ensurePlayground } from '../../../infra/build/ensure-playground.ts'
 import { ensureChromium } from '../../../scripts/setup/chromium.ts'
 import { readSetupConfig } from '../../../scripts/setup/config.ts'
 import { quiet } from '../../../scripts/setup/progress.ts'

@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest'
 import { BUILT_IN_IMAGES, ImageCatalogue, languagesOf, LANGUAGES } from '../../../services/core/containers/images.ts'
-import { IMAGE_VARIANTS } from '../../../scripts/setup/image-inputs.ts'
+import { IMAGE_VARIANTS } from '../../../infra/build/image-inputs.ts'
 
 it('offers every variant that the project builds', () => {
   expect(BUILT_IN_IMAGES).toEqual(IMAGE_VARIANTS)

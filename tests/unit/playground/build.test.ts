@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { gzipSync } from 'node:zlib'
 import { afterAll, beforeAll, expect, it } from 'vitest'
-import { buildPlayground, type PlaygroundManifest } from '../../../scripts/playground/build-playground.ts'
+import { buildPlayground, type PlaygroundManifest } from '../../../infra/build/build-playground.ts'
 
 const MAX_FIRST_SCRIPT_BYTES = 60 * 1024
 

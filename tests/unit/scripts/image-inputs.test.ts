@@ -2,8 +2,8 @@ import { cp, mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { IMAGE_VARIANTS, imageTag } from '../../../infra/build/image-inputs.ts'
 import { OFFICIAL_BASE_IMAGE } from '../../../infra/build/official-base-image.ts'
-import { IMAGE_VARIANTS, imageTag } from '../../../scripts/setup/image-inputs.ts'
 
 const IMAGE_FILES = [
   'Dockerfile',

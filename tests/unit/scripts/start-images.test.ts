@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest'
 import { readSetupConfig } from '../../../scripts/setup/config.ts'
-import type { ImageVariant } from '../../../scripts/setup/image-inputs.ts'
+import type { ImageVariant } from '../../../infra/build/image-inputs.ts'
 import { startImages } from '../../../scripts/setup/start-images.ts'
 
 const setup = { mayInstall: false, config: readSetupConfig({}) }

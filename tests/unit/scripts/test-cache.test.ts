@@ -3,7 +3,7 @@ import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
-import { listFiles } from '../../../scripts/setup/content-hash.ts'
+import { listFiles } from '../../../infra/build/content-hash.ts'
 import { ACCOUNT_INPUTS, createPassRecords, runAndRecord, runUnlessRecorded, type PassRecords } from '../../../scripts/test-cache.ts'
 
 const ROOT = join(import.meta.dirname, '../../..')

@@ -2,8 +2,7 @@ import { cp, mkdir, readdir, rm } from 'node:fs/promises'
 import { dirname, join, relative } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { PAGE_PREFIX } from '../../services/api/origin/config.ts'
-import { ensurePlayground } from '../playground/ensure-playground.ts'
-import type { Progress } from '../setup/progress.ts'
+import { ensurePlayground } from './ensure-playground.ts'
 
 /** The page's first file. */
 const ENTRY = 'index.html'
@@ -15,7 +14,7 @@ export interface SiteFile {
 }
 
 /** Files of the site bucket: the script of the API reference, which is too large for a function bundle, and the page. The page's entry is the last. */
-export async function siteFiles(progress: Progress): Promise<readonly SiteFile[]> {
+export async function siteFiles(progress: (line: string) => void): Promise<readonly SiteFile[]> {
   const page = await ensurePlayground(progress)
   const entries = await readdir(page, { recursive: true, withFileTypes: true })
   const paths = entries.filter((entry) => entry.isFile()).map((entry) => relative(page, join(entry.parentPath, entry.name)))
@@ -29,7 +28,7 @@ export async function siteFiles(progress: Progress): Promise<readonly SiteFile[]
 }
 
 /** Writes them into `folder`, under their keys. Returns `folder`. */
-export async function prepareSite(folder: string, progress: Progress): Promise<string> {
+export async function prepareSite(folder: string, progress: (line: string) => void): Promise<string> {
   const files = await siteFiles(progress)
   await rm(folder, { recursive: true, force: true })
   for (const { key, path } of files) {

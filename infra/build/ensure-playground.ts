@@ -1,13 +1,12 @@
 import { mkdir, mkdtemp, rename, rm } from 'node:fs/promises'
 import { join } from 'node:path'
-import { contentHash, exists, listFiles } from '../setup/content-hash.ts'
-import type { Progress } from '../setup/progress.ts'
+import { contentHash, exists, listFiles } from './content-hash.ts'
 
 const ROOT = join(import.meta.dirname, '..', '..')
-const INPUTS = ['services/playground', 'scripts/playground/build-playground.ts', 'examples/quickstart/sales.csv', 'package-lock.json']
+const INPUTS = ['services/playground', 'infra/build/build-playground.ts', 'examples/quickstart/sales.csv', 'package-lock.json']
 
 /** The folder of the web page for the present sources. Builds it when they changed: about a second. */
-export async function ensurePlayground(progress: Progress): Promise<string> {
+export async function ensurePlayground(progress: (line: string) => void): Promise<string> {
   const parent = join(ROOT, '.cellblock', 'playground')
   const hash = await contentHash(ROOT, await listFiles(ROOT, INPUTS))
   const folder = join(parent, hash.slice(0, 16))
