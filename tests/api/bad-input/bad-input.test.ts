@@ -44,7 +44,7 @@ it.for(JSON_ENTRANCES.flatMap((path) => BROKEN.map((entry) => [path, ...entry] a
   },
 )
 
-it.for(['executions?wiat=60', 'executions?limit=1&cursor=x', 'entries?recursive=true'])(
+it.for(['executions?wiat=60', 'executions?limit=1&cursor=x', 'entries?path=.&recursive=true'])(
   'refuses the unknown query parameter of GET …/%s and names it',
   async (path) => {
     const answer = await api.fetch(run.replace('executions?wait=0', path))
