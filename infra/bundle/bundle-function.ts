@@ -5,7 +5,10 @@ import { join } from 'node:path'
 
 export const PROJECT = join(import.meta.dirname, '..', '..')
 
-/** Replaces a module with this source where `importer` imports it. */
+/**
+ * Replaces a module that a function never uses with this source where `importer` imports it. What is left has the interface of the original, so code
+ * that needs it after an update fails with a sentence. Only modules of 30 KB and more are worth it: Lambda loads every function from its archive.
+ */
 const replaceModule = (name: string, filter: RegExp, importer: RegExp, contents: string): Plugin => ({
   name,
   setup(build) {
@@ -21,40 +24,6 @@ const englishOnly = replaceModule(
   /node_modules\/zod\//,
   "export { default as en } from 'zod/v4/locales/en.js'",
 )
-/**
- * The links use two parts of undici; its index adds a browser's whole network stack. The index also gives every dispatcher its `request`
- * method, so this module does too. An import of any other name fails the build.
- */
-const undiciParts = replaceModule(
-  'undici-parts',
-  /^undici$/,
-  /services\//,
-  `import Dispatcher from 'undici/lib/dispatcher/dispatcher.js'
-  import request from 'undici/lib/api/api-request.js'
-  Dispatcher.prototype.request = request
-  export { default as Pool } from 'undici/lib/dispatcher/pool.js'
-  export { default as buildConnector } from 'undici/lib/core/connect.js'`,
-)
-
-/** `z.compile` is an option that the services do not use. Its code generator adds 29 KB. */
-const noSchemaCompiler = replaceModule(
-  'zod-compile',
-  /^\.\/compile\.js$/,
-  /node_modules\/zod\//,
-  `const absent = () => { throw new Error('This bundle has no schema compiler.') }
-  export {
-    absent as INVALID, absent as compile, absent as withParser, absent as ZodCompileAsyncError, absent as ZodCompileUnsupportedError,
-  }`,
-)
-
-/** `z.fromJSONSchema` makes schemas of JSON schemas, which the services do not use. It adds 12 KB. */
-const noSchemaReader = replaceModule(
-  'zod-from-json-schema',
-  /^\.\/from-json-schema\.js$/,
-  /node_modules\/zod\//,
-  "export const fromJSONSchema = () => { throw new Error('This bundle reads no JSON schemas.') }",
-)
-
 /**
  * Descriptions of what an AWS service sends and receives. esbuild keeps all of them, because an object with computed keys could have effects; those of
  * the calls that a function makes are a tenth. As functions without effects, the others are left out.
@@ -134,10 +103,7 @@ export const BUNDLE_OPTIONS = {
   legalComments: 'none',
   plugins: [
     englishOnly,
-    noSchemaCompiler,
-    noSchemaReader,
     usedAwsSchemas,
-    undiciParts,
     noJsonSchemaValidator,
     noDeveloperCredentials,
     noBrowserNames,
