@@ -101,14 +101,7 @@ export const BUNDLE_OPTIONS = {
   format: 'esm',
   mainFields: ['module', 'main'],
   legalComments: 'none',
-  plugins: [
-    englishOnly,
-    usedAwsSchemas,
-    noJsonSchemaValidator,
-    noDeveloperCredentials,
-    noBrowserNames,
-    lazyBuiltins,
-  ],
+  plugins: [englishOnly, usedAwsSchemas, noJsonSchemaValidator, noDeveloperCredentials, noBrowserNames, lazyBuiltins],
   logLevel: 'warning',
 } as const satisfies BuildOptions
 

@@ -1,9 +1,10 @@
 import { ECRClient, GetAuthorizationTokenCommand, DescribeImagesCommand } from '@aws-sdk/client-ecr'
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { explainFailure, runCommand } from '../setup/command.ts'
+import { runCommand } from '../setup/command.ts'
 import { SetupError } from '../setup/progress.ts'
 import type { Deployment } from './deployment.ts'
+import { pushLayers } from './push-layers.ts'
 
 /** Docker's names of Fargate's architectures. */
 const DOCKER_ARCHITECTURES = { X86_64: 'amd64', ARM64: 'arm64' } as const
@@ -32,15 +33,7 @@ export async function pushImage(deployment: Deployment, local: string, repositor
     .toString()
     .replace(/^AWS:/, '')
   await logIn(deployment, repository.slice(0, repository.indexOf('/')), password)
-  deployment.progress(`pushing ${remote}`)
-  for (const args of [
-    ['tag', local, remote],
-    ['push', '--quiet', remote],
-  ]) {
-    const result = await runCommand('docker', args, { env: deployment.env })
-    if (result.code !== 0)
-      throw explainFailure('The sandbox image could not be pushed: the reason is above. Run the command again.', result)
-  }
+  await pushLayers(deployment, local, remote)
 }
 
 async function checkArchitecture({ config, env }: Deployment, local: string): Promise<void> {

@@ -5,8 +5,8 @@ import { isBusy } from '../storage/sqlite/sqlite-error.ts'
 import { ConfigError } from './config.ts'
 
 /**
- * Refuses a second process on a data folder, because two would overwrite each other. The operating system holds the lock (of SQLite, on a file of its
- * own), so exactly one of several starts gets it, and a killed process holds it no longer. Throws ConfigError while another process has it.
+ * Refuses a second process on a data folder, because two would overwrite each other. The operating system holds the lock (of SQLite, on a separate
+ * file), so exactly one of several starts gets it, and a killed process holds it no longer. Throws ConfigError while another process has it.
  */
 export async function lockDataDir(dataDir: string): Promise<{ release(): Promise<void> }> {
   await makeFolder(dataDir)

@@ -19,7 +19,11 @@ interface Fault {
 function faultOf(issue: z.core.$ZodIssue, what: 'body' | 'query', at: readonly PropertyKey[] = []): Fault {
   const path = [...at, ...issue.path]
   // The field itself is named, and not the object that may not contain it.
-  if (issue.code === 'unrecognized_keys') return { path: [...path, ...issue.keys.slice(0, 1)], message: what === 'body' ? 'there is no such field' : 'there is no such parameter' }
+  if (issue.code === 'unrecognized_keys')
+    return {
+      path: [...path, ...issue.keys.slice(0, 1)],
+      message: what === 'body' ? 'there is no such field' : 'there is no such parameter',
+    }
   const own: Fault = { path, message: issue.message }
   if (issue.code !== 'invalid_union') return own
   const inner = issue.errors.flatMap(([first]) => (first === undefined ? [] : [faultOf(first, what, own.path)]))

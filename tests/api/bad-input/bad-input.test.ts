@@ -44,14 +44,16 @@ it.for(JSON_ENTRANCES.flatMap((path) => BROKEN.map((entry) => [path, ...entry] a
   },
 )
 
-it.for(['executions?wiat=60', 'executions?limit=1&cursor=x', 'entries?path=.&recursive=true'])(
+it.for(['executions?timeout=60', 'executions?limit=1&cursor=x', 'entries?path=.&recursive=true'])(
   'refuses the unknown query parameter of GET …/%s and names it',
   async (path) => {
     const answer = await api.fetch(run.replace('executions?wait=0', path))
-    const unknown = /(wiat|cursor|recursive)/.exec(path)?.[1]
+    const unknown = /(timeout|cursor|recursive)/.exec(path)?.[1]
     expect([answer.status, await answer.json()]).toEqual([
       400,
-      expect.objectContaining({ error: expect.objectContaining({ param: unknown, message: expect.stringContaining('no such parameter') }) }),
+      expect.objectContaining({
+        error: expect.objectContaining({ param: unknown, message: expect.stringContaining('no such parameter') }),
+      }),
     ])
   },
 )
