@@ -12,9 +12,9 @@ const ANSWERS: Readonly<Record<string, unknown>> = {
   unpack: { files: 1, paths: ['/mnt/data/x'] },
 }
 /** What the program in the sandbox refuses. */
-const REFUSALS = ['not_found', 'invalid', 'not_empty']
+const ERROR_CODES = ['not_found', 'invalid', 'not_empty']
 
-/** The output of a file operation of the API, as the program in a sandbox prints it; the path decides between success and refusals. Empty for other code. */
+/** The output of a file operation of the API, as the program in a sandbox prints it; the path decides between success and the errors. Empty for other code. */
 export function fileOperationOutput(source: ExecutionSource): string {
   if (source.kind !== 'command' || !source.argv.some((word) => word.endsWith('/file_operations.py'))) return ''
   const { op, path, from } = JSON.parse(source.argv.at(-1) ?? '{}') as {
@@ -22,6 +22,6 @@ export function fileOperationOutput(source: ExecutionSource): string {
     readonly path?: string
     readonly from?: string
   }
-  const code = REFUSALS[(path ?? from ?? '').length % (REFUSALS.length + 1)]
+  const code = ERROR_CODES[(path ?? from ?? '').length % (ERROR_CODES.length + 1)]
   return JSON.stringify(code === undefined ? (ANSWERS[op] ?? {}) : { error: { code, message: 'The fuzzer refuses this path.' } })
 }

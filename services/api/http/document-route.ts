@@ -50,7 +50,7 @@ export function documentRoute(registry: OpenAPIHono['openAPIRegistry'], route: A
     'x-scope': route.scope,
     security: route.scope === 'public' ? [] : [{ apiKey: [] }],
     request,
-    responses: { ...answersOf(route), ...refusalsOf(route) },
+    responses: { ...answersOf(route), ...errorsOf(route) },
   })
 }
 
@@ -105,14 +105,14 @@ function answersOf(route: AnyRoute): RouteConfig['responses'] {
   return answers
 }
 
-function refusalsOf(route: AnyRoute): RouteConfig['responses'] {
+function errorsOf(route: AnyRoute): RouteConfig['responses'] {
   const hasBody = route.body !== undefined || route.streamed !== undefined
   const codes = [
     ...EVERYWHERE,
     ...(route.scope === 'public' ? [] : WITH_KEY),
     ...(hasBody ? WITH_BODY : []),
     ...(route.creates === undefined ? [] : (['idempotency_key_reused'] as const)),
-    ...(route.refusals ?? []),
+    ...(route.errors ?? []),
   ]
   const byStatus = Map.groupBy(new Set(codes), (code) => ERRORS[code].status)
   return Object.fromEntries(

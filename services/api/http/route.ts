@@ -53,7 +53,7 @@ interface RouteMetadata {
   /** The schema of its errors, for a wire with another envelope than ours. */
   readonly errorBody?: () => z.ZodType
   /** Error codes of this route, besides those of every route. */
-  readonly refusals?: readonly ErrorCode[]
+  readonly errors?: readonly ErrorCode[]
   /** The largest JSON body, bytes; LIMITS.maxJsonBytes when absent, and for a body without an announced length. */
   readonly maxBodyBytes?: number
   /** Documentation of a body that the handler itself reads. */

@@ -18,7 +18,7 @@ const UNSUPPORTED_CODES: readonly unknown[] = ['unsupported_parameter', 'unsuppo
 const UNSUPPORTED =
   /unsupported|not support|unknown|unrecogni[sz]ed|unexpected|not permitted|not allowed|not available|extra (?:input|field)/i
 
-/** The parameters that one model rejects: from the table of quirks, and from the endpoint's refusals since this process started. */
+/** The parameters that one model rejects: from the table of quirks, and from the endpoint's errors since this process started. */
 export class Capabilities {
   readonly #rejected = new Set<OptionalParameter>()
   readonly #rejectedFormats = new Set<string>()

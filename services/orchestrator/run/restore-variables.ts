@@ -65,7 +65,7 @@ export async function noteAwake(deps: RunDeps, container: Sleeper): Promise<void
   if ((await deps.table.containers.endRestore(tenant, id, generation, snapshot.objectKey)) === null) throw new LeaseLostError(id)
 }
 
-/** Refusals that every sandbox would repeat. */
+/** Errors that every sandbox would repeat. */
 const UNUSABLE: ReadonlySet<SupervisorErrorCode> = new Set(['bad_request', 'too_large', 'disk_full', 'protocol'])
 
 const all = (reason: string): readonly Lost[] => [{ what: 'variables', reason }]

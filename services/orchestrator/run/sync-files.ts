@@ -72,7 +72,7 @@ async function push(deps: RunDeps, session: SandboxSession, file: ContainerFile,
   }
 }
 
-/** Refusals of a single file: the code runs without it, and the result names it. */
+/** Errors of a single file: the code runs without it, and the result names it. */
 const REFUSED: Partial<Record<SupervisorErrorCode, string>> = {
   disk_full: 'The disk of the sandbox is full, so the file was not copied.',
   too_large: 'It is too big for the disk of the sandbox.',

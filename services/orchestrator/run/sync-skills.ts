@@ -46,7 +46,7 @@ async function write(
   }
 }
 
-/** Refusals of a single skill: the code runs without it, and the result names it. */
+/** Errors of a single skill: the code runs without it, and the result names it. */
 const REFUSED: Partial<Record<SupervisorErrorCode, string>> = {
   disk_full: 'The space for skills in the sandbox is full.',
   too_large: 'It is too large for the sandbox.',

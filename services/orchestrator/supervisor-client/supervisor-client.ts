@@ -227,7 +227,7 @@ class SupervisorClient implements Supervisor {
   }
 }
 
-/** Client of the protocol in `runtime-image/PROTOCOL.md`, over any link. Refusals are SupervisorError, failed connections LinkError. */
+/** Client of the protocol in `runtime-image/PROTOCOL.md`, over any link. Errors of the supervisor are SupervisorError, failed connections LinkError. */
 export const createSupervisorClient = (options: { readonly link: SandboxLink; readonly clock?: Clock }): Supervisor =>
   new SupervisorClient(options)
 

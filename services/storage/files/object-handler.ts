@@ -22,7 +22,7 @@ class LinkError extends Error {
   }
 }
 
-const REFUSALS: Readonly<Record<LinkRefusal, () => LinkError>> = {
+const LINK_ERRORS: Readonly<Record<LinkRefusal, () => LinkError>> = {
   malformed: () => new LinkError(403, 'link_invalid', 'The link is not valid. Request a new link.'),
   bad_signature: () => new LinkError(403, 'link_invalid', 'The link is not valid. Request a new link.'),
   expired: () => new LinkError(403, 'link_expired', 'The link has expired. Request a new link.'),
@@ -50,7 +50,7 @@ export function createObjectHandler(options: {
   const serve = async (incoming: IncomingMessage, response: ServerResponse): Promise<void> => {
     const { method, url = '' } = incoming
     const verified = verifyLink(url.slice(OBJECTS_PATH.length + 1), secret, now())
-    if ('refusal' in verified) throw REFUSALS[verified.refusal]()
+    if ('refusal' in verified) throw LINK_ERRORS[verified.refusal]()
     const { claims } = verified
     if (claims.method !== method) throw new LinkError(403, 'link_invalid', `The link allows ${claims.method} requests only.`)
     await (claims.method === 'GET' ? sendObject(folder, claims, incoming, response) : receiveObject(folder, claims, incoming, response))

@@ -74,7 +74,7 @@ it('declares a known scope on every route', () => {
   expect(ROUTES.filter((route) => route.path.startsWith('/v1/admin')).every((route) => route.scope === 'admin')).toBe(true)
 })
 
-// Routes of E2B's protocol have other credentials and another form of refusals: tests/api/e2b has them.
+// Routes of E2B's protocol have other credentials and another form of errors: tests/api/e2b has them.
 const closed = ROUTES.filter((route) => route.scope !== 'public' && route.foreign === undefined)
 it.for(closed.map((route) => [route.operationId, route] as const))('%s refuses a key without its scope', async ([, route]) => {
   const key = await api.newKey({ scopes: SCOPES.filter((scope) => scope !== route.scope) })

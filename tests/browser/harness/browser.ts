@@ -25,7 +25,7 @@ export async function startBrowser(args: readonly string[] = []): Promise<Browse
 export interface OpenPage {
   readonly page: Page
   readonly context: BrowserContext
-  /** Errors of scripts and refusals of the page's own policy. */
+  /** Errors of scripts and violations of the page's content security policy. */
   readonly problems: readonly string[]
 }
 

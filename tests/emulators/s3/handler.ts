@@ -26,7 +26,7 @@ const DRAIN_MS = 2_000
 
 /**
  * The part of S3 that Cellblock uses, over a folder: path-style, every request signed with Signature Version 4 in its headers or its query.
- * Bodies stream both ways. Refusals are S3's XML errors.
+ * Bodies stream both ways. Errors are S3's XML errors.
  */
 export function createS3Handler(options: S3HandlerOptions): HttpHandler {
   const { folder, credentials, region, now = Date.now, onError = () => undefined } = options

@@ -1,4 +1,4 @@
-/** The refusals of this subset of S3 and their HTTP status. S3 itself is never full. */
+/** The errors of this subset of S3 and their HTTP status. S3 itself is never full. */
 const STATUS = {
   AccessDenied: 403,
   BadDigest: 400,

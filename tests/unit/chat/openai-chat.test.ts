@@ -318,11 +318,11 @@ describe('a parameter that the model does not support', () => {
 
   it('is replaced when it is the form of the answer: by the JSON mode, then by instructions', async () => {
     const responseFormat = { type: 'json_schema', json_schema: { name: 'one', schema: { type: 'object', title: 'One' } } }
-    const refusals = [
+    const rejections = [
       rejected(null, "Input should be 'text' or 'json_object'; response_format"),
       rejected('response_format.type', 'unavailable'),
     ]
-    expect(await askWith({ request: { responseFormat } }, ...refusals, stream(chunk('a'), DONE))).toEqual([text('a')])
+    expect(await askWith({ request: { responseFormat } }, ...rejections, stream(chunk('a'), DONE))).toEqual([text('a')])
     expect(seen.map(({ body }) => body['response_format'])).toEqual([responseFormat, { type: 'json_object' }, undefined])
     expect(JSON.stringify(seen[2]?.body['messages'])).toContain('One')
   })

@@ -10,7 +10,7 @@ import { streamCall } from '../../http/stream-call.ts'
 import { validate } from '../../http/validate.ts'
 import { PROCEDURES } from './messages.ts'
 import { decodeMessage, encodeMessage } from './protobuf.ts'
-import { rpcError } from './refusals.ts'
+import { rpcError } from './errors.ts'
 import { e2bRoute } from './routing.ts'
 
 /** Unpacked body of a call, bytes. */

@@ -5,7 +5,7 @@ import { listFolder, makeFolder, movePath, removePath, statPath, type SandboxEnt
 import type { AnyRoute } from '../../http/route.ts'
 import { unary } from './connect.ts'
 import { sandboxPath, type SandboxPath } from './paths.ts'
-import { RpcError } from './refusals.ts'
+import { RpcError } from './errors.ts'
 import { useSandbox } from './session.ts'
 
 const TYPES = { file: 'FILE_TYPE_FILE', folder: 'FILE_TYPE_DIRECTORY', link: 'FILE_TYPE_SYMLINK', other: 'FILE_TYPE_UNSPECIFIED' } as const

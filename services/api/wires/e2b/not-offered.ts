@@ -1,5 +1,5 @@
 import type { AnyRoute, Method } from '../../http/route.ts'
-import { NotOfferedError } from './refusals.ts'
+import { NotOfferedError } from './errors.ts'
 import { e2bRoute } from './routing.ts'
 
 const NOT_OFFERED: readonly (readonly [string, string, readonly Method[]])[] = [

@@ -13,7 +13,7 @@ import type { AnyRoute, Call } from '../../http/route.ts'
 import { pidOf, runningCommands, selectCommand, TAG_METADATA } from './commands.ts'
 import { serverStream, unary } from './connect.ts'
 import { sandboxPath } from './paths.ts'
-import { RpcError } from './refusals.ts'
+import { RpcError } from './errors.ts'
 import { useSandbox } from './session.ts'
 
 const Size = z.looseObject({ cols: z.int().min(1).max(1_000), rows: z.int().min(1).max(1_000) })

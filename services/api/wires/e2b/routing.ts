@@ -6,7 +6,7 @@ import { parseJson } from '../../http/parse-json.ts'
 import { readBody, refuseEncoded } from '../../http/read-body.ts'
 import { defineRoute, type AnyRoute, type Call, type ForeignProtocol, type Method } from '../../http/route.ts'
 import { validate } from '../../http/validate.ts'
-import { refuse, refuseRpc } from './refusals.ts'
+import { refuse, refuseRpc } from './errors.ts'
 import { authenticateControl, authenticateData } from './session.ts'
 
 const PLANES = {

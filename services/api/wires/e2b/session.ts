@@ -9,7 +9,7 @@ import { runContext, type Call } from '../../http/route.ts'
 import { hostOf } from '../../http/public-url.ts'
 import type { RunContext } from '../../executions/run-code.ts'
 import { findGrant, presentedBy } from './access-token.ts'
-import { SandboxGoneError } from './refusals.ts'
+import { SandboxGoneError } from './errors.ts'
 
 /**
  * Ids of sandboxes are parts of host names, so they have letters and digits only: the ids of the container and of its tenant without their

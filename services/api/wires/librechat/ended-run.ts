@@ -4,7 +4,7 @@ import { LIMITS } from '../../../core/limits.ts'
 import { cancelExecution } from '../../executions/cancel-execution.ts'
 import { storedBytes } from '../../executions/stored-bytes.ts'
 import type { Call } from '../../http/route.ts'
-import { WireError } from './refusals.ts'
+import { WireError } from './errors.ts'
 
 const DEFAULT_SECONDS = 60
 

@@ -23,7 +23,7 @@ const download = defineRoute({
   tag: 'LibreChat',
   summary: 'Download a file of a session',
   answers: { 200: { description: 'The bytes.', schema: () => z.string(), contentType: 'application/octet-stream' } },
-  refusals: ['container_not_found', 'file_not_found'],
+  errors: ['container_not_found', 'file_not_found'],
   handle: async (call) => {
     const file = await requested(call)
     const object = await call.deps.objects.get(file.objectKey)
@@ -76,7 +76,7 @@ const list = defineRoute({
   summary: 'List the files of a session',
   query: z.looseObject({ detail: z.enum(['simple', 'summary', 'full', 'normalized']).optional() }),
   answers: { 200: { description: 'The files, in the form that `detail` names.', schema: () => z.array(z.unknown()) } },
-  refusals: ['container_not_found'],
+  errors: ['container_not_found'],
   handle: async (call) => {
     const container = await containerOf(call, call.param('session_id'))
     const { detail = 'simple' } = call.query
@@ -95,7 +95,7 @@ const probe = defineRoute({
   tag: 'LibreChat',
   summary: 'Check that a file of a session exists',
   answers: { 200: { description: 'It does.', schema: () => z.looseObject({ lastModified: z.string(), size: z.int(), etag: z.string() }) } },
-  refusals: ['container_not_found', 'file_not_found'],
+  errors: ['container_not_found', 'file_not_found'],
   handle: async (call) => {
     const file = await requested(call)
     const name = objectName(file)
@@ -111,7 +111,7 @@ const remove = defineRoute({
   tag: 'LibreChat',
   summary: 'Delete a file of a session',
   answers: { 200: { description: 'It is deleted.', schema: () => z.object({ message: z.string() }) } },
-  refusals: ['container_not_found', 'file_not_found'],
+  errors: ['container_not_found', 'file_not_found'],
   handle: async (call) => {
     await deleteFile(call.deps, await requested(call))
     return json(200, { message: 'success' })

@@ -7,7 +7,7 @@ import { normalizeFilePath } from '../../../core/files/file-path.ts'
 import { supersedeOlderVersions } from '../../../core/files/supersede-older-versions.ts'
 import { derivedId } from '../../../core/ids.ts'
 import { containerOf, fileOf } from '../../access.ts'
-import { WireError } from './refusals.ts'
+import { WireError } from './errors.ts'
 import type { InputFile } from './schema.ts'
 import type { SessionCall } from './session.ts'
 

@@ -2,7 +2,7 @@ import { languagesOf, type Language } from '../../../core/containers/images.ts'
 import { imageOf } from '../../check-limits.ts'
 import type { RunCommandRequest } from '../../commands/run-command.ts'
 import type { Call } from '../../http/route.ts'
-import { WireError } from './refusals.ts'
+import { WireError } from './errors.ts'
 
 type CommandParts = Pick<RunCommandRequest, 'argv' | 'stdin'>
 

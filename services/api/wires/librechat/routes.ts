@@ -3,7 +3,7 @@ import { json } from '../../http/responses.ts'
 import { defineRoute, type AnyRoute, type Call } from '../../http/route.ts'
 import { exec } from './exec.ts'
 import { librechatFileRoutes } from './file-routes.ts'
-import { LibreChatError, refuse } from './refusals.ts'
+import { LibreChatError, refuse } from './errors.ts'
 import { programmaticRoutes } from './programmatic/routes.ts'
 import { ExecBody, ExecResult } from './schema.ts'
 
@@ -23,7 +23,7 @@ const execRoute = defineRoute({
     422: { description: 'An input does not exist, or the request needs what this service does not have.', schema: LibreChatError },
     504: { description: 'The code ran longer than the server can hold a call open, and was cancelled.', schema: LibreChatError },
   },
-  refusals: ['container_not_found', 'file_not_found', 'too_many_queued', 'concurrency_limit_reached', 'sandbox_unavailable'],
+  errors: ['container_not_found', 'file_not_found', 'too_many_queued', 'concurrency_limit_reached', 'sandbox_unavailable'],
   handle: async (call: Call<unknown, ExecBody>) => {
     const profile = call.body.runtime_session_hint === undefined ? 'default' : 'stateful'
     return json(200, await exec(call), { 'x-codeapi-execution-profile': profile })

@@ -48,7 +48,7 @@ const upload = (path: '/upload' | '/upload/batch', operationId: string, summary:
     summary,
     streamed: { contentType: 'multipart/form-data', schema: UploadForm, description: 'Parts with file names, by any field names.' },
     answers: { 200: { description: 'The session with the files.', schema: UploadResult } },
-    refusals: ['invalid_file_name'],
+    errors: ['invalid_file_name'],
     handle: async (call) => {
       const isBatch = path === '/upload/batch'
       const { session, files } = await receive(call, isBatch)

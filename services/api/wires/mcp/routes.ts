@@ -7,7 +7,7 @@ const JsonRpcRequest = lazySchema(() =>
   z.looseObject({ jsonrpc: z.literal('2.0'), id: z.union([z.string(), z.int()]).optional(), method: z.string() }).openapi('McpRequest'),
 )
 
-/** Errors of the protocol are JSON-RPC's; refusals that come before it have our envelope. */
+/** Errors of the protocol are JSON-RPC's; errors of the checks before it have Cellblock's envelope. */
 const McpError = lazySchema(() =>
   z
     .union([ErrorBody(), z.looseObject({ jsonrpc: z.literal('2.0'), error: z.looseObject({ code: z.int(), message: z.string() }) })])
@@ -35,7 +35,7 @@ const mcpRoute = defineRoute({
     406: { description: 'The client accepts neither JSON nor events.', schema: McpError },
   },
   errorBody: McpError,
-  refusals: ['too_many_streams'],
+  errors: ['too_many_streams'],
   async handle(call) {
     // The SDK is loaded when it is first used, so that it does not delay the start of a function.
     const { handleMcp } = await import('./handle-mcp.ts')

@@ -81,7 +81,7 @@ const executeRoute = defineRoute({
           .openapi('ScriptResult'),
     },
   },
-  refusals: ['sandbox_unavailable', 'too_many_queued', 'concurrency_limit_reached'],
+  errors: ['sandbox_unavailable', 'too_many_queued', 'concurrency_limit_reached'],
   async handle(call) {
     const { execution, isCutOff } = await runProgram(runContext(call), call.body.code, PROGRAM_LIMITS)
     return json(200, scriptResult(execution, await loadResult(call.deps.objects, execution), isCutOff))

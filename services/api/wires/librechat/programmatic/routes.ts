@@ -1,7 +1,7 @@
 import { z } from '@hono/zod-openapi'
 import { json } from '../../../http/responses.ts'
 import { defineRoute, type AnyRoute, type Call } from '../../../http/route.ts'
-import { LibreChatError } from '../refusals.ts'
+import { LibreChatError } from '../errors.ts'
 import { cancelRequest, REQUEST_ID } from './cancel.ts'
 import { runProgrammatic } from './run-program.ts'
 import { CancelBody, ProgramBody, ProgramResult } from './schema.ts'
@@ -22,7 +22,7 @@ const runRoute = defineRoute({
     422: { description: 'An input does not exist, or the request needs what this service does not have.', schema: LibreChatError },
     504: { description: 'The code ran longer than the server can hold a call open, and was cancelled.', schema: LibreChatError },
   },
-  refusals: ['container_not_found', 'file_not_found', 'conflict', 'too_many_queued', 'concurrency_limit_reached', 'sandbox_unavailable'],
+  errors: ['container_not_found', 'file_not_found', 'conflict', 'too_many_queued', 'concurrency_limit_reached', 'sandbox_unavailable'],
   handle: async (call: Call<unknown, ProgramBody>) => json(200, await runProgrammatic(call)),
 })
 

@@ -34,7 +34,7 @@ const tenantAuditRoute = defineRoute({
   description: 'The newest first, refused ones included. The command line exports and verifies the whole log.',
   query: StrictListQuery.pick({ limit: true }),
   answers: { 200: { description: 'The latest entries.', schema: AuditList } },
-  refusals: ['tenant_not_found'],
+  errors: ['tenant_not_found'],
   async handle({ deps, param, query }) {
     const { id } = await tenantOf(deps, param('tenant_id'))
     const entries = await deps.table.audit.recent(id, query.limit ?? DEFAULT_LIMIT)

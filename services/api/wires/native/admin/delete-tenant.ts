@@ -14,7 +14,7 @@ const deleteTenantRoute = defineRoute({
   description:
     'Revokes its keys at once. The reconciler stops its sandboxes and removes rows and objects; `deletion` reports the progress and what remains. Idempotent.',
   answers: { 202: { description: 'The deletion has begun.', schema: TenantObject } },
-  refusals: ['tenant_not_found', 'conflict'],
+  errors: ['tenant_not_found', 'conflict'],
   async handle({ deps, caller, param, note }) {
     const { tenants } = deps.table
     const tenant = await tenantOf(deps, param('tenant_id'))

@@ -26,7 +26,7 @@ const exportTenantRoute = defineRoute({
   summary: 'Export everything that is stored of a tenant',
   description: 'One JSON object per line. Keys, signing secrets and idempotency records are left out.',
   answers: { 200: { description: 'The rows, in no particular order.', schema: ExportLine, contentType: 'application/x-ndjson' } },
-  refusals: ['tenant_not_found'],
+  errors: ['tenant_not_found'],
   async handle(call) {
     const { id } = await tenantOf(call.deps, call.param('tenant_id'))
     call.note('target_tenant', id)

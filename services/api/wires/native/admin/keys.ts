@@ -32,7 +32,7 @@ const createKeyRoute = defineRoute({
   description: 'A tenant may have several keys at the same time, so a client can change to a new key before the old one is revoked.',
   body: CreateKey,
   answers: { 201: { description: 'The key. `api_key` cannot be read later.', schema: NewKeyObject } },
-  refusals: ['tenant_not_found', 'conflict'],
+  errors: ['tenant_not_found', 'conflict'],
   async handle({ deps, param, body, note }) {
     const { id: tenant } = await liveTenantOf(deps, param('tenant_id'))
     const now = deps.clock.now()
@@ -58,7 +58,7 @@ const listKeysRoute = defineRoute({
   description: 'Revoked and expired keys are listed too. The keys themselves are not stored.',
   query: StrictListQuery,
   answers: { 200: { description: 'A page of keys.', schema: listSchema(KeyObject, 'ApiKeyList') } },
-  refusals: ['tenant_not_found'],
+  errors: ['tenant_not_found'],
   async handle({ deps, param, query }) {
     const { id } = await tenantOf(deps, param('tenant_id'))
     const keys = (await deps.table.tenants.listKeys()).filter(({ tenant }) => tenant === id)
@@ -75,7 +75,7 @@ const getKeyRoute = defineRoute({
   tag: 'Administration',
   summary: 'Get an API key',
   answers: { 200: { description: 'The key without its secret.', schema: KeyObject } },
-  refusals: ['key_not_found'],
+  errors: ['key_not_found'],
   handle: async ({ deps, param }) => json(200, renderKey(await keyOf(deps, param('key_id')))),
 })
 
@@ -88,7 +88,7 @@ const revokeKeyRoute = defineRoute({
   summary: 'Revoke an API key',
   description: 'Permanent; takes effect within five seconds. A second call keeps the first time.',
   answers: { 200: { description: 'The revoked key.', schema: KeyObject } },
-  refusals: ['key_not_found'],
+  errors: ['key_not_found'],
   async handle({ deps, param, note }) {
     const { id } = await keyOf(deps, param('key_id'))
     const revoked = await deps.table.tenants.revokeKey(id, deps.clock.now())

@@ -58,7 +58,7 @@ const deletePlanRoute = defineRoute({
   summary: 'Delete a plan',
   description: 'Tenants of the plan then have the default limits besides their own.',
   answers: { 200: { description: 'It is deleted.', schema: deletedSchema('plan') } },
-  refusals: ['plan_not_found'],
+  errors: ['plan_not_found'],
   async handle({ deps, param }) {
     const name = param('plan')
     if ((await deps.table.tenants.getPlan(name)) === null) throw planMissing(name)

@@ -58,7 +58,7 @@ const createTenantRoute = defineRoute({
   description: 'It has no key yet: create one with POST /v1/admin/tenants/{tenant_id}/keys.',
   body: CreateTenant,
   creates: 'tenant',
-  refusals: ['plan_not_found'],
+  errors: ['plan_not_found'],
   answers: { 201: { description: 'The tenant.', schema: TenantObject } },
   async handle(call) {
     const { deps, note } = call
@@ -97,7 +97,7 @@ const getTenantRoute = defineRoute({
   tag: 'Administration',
   summary: 'Get a tenant',
   answers: { 200: { description: 'The tenant.', schema: TenantObject } },
-  refusals: ['tenant_not_found'],
+  errors: ['tenant_not_found'],
   handle: async ({ deps, param }) => json(200, renderTenant(await tenantOf(deps, param('tenant_id')))),
 })
 
@@ -111,7 +111,7 @@ const updateTenantRoute = defineRoute({
   description: 'Absent fields stay; a limit of null returns to the default. Changed limits apply within ten seconds.',
   body: UpdateTenant,
   answers: { 200: { description: 'The tenant.', schema: TenantObject } },
-  refusals: ['tenant_not_found', 'plan_not_found', 'conflict'],
+  errors: ['tenant_not_found', 'plan_not_found', 'conflict'],
   async handle({ deps, param, body: { name, ...change }, note }) {
     const { tenants } = deps.table
     const tenant = await liveTenantOf(deps, param('tenant_id'))

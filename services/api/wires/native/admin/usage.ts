@@ -13,7 +13,7 @@ const tenantUsageRoute = defineRoute({
   summary: 'What a tenant used, per day',
   query: UsageQuery,
   answers: { 200: { description: 'Sums per day and in all.', schema: Usage } },
-  refusals: ['tenant_not_found'],
+  errors: ['tenant_not_found'],
   async handle({ deps, param, query }) {
     const { id } = await tenantOf(deps, param('tenant_id'))
     return json(200, renderUsage(await readUsage(deps, id, query)))

@@ -40,7 +40,7 @@ const runCommandRoute = defineRoute({
     201: { description: 'It ended within `wait`. A failing command is a result, not an error.', schema: Command },
     202: { description: 'It still runs; read it again at `Location`.', schema: Command, headers: { Location: 'Where to read it.' } },
   },
-  refusals: ['container_not_found', 'limit_exceeded', 'too_many_queued', 'concurrency_limit_reached'],
+  errors: ['container_not_found', 'limit_exceeded', 'too_many_queued', 'concurrency_limit_reached'],
   async handle(call) {
     const { deps, caller, body, rawBody } = call
     const containerId = call.param('container_id')
@@ -92,7 +92,7 @@ const listCommandsRoute = defineRoute({
   summary: 'List the running commands of a container',
   description: 'Commands that have not ended, in the foreground and in the background, the oldest first.',
   answers: { 200: { description: 'The commands.', schema: listSchema(Command, 'CommandList') } },
-  refusals: ['container_not_found', 'too_many_results'],
+  errors: ['container_not_found', 'too_many_results'],
   async handle(call) {
     const { deps, caller } = call
     const { commands = [], backgroundCommands = [] } = await containerOf(call, call.param('container_id'))
@@ -117,7 +117,7 @@ const getCommandRoute = defineRoute({
   description: 'With `wait` the answer comes at its end, or after that many seconds as it is then.',
   query: WaitQuery,
   answers: { 200: { description: 'The command.', schema: Command } },
-  refusals: ['command_not_found', 'too_many_results'],
+  errors: ['command_not_found', 'too_many_results'],
   async handle(call) {
     const id = call.param('command_id')
     const read = (): Promise<ExecutionRow> => commandOf(call, id)
@@ -136,7 +136,7 @@ const cancelCommandRoute = defineRoute({
   summary: 'Cancel a command',
   description: 'Sends SIGTERM and SIGHUP, two seconds later SIGKILL. Idempotent: one that has ended is answered as it is.',
   answers: { 200: { description: 'The command as it is now; its end may follow.', schema: Command } },
-  refusals: ['command_not_found', 'too_many_results'],
+  errors: ['command_not_found', 'too_many_results'],
   async handle(call) {
     const found = await commandOf(call, call.param('command_id'))
     const row = (await cancelExecution(call.deps, found.tenant, found.id)) ?? found
@@ -154,13 +154,13 @@ const commandEventsRoute = defineRoute({
   description:
     'Server-sent events, numbered from 0 without a gap: `status`, `stdout`, `stderr`, `file`, `lost`, and `done` last. Resume with `after` or `Last-Event-ID`.',
   ...EVENT_STREAM,
-  refusals: ['command_not_found', 'too_many_streams'],
+  errors: ['command_not_found', 'too_many_streams'],
   handle: (call) => streamEvents(call, () => commandOf(call, call.param('command_id'))),
 })
 
 const INPUT = {
   answers: { 202: { description: 'The command; it receives the input in the order of the calls.', schema: Command } },
-  refusals: ['command_not_found', 'conflict', 'too_many_results'],
+  errors: ['command_not_found', 'conflict', 'too_many_results'],
 } as const
 
 async function send(call: Call, inputs: readonly CommandInputPayload[]): Promise<Response> {

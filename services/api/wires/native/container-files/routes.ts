@@ -24,7 +24,7 @@ const createUploadUrlRoute = defineRoute({
   description: 'PUT the bytes to the URL with the headers given, then call `complete`: before that the file is not there.',
   body: UploadUrlBody,
   answers: { 200: { description: 'Where to PUT.', schema: UploadUrl } },
-  refusals: ['container_not_found', 'invalid_file_name'],
+  errors: ['container_not_found', 'invalid_file_name'],
   async handle(call) {
     const { deps, caller, body } = call
     const path = normalizeFilePath(body.path)
@@ -65,7 +65,7 @@ const completeUploadRoute = defineRoute({
   summary: 'Finish a large upload',
   description: 'Checks size and hash of what was PUT and makes the file appear. Idempotent.',
   answers: { 200: { description: 'The file.', schema: ContainerFile } },
-  refusals: ['container_not_found', 'file_not_found', 'upload_incomplete'],
+  errors: ['container_not_found', 'file_not_found', 'upload_incomplete'],
   async handle(call) {
     const { deps, caller } = call
     const container = await containerOf(call, call.param('container_id'))

@@ -40,7 +40,7 @@ const runCodeRoute = defineRoute({
     201: { description: 'It ended within `wait`. Failing code is a result, not an error.', schema: Execution },
     202: { description: 'It still runs; read it again at `Location`.', schema: Execution, headers: { Location: 'Where to read it.' } },
   },
-  refusals: [
+  errors: [
     'container_not_found',
     'invalid_notebook',
     'unsupported_value',
@@ -100,7 +100,7 @@ const listExecutionsRoute = defineRoute({
   description: 'A page with big results has fewer executions than `limit`; `has_more` says whether there are others.',
   query: StrictListQuery,
   answers: { 200: { description: 'A page of executions.', schema: listSchema(Execution, 'ExecutionList') } },
-  refusals: ['container_not_found'],
+  errors: ['container_not_found'],
   async handle(call) {
     const { deps, caller } = call
     const container = await containerOf(call, call.param('container_id'))
@@ -138,7 +138,7 @@ const getExecutionRoute = defineRoute({
   description: 'With `wait` the answer comes at its end, or after that many seconds as it is then.',
   query: WaitQuery,
   answers: { 200: { description: 'The execution.', schema: Execution } },
-  refusals: ['execution_not_found', 'too_many_results'],
+  errors: ['execution_not_found', 'too_many_results'],
   async handle(call) {
     const { deps } = call
     const id = call.param('execution_id')
@@ -166,7 +166,7 @@ const cancelExecutionRoute = defineRoute({
   summary: 'Cancel an execution',
   description: 'Interrupts the code and kills it two seconds later. Idempotent: one that has ended is answered as it is.',
   answers: { 200: { description: 'The execution as it is now; its end may follow.', schema: Execution } },
-  refusals: ['execution_not_found', 'too_many_results'],
+  errors: ['execution_not_found', 'too_many_results'],
   async handle(call) {
     const { deps } = call
     const found = await executionOf(call, call.param('execution_id'))
@@ -188,7 +188,7 @@ const executionOutputRoute = defineRoute({
   description: 'The address that `cellblock/ref` has for a part that an answer does not embed. Positions count from 0.',
   query: z.strictObject({ type: z.string().min(1).max(255).openapi({ description: 'MIME type of the part.' }) }),
   answers: { 200: { description: 'The bytes, as a download.', contentType: 'application/octet-stream', schema: () => z.string() } },
-  refusals: ['execution_not_found', 'output_not_found', 'too_many_results'],
+  errors: ['execution_not_found', 'output_not_found', 'too_many_results'],
   async handle(call) {
     const { deps, query } = call
     const row = await executionOf(call, call.param('execution_id'))
@@ -229,7 +229,7 @@ const executionEventsRoute = defineRoute({
   description:
     'Server-sent events, numbered from 0 without a gap: `status`, `stdout`, `stderr`, `output`, `clear`, `file`, `lost`, and `done` last. Resume with `after` or `Last-Event-ID`.',
   ...EVENT_STREAM,
-  refusals: ['execution_not_found', 'too_many_streams'],
+  errors: ['execution_not_found', 'too_many_streams'],
   handle: (call) => streamEvents(call, () => executionOf(call, call.param('execution_id'))),
 })
 

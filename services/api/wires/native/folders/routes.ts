@@ -16,7 +16,7 @@ import { defineRoute, runContext, type AnyRoute } from '../../../http/route.ts'
 import * as schema from './schema.ts'
 
 const TAG = 'Folders'
-const REFUSALS: readonly ErrorCode[] = [
+const ERROR_CODES: readonly ErrorCode[] = [
   'container_not_found',
   'file_not_found',
   'invalid_file_name',
@@ -46,7 +46,7 @@ const listEntriesRoute = defineRoute({
     'Files, folders and links as they are in the sandbox now, those of running code included. The container gets a sandbox when it has none; `GET …/files` needs none.',
   query: schema.ListEntriesQuery,
   answers: { 200: { description: 'The entries, sorted by name, a folder before what it holds.', schema: schema.EntryList } },
-  refusals: REFUSALS,
+  errors: ERROR_CODES,
   async handle(call) {
     const { path, depth, limit } = call.query
     const request = { path, ...(depth !== undefined && { depth }), ...(limit !== undefined && { limit }) }
@@ -64,7 +64,7 @@ const getEntryRoute = defineRoute({
   summary: 'Get a file, folder or link by its path',
   query: schema.PathQuery,
   answers: { 200: { description: 'The entry.', schema: schema.Entry } },
-  refusals: REFUSALS,
+  errors: ERROR_CODES,
   handle: async (call) => json(200, render(await statPath(runContext(call), call.param('container_id'), call.query.path))),
 })
 
@@ -81,7 +81,7 @@ const makeFolderRoute = defineRoute({
     200: { description: 'It existed.', schema: schema.Entry },
     201: { description: 'It is new.', schema: schema.Entry },
   },
-  refusals: REFUSALS,
+  errors: ERROR_CODES,
   async handle(call) {
     const { entry, is_new: isNew } = await makeFolder(runContext(call), call.param('container_id'), call.body.path)
     return json(isNew ? 201 : 200, render(entry))
@@ -98,7 +98,7 @@ const moveEntryRoute = defineRoute({
   description: 'Parents of the new path are made. The file at the new path gets a new id.',
   body: schema.MoveBody,
   answers: { 200: { description: 'The entry at its new path.', schema: schema.Entry } },
-  refusals: REFUSALS,
+  errors: ERROR_CODES,
   async handle(call) {
     const { from, to, overwrite } = call.body
     const entry = await movePath(runContext(call), call.param('container_id'), { from, to, overwrite: overwrite === true })
@@ -115,7 +115,7 @@ const removeEntryRoute = defineRoute({
   summary: 'Remove a file or folder',
   query: schema.RemoveQuery,
   answers: { 200: { description: 'It is gone.', schema: schema.RemovedEntry } },
-  refusals: REFUSALS,
+  errors: ERROR_CODES,
   async handle(call) {
     const { path, recursive = false } = call.query
     const { removed } = await removePath(runContext(call), call.param('container_id'), { path, recursive })
@@ -132,7 +132,7 @@ const readRangeRoute = defineRoute({
   summary: 'Read a part of a file',
   query: schema.RangeQuery,
   answers: { 200: { description: 'The bytes; fewer at the end of the file.', schema: schema.ByteRange } },
-  refusals: REFUSALS,
+  errors: ERROR_CODES,
   async handle(call) {
     const { path, offset = 0, length } = call.query
     const request = { path, offset, ...(length !== undefined && { length }) }
@@ -151,7 +151,7 @@ const previewRoute = defineRoute({
   description: 'First rows of CSV, Excel and Parquet, a thumbnail of an image, first lines of text. The file is read inside the sandbox.',
   query: schema.PreviewQuery,
   answers: { 200: { description: 'The preview.', schema: schema.Preview } },
-  refusals: REFUSALS,
+  errors: ERROR_CODES,
   async handle(call) {
     const { path, rows, pixels } = call.query
     const request = { path, ...(rows !== undefined && { rows }), ...(pixels !== undefined && { pixels }) }
@@ -172,7 +172,7 @@ const unpackRoute = defineRoute({
     'A zip or tar archive of the container, unpacked in the sandbox: at most 10,000 files and 2 GiB. Nothing is unpacked when a name leads out of the folder, or for links and devices.',
   body: schema.UnpackBody,
   answers: { 200: { description: 'What was unpacked.', schema: schema.Unpacked } },
-  refusals: REFUSALS,
+  errors: ERROR_CODES,
   async handle(call) {
     const { path, into, remove_archive: removeArchive } = call.body
     const request = { path, ...(typeof into === 'string' && { into }), remove_archive: removeArchive === true }

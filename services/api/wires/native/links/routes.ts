@@ -24,7 +24,7 @@ const followLinkRoute = defineRoute({
   summary: 'Download by a long-lived link',
   answers: { 302: { description: 'To the bytes, by a fresh presigned URL.', headers: { Location: 'The presigned URL.' } } },
   description: 'The operator can set that links open only with an API key of their tenant.',
-  refusals: ['link_not_found', 'invalid_api_key'],
+  errors: ['link_not_found', 'invalid_api_key'],
   async handle({ deps, request, param, publicUrl, note, authenticate }) {
     const caller = deps.config.linksRequireKey ? await authenticate() : null
     if (caller !== null) requireScope(caller, 'files')
@@ -66,7 +66,7 @@ const revokeLinkRoute = defineRoute({
   description:
     'It answers 404 from then on. Answers show its id as `link_id`: beside each file and picture of a call, and in `x_cellblock` of a citation. A presigned URL that was handed out before lives its few minutes.',
   answers: { 200: { description: 'It is revoked.', schema: deletedSchema('link.deleted') } },
-  refusals: ['link_not_found'],
+  errors: ['link_not_found'],
   async handle(call) {
     const { deps, caller, param } = call
     const id = param('link_id')
@@ -82,7 +82,7 @@ const revokeLinkRoute = defineRoute({
 })
 
 const PATH = '/v1/containers/{container_id}/files/{file_id}/links'
-const refusals = ['container_not_found', 'file_not_found'] as const
+const errors = ['container_not_found', 'file_not_found'] as const
 
 const listFileLinksRoute = defineRoute({
   method: 'get',
@@ -93,7 +93,7 @@ const listFileLinksRoute = defineRoute({
   summary: 'List the links to a file',
   description: 'All that were made and have not been swept away, oldest first.',
   answers: { 200: { description: 'The links, without their addresses.', schema: LinkList } },
-  refusals,
+  errors,
   async handle(call) {
     const data = (await linksOf(call)).map(renderLink)
     return json(200, { object: 'list', data, first_id: data[0]?.id ?? null, last_id: data.at(-1)?.id ?? null, has_more: false })
@@ -115,7 +115,7 @@ const revokeFileLinksRoute = defineRoute({
         z.object({ object: z.literal('link.list.deleted'), deleted: z.literal(true), revoked: z.int() }).openapi('RevokedLinks'),
     },
   },
-  refusals,
+  errors,
   async handle(call) {
     const { deps, caller } = call
     const live = (await linksOf(call)).filter((link) => link.revokedAt === null)

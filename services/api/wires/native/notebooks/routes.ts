@@ -24,7 +24,7 @@ const executionNotebookRoute = defineRoute({
   answers: {
     200: { description: 'nbformat 4.5; opens in Jupyter.', contentType: 'application/x-ipynb+json', schema: () => z.looseObject({}) },
   },
-  refusals: ['execution_not_found', 'too_many_results'],
+  errors: ['execution_not_found', 'too_many_results'],
   async handle(call) {
     const row = await executionOf(call, call.param('execution_id'))
     return call.deps.results.hold(storedBytes(row) + NOTEBOOK_INLINE_BYTES, async () => {
@@ -48,7 +48,7 @@ const containerNotebookRoute = defineRoute({
       schema: () => z.looseObject({}),
     },
   },
-  refusals: ['container_not_found', 'too_many_results'],
+  errors: ['container_not_found', 'too_many_results'],
   async handle(call) {
     const { deps, caller } = call
     const container = await containerOf(call, call.param('container_id'))
@@ -77,7 +77,7 @@ const conversationNotebookRoute = defineRoute({
   tag: 'Conversations',
   summary: 'Download a conversation as an executed notebook',
   answers,
-  refusals: ['conversation_not_found'],
+  errors: ['conversation_not_found'],
   async handle(call) {
     const { id, tenant } = await conversationOf(call, call.param('conversation_id'))
     return notebookResponse(await historyNotebook(call.deps, call.caller, await conversationHistory(call.deps, tenant, id)), `${id}.ipynb`)
@@ -93,7 +93,7 @@ const responseNotebookRoute = defineRoute({
   summary: 'Download a response, with the turns before it, as an executed notebook',
   description: 'For a response of a conversation: the whole conversation.',
   answers,
-  refusals: ['response_not_found'],
+  errors: ['response_not_found'],
   async handle(call) {
     const { deps, caller } = call
     const row = await responseOf(call, call.param('response_id'))

@@ -36,7 +36,7 @@ const createChatCompletionRoute = defineRoute({
   answers: {
     200: { description: 'The completion, or its chunks when `stream` is true.', schema: ChatCompletion, events: ChatCompletionChunk },
   },
-  refusals: [
+  errors: [
     'unsupported_value',
     'model_not_found',
     'container_not_found',

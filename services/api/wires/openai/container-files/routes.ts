@@ -25,7 +25,7 @@ const uploadContainerFileRoute = defineRoute({
   },
   creates: 'containerFile',
   answers: { 200: { description: 'The file.', schema: ContainerFile } },
-  refusals: ['container_not_found', 'file_not_found', 'invalid_file_name'],
+  errors: ['container_not_found', 'file_not_found', 'invalid_file_name'],
   async handle(call) {
     const container = await containerOf(call, call.param('container_id'))
     const file = await uploadFile(call, container.id)
@@ -45,7 +45,7 @@ const listContainerFilesRoute = defineRoute({
   description: 'What is in `/mnt/data` now: current versions only.',
   query: ListQuery,
   answers: { 200: { description: 'A page of files.', schema: listSchema(ContainerFile, 'ContainerFileList') } },
-  refusals: ['container_not_found'],
+  errors: ['container_not_found'],
   async handle(call) {
     const { deps, caller } = call
     const container = await containerOf(call, call.param('container_id'))
@@ -64,7 +64,7 @@ const getContainerFileRoute = defineRoute({
   summary: 'Get a file of a container',
   description: 'A superseded version keeps its id and its bytes.',
   answers: { 200: { description: 'The file.', schema: ContainerFile } },
-  refusals: ['container_not_found', 'file_not_found'],
+  errors: ['container_not_found', 'file_not_found'],
   async handle(call) {
     const container = await containerOf(call, call.param('container_id'))
     return json(200, renderContainerFile(await fileOf(call, container.id, call.param('file_id'))))
@@ -80,7 +80,7 @@ const deleteContainerFileRoute = defineRoute({
   summary: 'Delete a file of a container',
   description: 'Links to it stop working. The sandbox loses it before the next execution.',
   answers: { 200: { description: 'It is gone.', schema: deletedSchema('container.file.deleted') } },
-  refusals: ['container_not_found', 'file_not_found'],
+  errors: ['container_not_found', 'file_not_found'],
   async handle(call) {
     const { deps, caller } = call
     const container = await containerOf(call, call.param('container_id'))
@@ -106,7 +106,7 @@ const containerFileContentRoute = defineRoute({
   answers: {
     302: { description: 'To the bytes, by a URL that works without a key for a few minutes.', headers: { Location: 'The presigned URL.' } },
   },
-  refusals: ['container_not_found', 'file_not_found'],
+  errors: ['container_not_found', 'file_not_found'],
   async handle(call) {
     const container = await containerOf(call, call.param('container_id'))
     const file = await fileOf(call, container.id, call.param('file_id'))

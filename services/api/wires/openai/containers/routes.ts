@@ -26,7 +26,7 @@ const createContainerRoute = defineRoute({
   body: CreateContainer,
   creates: 'container',
   answers: { 200: { description: 'The container.', schema: ContainerSchema } },
-  refusals: ['unsupported_value', 'limit_exceeded', 'file_not_found', 'skill_not_found', 'invalid_file_name'],
+  errors: ['unsupported_value', 'limit_exceeded', 'file_not_found', 'skill_not_found', 'invalid_file_name'],
   async handle(call) {
     const { body, deps, caller } = call
     refuseNetwork(body.network_policy)
@@ -122,7 +122,7 @@ const getContainerRoute = defineRoute({
   tag: 'Containers',
   summary: 'Get a container',
   answers: { 200: { description: 'The container.', schema: ContainerSchema } },
-  refusals: ['container_not_found'],
+  errors: ['container_not_found'],
   async handle(call) {
     const container = await containerOf(call, call.param('container_id'))
     return json(200, renderContainer(container, await imageOf(call.deps, container), call.deps.clock.now()))
@@ -138,7 +138,7 @@ const deleteContainerRoute = defineRoute({
   summary: 'Delete a container',
   description: 'Ends what runs in it, then removes its files, variables and history. From the answer on it does not exist any more.',
   answers: { 200: { description: 'It is gone.', schema: deletedSchema('container.deleted') } },
-  refusals: ['container_not_found'],
+  errors: ['container_not_found'],
   async handle(call) {
     const { deps, caller } = call
     const { id } = await containerOf(call, call.param('container_id'))

@@ -80,7 +80,7 @@ const getConversationRoute = defineRoute({
   tag: 'Conversations',
   summary: 'Get a conversation',
   answers: { 200: { description: 'The conversation.', schema: Conversation } },
-  refusals: ['conversation_not_found'],
+  errors: ['conversation_not_found'],
   async handle(call) {
     return json(200, renderConversation(await conversationOf(call, call.param('conversation_id'))))
   },
@@ -95,7 +95,7 @@ const updateConversationRoute = defineRoute({
   summary: 'Replace the metadata of a conversation',
   body: UpdateConversation,
   answers: { 200: { description: 'The conversation.', schema: Conversation } },
-  refusals: ['conversation_not_found'],
+  errors: ['conversation_not_found'],
   async handle(call) {
     const { deps, caller, body } = call
     const found = await conversationOf(call, call.param('conversation_id'))
@@ -113,7 +113,7 @@ const deleteConversationRoute = defineRoute({
   summary: 'Delete a conversation',
   description: 'Its items go with it. Responses and containers stay.',
   answers: { 200: { description: 'It is gone.', schema: deletedSchema('conversation.deleted') } },
-  refusals: ['conversation_not_found'],
+  errors: ['conversation_not_found'],
   async handle(call) {
     const { deps } = call
     const { tenant, id } = await conversationOf(call, call.param('conversation_id'))
@@ -150,7 +150,7 @@ const createConversationItemsRoute = defineRoute({
   body: CreateItems,
   creates: 'item',
   answers: { 200: { description: 'The items, with their ids.', schema: ItemList } },
-  refusals: ['conversation_not_found'],
+  errors: ['conversation_not_found'],
   async handle(call) {
     const conversation = await conversationOf(call, call.param('conversation_id'))
     refusePrivateImages(call.body.items, 'items')
@@ -174,7 +174,7 @@ const listConversationItemsRoute = defineRoute({
   summary: 'List the items of a conversation',
   query: ItemListQuery,
   answers: { 200: { description: 'A page of items.', schema: ItemList } },
-  refusals: ['conversation_not_found'],
+  errors: ['conversation_not_found'],
   async handle(call) {
     const { conversations } = call.deps.table
     const { tenant, id } = await conversationOf(call, call.param('conversation_id'))
@@ -202,7 +202,7 @@ const getConversationItemRoute = defineRoute({
   summary: 'Get an item of a conversation',
   query: ItemQuery,
   answers: { 200: { description: 'The item.', schema: ConversationItem } },
-  refusals: ['conversation_not_found', 'item_not_found'],
+  errors: ['conversation_not_found', 'item_not_found'],
   async handle(call) {
     return json(200, renderConversationItem(await itemOf(call), call.query.include ?? []))
   },
@@ -217,7 +217,7 @@ const deleteConversationItemRoute = defineRoute({
   summary: 'Delete an item of a conversation',
   description: 'Later turns do not read it any more.',
   answers: { 200: { description: 'The conversation.', schema: Conversation } },
-  refusals: ['conversation_not_found', 'item_not_found'],
+  errors: ['conversation_not_found', 'item_not_found'],
   async handle(call) {
     await call.deps.table.conversations.removeItem(await itemOf(call))
     return json(200, renderConversation(await conversationOf(call, call.param('conversation_id'))))

@@ -24,7 +24,7 @@ const createFileRoute = defineRoute({
   },
   creates: 'file',
   answers: { 200: { description: 'The file.', schema: UserFile } },
-  refusals: ['invalid_file_name'],
+  errors: ['invalid_file_name'],
   async handle(call) {
     const file = await receiveUserFile(call)
     call.note('file_id', file.id)
@@ -63,7 +63,7 @@ const getFileRoute = defineRoute({
   tag: 'Files',
   summary: 'Get a file',
   answers: { 200: { description: 'The file.', schema: UserFile } },
-  refusals: ['file_not_found'],
+  errors: ['file_not_found'],
   async handle(call) {
     return json(200, renderUserFile(await userFileOf(call, call.param('user_file_id'))))
   },
@@ -78,7 +78,7 @@ const deleteFileRoute = defineRoute({
   summary: 'Delete a file',
   description: 'Copies of it in containers stay.',
   answers: { 200: { description: 'It is gone.', schema: deletedSchema('file') } },
-  refusals: ['file_not_found'],
+  errors: ['file_not_found'],
   async handle(call) {
     const { deps } = call
     const { tenant, id } = await userFileOf(call, call.param('user_file_id'))
@@ -98,7 +98,7 @@ const fileContentRoute = defineRoute({
   answers: {
     302: { description: 'To the bytes, by a URL that works without a key for a few minutes.', headers: { Location: 'The presigned URL.' } },
   },
-  refusals: ['file_not_found'],
+  errors: ['file_not_found'],
   async handle(call) {
     const file = await userFileOf(call, call.param('user_file_id'))
     call.note('file_id', file.id)

@@ -42,7 +42,7 @@ const getModelRoute = defineRoute({
   tag: 'Language models',
   summary: 'Get a model',
   answers: { 200: { description: 'The model.', schema: Model } },
-  refusals: ['model_not_found'],
+  errors: ['model_not_found'],
   handle({ deps, param }) {
     const found = deps.models.list().find((model) => model.id === param('model'))
     if (found === undefined) throw modelMissing(param('model'), deps.models.list())

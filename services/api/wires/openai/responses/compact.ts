@@ -57,7 +57,7 @@ export const compactResponseRoute = defineRoute({
   maxBodyBytes: LIMITS.maxTurnJsonBytes,
   creates: 'response',
   answers: { 200: { description: 'The compacted conversation.', schema: CompactedResponse } },
-  refusals: [
+  errors: [
     'unsupported_value',
     'model_not_found',
     'file_not_found',

@@ -30,7 +30,7 @@ export const countInputTokensRoute = defineRoute({
       schema: () => z.object({ object: z.literal('response.input_tokens'), input_tokens: z.int() }).openapi('InputTokens'),
     },
   },
-  refusals: ['previous_response_not_found', 'conversation_not_found', 'too_many_results', 'request_too_large'],
+  errors: ['previous_response_not_found', 'conversation_not_found', 'too_many_results', 'request_too_large'],
   async handle(call) {
     const { input, instructions, tools, text } = call.body
     const history = await historyOf(call)

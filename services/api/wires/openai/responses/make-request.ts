@@ -75,7 +75,7 @@ function withoutInlineSkills<Tool extends Readonly<Record<string, unknown>>>(too
   return { ...tool, environment: { ...environment, skills: withoutInlineData(environment.skills) } }
 }
 
-/** Runs all checks at once; of several refusals the first in this order counts. */
+/** Runs all checks at once; of several errors the first in this order counts. */
 async function allInOrder<const Checks extends readonly unknown[]>(
   checks: Checks,
 ): Promise<{ -readonly [Index in keyof Checks]: Awaited<Checks[Index]> }> {

@@ -38,7 +38,7 @@ const createResponseRoute = defineRoute({
   maxBodyBytes: LIMITS.maxTurnJsonBytes,
   creates: 'response',
   answers: { 200: { description: 'The response, or its events when `stream` is true.', schema: ResponseBody, events: ResponseEvent } },
-  refusals: [
+  errors: [
     'unsupported_value',
     'model_not_found',
     'container_not_found',
@@ -120,7 +120,7 @@ const getResponseRoute = defineRoute({
   summary: 'Get a response, or follow its events',
   query: GetResponseQuery,
   answers: { 200: { description: 'The response, or its events when `stream` is true.', schema: ResponseBody, events: ResponseEvent } },
-  refusals: ['response_not_found', 'too_many_streams'],
+  errors: ['response_not_found', 'too_many_streams'],
   async handle(call) {
     const { deps, query } = call
     const row = await responseOf(call, call.param('response_id'))
@@ -143,7 +143,7 @@ const cancelResponseRoute = defineRoute({
   summary: 'Cancel a background response',
   description: 'Idempotent.',
   answers: { 200: { description: 'The response as it is now.', schema: ResponseBody } },
-  refusals: ['response_not_found'],
+  errors: ['response_not_found'],
   async handle(call) {
     const { deps } = call
     const found = await responseOf(call, call.param('response_id'))
@@ -173,7 +173,7 @@ const deleteResponseRoute = defineRoute({
   summary: 'Delete a response',
   description: 'A response that still runs is cancelled first. Its container and files are kept.',
   answers: { 200: { description: 'It is gone.', schema: deletedSchema('response') } },
-  refusals: ['response_not_found'],
+  errors: ['response_not_found'],
   async handle(call) {
     const { deps } = call
     const { tenant, id } = await responseOf(call, call.param('response_id'))
@@ -198,7 +198,7 @@ const responseInputItemsRoute = defineRoute({
       schema: listSchema(() => z.looseObject({ id: z.string(), type: z.string() }), 'InputItemList'),
     },
   },
-  refusals: ['response_not_found'],
+  errors: ['response_not_found'],
   async handle(call) {
     const row = await loadResponse(call.deps.objects, await responseOf(call, call.param('response_id')))
     const items = wireItems(row.request.input, (type, index, given) => given ?? inputItemId(row.id, type, index))

@@ -16,7 +16,7 @@ export const responsesSocketRoute = defineRoute({
   description:
     'A WebSocket on one machine: each message `response.create` has the fields of `POST /v1/responses`, and the events come as messages. A deployment in AWS answers 426.',
   answers: { 200: { description: 'Never: an accepted handshake is answered with 101.', schema: () => z.object({}) } },
-  refusals: ['upgrade_required', 'too_many_streams'],
+  errors: ['upgrade_required', 'too_many_streams'],
   async handle({ deps, caller, request }) {
     const { sockets } = deps
     if (sockets === undefined) throw new ServiceError('upgrade_required', `This deployment offers no WebSocket. ${ADVICE}`)

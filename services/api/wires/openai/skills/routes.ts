@@ -14,7 +14,7 @@ import { ServiceError, type ErrorCode } from '../../../../core/errors.ts'
 import { defaultVersionOf, type Skill, type SkillVersion } from '../../../../core/skills/skill.ts'
 
 const TAG = 'Skills'
-const REFUSALS: readonly ErrorCode[] = ['invalid_file_name', 'limit_exceeded']
+const ERROR_CODES: readonly ErrorCode[] = ['invalid_file_name', 'limit_exceeded']
 const CONTENT = {
   200: { description: 'The files of the skill below one folder, as a zip archive.', contentType: 'application/zip' },
 } as const
@@ -31,7 +31,7 @@ const createSkillRoute = defineRoute({
   streamed: { contentType: 'multipart/form-data', schema: schema.SkillForm, description: 'The files, or one zip archive.' },
   creates: 'skill',
   answers: { 200: { description: 'The skill with its first version.', schema: schema.Skill } },
-  refusals: REFUSALS,
+  errors: ERROR_CODES,
   async handle(call) {
     const { deps, caller } = call
     const { skill: made } = await receiveSkill(call.request)
@@ -70,7 +70,7 @@ const getSkillRoute = defineRoute({
   tag: TAG,
   summary: 'Get a skill',
   answers: { 200: { description: 'The skill.', schema: schema.Skill } },
-  refusals: ['skill_not_found'],
+  errors: ['skill_not_found'],
   handle: async (call) => json(200, schema.renderSkill(await skillOf(call, call.param('skill_id')))),
 })
 
@@ -83,7 +83,7 @@ const updateSkillRoute = defineRoute({
   summary: 'Set the default version of a skill',
   body: schema.UpdateSkill,
   answers: { 200: { description: 'The skill.', schema: schema.Skill } },
-  refusals: ['skill_not_found', 'conflict'],
+  errors: ['skill_not_found', 'conflict'],
   async handle(call) {
     const skill = await skillOf(call, call.param('skill_id'))
     const { number } = versions.findVersion(skill, call.body.default_version, 'default_version')
@@ -100,7 +100,7 @@ const deleteSkillRoute = defineRoute({
   summary: 'Delete a skill',
   description: 'With all its versions. Containers that have it keep it.',
   answers: { 200: { description: 'It is gone.', schema: deletedSchema('skill.deleted') } },
-  refusals: ['skill_not_found'],
+  errors: ['skill_not_found'],
   async handle(call) {
     const skill = await skillOf(call, call.param('skill_id'))
     await versions.deleteSkill(call, skill)
@@ -116,7 +116,7 @@ const skillContentRoute = defineRoute({
   tag: TAG,
   summary: 'Download the default version of a skill',
   answers: CONTENT,
-  refusals: ['skill_not_found'],
+  errors: ['skill_not_found'],
   async handle(call) {
     const skill = await skillOf(call, call.param('skill_id'))
     return contentOf(call, skill, defaultVersionOf(skill))
@@ -134,7 +134,7 @@ const createVersionRoute = defineRoute({
   streamed: { contentType: 'multipart/form-data', schema: schema.SkillVersionForm, description: 'The files, or one zip archive.' },
   creates: 'skill',
   answers: { 200: { description: 'The version.', schema: schema.SkillVersion } },
-  refusals: [...REFUSALS, 'skill_not_found', 'conflict'],
+  errors: [...ERROR_CODES, 'skill_not_found', 'conflict'],
   async handle(call) {
     const row = await skillOf(call, call.param('skill_id'))
     const { skill: made, fields } = await receiveSkill(call.request)
@@ -154,7 +154,7 @@ const listVersionsRoute = defineRoute({
   summary: 'List the versions of a skill',
   query: ListQuery,
   answers: { 200: { description: 'A page of versions, by number.', schema: listSchema(schema.SkillVersion, 'SkillVersionList') } },
-  refusals: ['skill_not_found'],
+  errors: ['skill_not_found'],
   async handle(call) {
     const skill = await skillOf(call, call.param('skill_id'))
     const all = skill.versions.map((version) => schema.renderVersion(skill, version))
@@ -171,7 +171,7 @@ const getVersionRoute = defineRoute({
   tag: TAG,
   summary: 'Get a version of a skill',
   answers: { 200: { description: 'The version.', schema: schema.SkillVersion } },
-  refusals: ['skill_not_found'],
+  errors: ['skill_not_found'],
   async handle(call) {
     const { skill, version } = await named(call)
     return json(200, schema.renderVersion(skill, version))
@@ -186,7 +186,7 @@ const versionContentRoute = defineRoute({
   tag: TAG,
   summary: 'Download a version of a skill',
   answers: CONTENT,
-  refusals: ['skill_not_found'],
+  errors: ['skill_not_found'],
   async handle(call) {
     const { skill, version } = await named(call)
     return contentOf(call, skill, version)
@@ -202,7 +202,7 @@ const deleteVersionRoute = defineRoute({
   summary: 'Delete a version of a skill',
   description: 'The default version cannot be deleted: set another one first, or delete the skill.',
   answers: { 200: { description: 'It is gone.', schema: schema.DeletedSkillVersion } },
-  refusals: ['skill_not_found', 'conflict'],
+  errors: ['skill_not_found', 'conflict'],
   async handle(call) {
     const { skill, version } = await named(call)
     await versions.deleteVersion(call, skill, version.number)

@@ -22,7 +22,7 @@ const createUploadRoute = defineRoute({
   body: CreateUpload,
   creates: 'upload',
   answers: { 200: { description: 'The upload.', schema: Upload } },
-  refusals: ['invalid_file_name'],
+  errors: ['invalid_file_name'],
   async handle(call) {
     const { deps, caller, body, note } = call
     const filename = plainName(body.filename)
@@ -64,7 +64,7 @@ const addUploadPartRoute = defineRoute({
   description: 'Parts may be sent at the same time: `complete` names their order.',
   streamed: { contentType: 'multipart/form-data', schema: PartForm, description: 'A form with the part `data`.' },
   answers: { 200: { description: 'The part.', schema: UploadPart } },
-  refusals: ['upload_not_found'],
+  errors: ['upload_not_found'],
   async handle(call) {
     const upload = await uploadOf(call, call.param('upload_id'))
     refuseEnded(upload, call.deps.clock.now())
@@ -84,7 +84,7 @@ const completeFileUploadRoute = defineRoute({
   description: 'Checks the size, and the MD5 if one is given. Idempotent.',
   body: CompleteUpload,
   answers: { 200: { description: 'The upload, with its file.', schema: Upload } },
-  refusals: ['upload_not_found'],
+  errors: ['upload_not_found'],
   async handle(call) {
     const { deps, body } = call
     const upload = await uploadOf(call, call.param('upload_id'))
@@ -106,7 +106,7 @@ const cancelUploadRoute = defineRoute({
   summary: 'Cancel an upload',
   description: 'Its parts are dropped. Idempotent.',
   answers: { 200: { description: 'The upload.', schema: Upload } },
-  refusals: ['upload_not_found'],
+  errors: ['upload_not_found'],
   async handle(call) {
     const { deps, caller } = call
     const upload = await uploadOf(call, call.param('upload_id'))

@@ -15,7 +15,7 @@ import * as schema from './schema.ts'
 
 const PATH = '/v1/webhook_endpoints/{webhook_endpoint_id}'
 const TAG = 'Webhooks'
-const REFUSALS = ['webhook_endpoint_not_found'] as const
+const ERROR_CODES = ['webhook_endpoint_not_found'] as const
 
 function checkUrl({ deps }: Pick<Call, 'deps'>, url: string | undefined): void {
   const problem = url === undefined ? null : urlProblem(url, deps.config.webhookHosts)
@@ -44,7 +44,7 @@ const createWebhookRoute = defineRoute({
     'Signed by Standard Webhooks. Failed deliveries are repeated for 24 hours. With a key of an end user it receives the events of that user only.',
   body: schema.CreateWebhook,
   creates: 'webhook',
-  refusals: ['limit_exceeded'],
+  errors: ['limit_exceeded'],
   answers: { 200: { description: 'The endpoint with its secret.', schema: schema.WebhookWithSecret } },
   async handle(call) {
     const { deps, caller, body } = call
@@ -99,7 +99,7 @@ const getWebhookRoute = defineRoute({
   tag: TAG,
   summary: 'Get a webhook endpoint',
   answers: { 200: { description: 'The endpoint.', schema: schema.WebhookObject } },
-  refusals: REFUSALS,
+  errors: ERROR_CODES,
   handle: async (call) => json(200, schema.renderWebhook(await webhookOf(call, call.param('webhook_endpoint_id')))),
 })
 
@@ -113,7 +113,7 @@ const updateWebhookRoute = defineRoute({
   description: 'Absent fields stay. Deliveries that wait go to the new address.',
   body: schema.UpdateWebhook,
   answers: { 200: { description: 'The endpoint.', schema: schema.WebhookObject } },
-  refusals: REFUSALS,
+  errors: ERROR_CODES,
   async handle(call) {
     const { name, url, event_types: eventTypes } = call.body
     checkUrl(call, url)
@@ -138,7 +138,7 @@ const deleteWebhookRoute = defineRoute({
   summary: 'Delete a webhook endpoint',
   description: 'Deliveries that wait end as `dead`.',
   answers: { 200: { description: 'It is deleted.', schema: deletedSchema('webhook_endpoint.deleted') } },
-  refusals: REFUSALS,
+  errors: ERROR_CODES,
   async handle(call) {
     const { id } = await webhookOf(call, call.param('webhook_endpoint_id'))
     await changeEndpoints(call.deps.table.quotas, call.caller.tenant, (rows) => ({
@@ -158,7 +158,7 @@ const rotateSecretRoute = defineRoute({
   summary: 'Replace the signing secret',
   body: schema.RotateWebhookSecret,
   answers: { 200: { description: 'The endpoint with its new secret.', schema: schema.WebhookWithSecret } },
-  refusals: REFUSALS,
+  errors: ERROR_CODES,
   async handle(call) {
     const now = call.deps.clock.now()
     const until = now + LIMITS.webhookOverlapHours * 3_600_000
@@ -184,7 +184,7 @@ const testWebhookRoute = defineRoute({
   description: 'Sent once and at once; the answer has the status of the endpoint.',
   body: schema.TestWebhook,
   answers: { 200: { description: 'The endpoint answered.', schema: schema.WebhookTestResult } },
-  refusals: [...REFUSALS, 'webhook_unreachable'],
+  errors: [...ERROR_CODES, 'webhook_unreachable'],
   async handle(call) {
     const { deps, caller, body } = call
     const endpoint = await webhookOf(call, call.param('webhook_endpoint_id'))
@@ -216,7 +216,7 @@ const listDeliveriesRoute = defineRoute({
   description: `Ended ones are kept for ${LIMITS.deliveryDays} days.`,
   query: schema.DeliveryQuery,
   answers: { 200: { description: 'A page of deliveries.', schema: listSchema(schema.DeliveryObject, 'WebhookDeliveryList') } },
-  refusals: REFUSALS,
+  errors: ERROR_CODES,
   async handle(call) {
     const { deps, caller, query } = call
     const { id } = await webhookOf(call, call.param('webhook_endpoint_id'))

@@ -5,7 +5,7 @@ import { limitHeaders } from '../../http/error-response.ts'
 import { json } from '../../http/responses.ts'
 import { ErrorBody } from '../../http/schemas.ts'
 
-/** Refusals of this wire without an equivalent among ours, with our code in logs. */
+/** Error codes of this wire without an equivalent in Cellblock, with the code in logs. */
 const WIRE_CODES = {
   /** The client tells the model that this is permanent, so that it does not try again. */
   unsupported_capability: { status: 422, code: 'unsupported_value' },
