@@ -12,8 +12,8 @@ const healthRoute = defineRoute({
   scope: 'public',
   operationId: 'getHealth',
   tag: 'Service',
-  summary: 'Is the process alive?',
-  answers: { 200: { description: 'It answers.', schema: () => z.object({ status: z.literal('ok') }) } },
+  summary: 'Liveness probe',
+  answers: { 200: { description: 'The process is running.', schema: () => z.object({ status: z.literal('ok') }) } },
   handle: () => json(200, { status: 'ok' }),
 })
 
@@ -23,11 +23,11 @@ const readinessRoute = defineRoute({
   scope: 'public',
   operationId: 'getReadiness',
   tag: 'Service',
-  summary: 'Can it take work?',
-  description: 'Asks the table, the queue, the object store and the driver.',
+  summary: 'Readiness probe',
+  description: 'Checks the table, the queue, the object store and the driver.',
   answers: {
-    200: { description: 'Every part answers.', schema: Readiness },
-    503: { description: 'The parts that do not are named.', schema: Readiness },
+    200: { description: 'Every part is available.', schema: Readiness },
+    503: { description: 'At least one part is unavailable. `parts` names it, with the cause in `detail`.', schema: Readiness },
   },
   async handle({ deps }) {
     const readiness = await deps.readiness()
