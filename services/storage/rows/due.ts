@@ -16,7 +16,7 @@ export async function findDue(items: Items, now: number, limit: number, since: n
     .slice(0, limit)
 }
 
-export async function putOffDue(items: Items, { kind, tenant, id, dueAt: was }: DueRow, dueAt: number): Promise<void> {
+export async function postponeDue(items: Items, { kind, tenant, id, dueAt: was }: DueRow, dueAt: number): Promise<void> {
   await items.update(rowKey(tenant, kind, id), [set('dueAt', dueAt)], equals('dueAt', was))
 }
 

@@ -3,7 +3,7 @@ import type { Table } from '../../core/ports/table.ts'
 import { createAuditStore } from './audit-store.ts'
 import { createContainerStore } from './container-store.ts'
 import { createConversationStore } from './conversation-store.ts'
-import { findDue, putOffDue } from './due.ts'
+import { findDue, postponeDue } from './due.ts'
 import { createEventStore } from './event-store.ts'
 import { createFileStore } from './file-store.ts'
 import { createIdempotencyStore } from './idempotency-store.ts'
@@ -42,7 +42,7 @@ export function createTable(items: Items, objects: ObjectStore): Table {
     quotas: createQuotaStore(items),
     deliveries: createDeliveryStore(items),
     due: (now, limit, since = 0) => findDue(items, now, limit, since),
-    postpone: (row, dueAt) => putOffDue(items, row, dueAt),
+    postpone: (row, dueAt) => postponeDue(items, row, dueAt),
     flush: () => items.flush(),
     check: async () => {
       await items.get({ pk: 'check', sk: 'row' })
