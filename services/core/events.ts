@@ -1,6 +1,6 @@
 import type { ExecutionEventPayload } from './executions/events/event-types.ts'
 
-/** An immutable, numbered fact about an execution. Numbers are consecutive from 0; `done` is the last. */
+/** An immutable, numbered event of an execution. Numbers are consecutive from 0; `done` is the last. */
 export type ExecutionEvent = { readonly seq: number; readonly at: number } & ExecutionEventPayload
 /** An event of a response as the wire has it: `type` and the fields of OpenAI's event, without its number. */
 export interface ResponseEvent {

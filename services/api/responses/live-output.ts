@@ -28,7 +28,7 @@ export function liveOutput(
       waiting = []
       nextSeq = row.nextSeq
     }
-    for (const fact of await reader.next(null)) waiting.push({ seq: nextSeq++, ...fact })
+    for (const payload of await reader.next(null)) waiting.push({ seq: nextSeq++, ...payload })
     const fresh = waiting.filter((event) => event.seq > last)
     if (fresh.length === 0) return []
     const now = await deps.table.responses.get(row.tenant, row.id)

@@ -241,7 +241,7 @@ export class AnswerStream {
 
   #open(item: ResponseItem): number {
     const slot = this.#items.push(item) - 1
-    for (const fact of itemStarted(this.#indexOf(slot), item)) this.#options.emit(fact, 'soon')
+    for (const payload of itemStarted(this.#indexOf(slot), item)) this.#options.emit(payload, 'soon')
     return slot
   }
 
@@ -249,7 +249,7 @@ export class AnswerStream {
   #put(slot: number, item: ResponseItem): void {
     this.#items[slot] = item
     const index = this.#indexOf(slot)
-    for (const fact of itemWritten(index, item)) this.#options.emit(fact, 'paced')
+    for (const payload of itemWritten(index, item)) this.#options.emit(payload, 'paced')
     const waits = item.type === 'function_call' ? this.#options.kindOf(item.name)?.place === 'server' : item.status === 'in_progress'
     if (!waits || item.status === 'incomplete') this.#options.emit(itemDone(index, item, { include: [] }), 'paced')
   }

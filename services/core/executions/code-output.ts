@@ -52,21 +52,21 @@ export class CodeOutputReader {
 
   /** Events that were not read before. For an ended execution these are all remaining events, including the tail in its row. */
   async next(ended: Pick<Execution, 'tailEvents'> | null): Promise<readonly CodeOutputEvent[]> {
-    const facts: CodeOutputEvent[] = []
+    const payloads: CodeOutputEvent[] = []
     const tail = ended?.tailEvents ?? []
     // Event 0 is never in the log, so a tail that starts with event 1 is complete.
     const isAllInTail = (tail[0]?.seq ?? Infinity) <= Math.max(1, this.#after + 1)
     while (!this.#isFull && !isAllInTail) {
       const owner = { kind: 'execution', tenant: this.#tenant, id: this.#call.executionId } as const
       const page = await this.#events.read<ExecutionEvent>(owner, this.#after, EVENTS_PER_READ)
-      this.#take(page, facts)
+      this.#take(page, payloads)
       if (page.length === 0 || ended === null) break
     }
-    this.#take(tail, facts)
-    return facts
+    this.#take(tail, payloads)
+    return payloads
   }
 
-  #take(events: readonly ExecutionEvent[], facts: CodeOutputEvent[]): void {
+  #take(events: readonly ExecutionEvent[], payloads: CodeOutputEvent[]): void {
     for (const event of events) {
       if (event.seq <= this.#after) continue
       this.#after = event.seq
@@ -76,7 +76,7 @@ export class CodeOutputReader {
       this.#isFull = this.#chars > MAX_CHARS || this.#count > MAX_EVENTS
       if (this.#isFull) return
       const output = { output_index: this.#call.itemIndex, item_id: this.#itemId, stream: event.type, text: event.text }
-      facts.push({ at: event.at, type: EXTENSION_EVENT, data: extensionData(CODE_OUTPUT, output) })
+      payloads.push({ at: event.at, type: EXTENSION_EVENT, data: extensionData(CODE_OUTPUT, output) })
     }
   }
 }

@@ -11,12 +11,12 @@ export function synthesizeEvents(row: ResponseRecord): readonly ResponseEvent[] 
     data: { response: renderResponse({ ...row, ...change }, { include }) },
   })
   const beginning = { items: [], error: null, incompleteReason: null, completedAt: null }
-  const facts = [
+  const payloads = [
     say('response.created', { ...beginning, status: 'in_progress' }),
     say('response.in_progress', { ...beginning, status: 'in_progress' }),
     ...row.items.flatMap((item, index) => [...itemStarted(index, item), ...itemReplayed(index, item), itemDone(index, item, { include })]),
     say(terminalEventOf(row.status)),
   ]
   const at = row.completedAt ?? row.createdAt
-  return facts.map((fact, seq) => ({ seq, at, ...fact }))
+  return payloads.map((payload, seq) => ({ seq, at, ...payload }))
 }

@@ -3,7 +3,7 @@ import type { Execution, ExecutionReason, ExecutionStatus, Lost } from '../../co
 import { endExecution, type EndDeps } from './end-execution.ts'
 import { fenceEventLog } from '../../jobs/fence-event-log.ts'
 
-/** Ends an execution without an envelope; its log is closed with the known facts. */
+/** Ends an execution without an envelope; its log ends with the event `done`. */
 async function endBare(deps: EndDeps, taken: Execution, status: ExecutionStatus, reason: ExecutionReason, lost: Lost): Promise<void> {
   const at = deps.clock.now()
   const owner = { kind: 'execution', tenant: taken.tenant, id: taken.id } as const

@@ -18,8 +18,8 @@ beforeEach(async () => {
 
 const follow = (query = '', headers: Record<string, string> = {}): Promise<Response> =>
   api.fetch(`/v1/executions/${id}/events${query}`, { headers })
-const fact = (seq: number, text: string): ExecutionEvent => ({ seq, at: 1_700_000_000_000, type: 'stdout', cell: 0, text })
-const logged: readonly ExecutionEvent[] = [{ seq: 1, at: 1_700_000_000_000, type: 'status', status: 'running' }, fact(2, 'a'), fact(3, 'b')]
+const stdout = (seq: number, text: string): ExecutionEvent => ({ seq, at: 1_700_000_000_000, type: 'stdout', cell: 0, text })
+const logged: readonly ExecutionEvent[] = [{ seq: 1, at: 1_700_000_000_000, type: 'status', status: 'running' }, stdout(2, 'a'), stdout(3, 'b')]
 const finish = (): Promise<void> => finishExecution(api, api.owner.tenant, id, { logged })
 
 it('streams all events of an ended execution, numbered from 0, with done last', async () => {

@@ -4,9 +4,9 @@ import type { SandboxEvent } from '../../../services/core/executions/events/even
 
 type Payload<E = SandboxEvent> = E extends unknown ? Omit<E, 'seq' | 't'> : never
 
-function assemble(facts: readonly Payload[], indexes: readonly number[] = [0]): OutputAssembler {
+function assemble(payloads: readonly Payload[], indexes: readonly number[] = [0]): OutputAssembler {
   const assembler = new OutputAssembler(indexes)
-  facts.forEach((fact, seq) => assembler.add({ seq, t: 0, ...fact }))
+  payloads.forEach((payload, seq) => assembler.add({ seq, t: 0, ...payload }))
   return assembler
 }
 const print = (text: string, name: 'stdout' | 'stderr' = 'stdout', index = 0): Payload => ({
