@@ -37,12 +37,12 @@ await runOperation(USAGE, async (args) => {
     if (!isJson) (flags.transcript === true ? process.stderr : process.stdout).write(findingLine(finding))
   }
   const stage = flags.stage as string | undefined
-  const { findings, facts } =
+  const { findings, environment } =
     flags.aws === true
       ? await (await import('./account/own-account.ts')).checkOwnAccount(config, { stage, isLong: flags.long === true }, report)
-      : { findings: await checkLocally({ config: config.setup, host: config.host, port: config.port }), facts: {} }
+      : { findings: await checkLocally({ config: config.setup, host: config.host, port: config.port }), environment: {} }
   if (flags.aws !== true) for (const finding of findings) report(finding)
   if (isJson) process.stdout.write(`${JSON.stringify(findings)}\n`)
-  else process.stdout.write(flags.transcript === true ? transcriptOf({ findings, seconds, facts }) : findingsText(findings))
+  else process.stdout.write(flags.transcript === true ? transcriptOf({ findings, seconds, environment }) : findingsText(findings))
   return findings.some(({ outcome }) => outcome === 'fail') ? 1 : 0
 })

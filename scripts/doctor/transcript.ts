@@ -5,7 +5,7 @@ export interface Examined {
   /** Seconds after the start at which each finding was there. */
   readonly seconds: readonly number[]
   /** What was examined: names and values, without secrets. */
-  readonly facts: Readonly<Record<string, string>>
+  readonly environment: Readonly<Record<string, string>>
 }
 
 /** Account numbers, keys, signatures and addresses of people do not belong into a bug report. */
@@ -18,9 +18,9 @@ const HIDDEN: readonly (readonly [RegExp, string])[] = [
 ]
 
 /** The findings as text that can be attached to a bug report. */
-export function transcriptOf({ findings, seconds, facts }: Examined): string {
-  const width = Math.max(...Object.keys(facts).map((name) => name.length))
-  const head = Object.entries(facts).map(([name, value]) => `${name.padEnd(width)}  ${value}\n`)
+export function transcriptOf({ findings, seconds, environment }: Examined): string {
+  const width = Math.max(...Object.keys(environment).map((name) => name.length))
+  const head = Object.entries(environment).map(([name, value]) => `${name.padEnd(width)}  ${value}\n`)
   const lines = findings.map((finding, index) => `${String(Math.round(seconds[index] ?? 0)).padStart(5)} s ${findingLine(finding)}`)
   const text = ['Cellblock doctor\n\n', ...head, '\n', ...lines, findingsText(findings)].join('')
   return HIDDEN.reduce((said, [pattern, mask]) => said.replaceAll(pattern, mask), text)

@@ -16,7 +16,7 @@ export interface EngineOptions {
   readonly startTimeoutSeconds?: number
 }
 
-/** Facts about the machine that decide how an engine is installed. */
+/** Properties of the machine that decide how an engine is installed. */
 export interface EngineHost {
   readonly platform: NodeJS.Platform
   readonly isRoot: boolean

@@ -15,7 +15,7 @@ export interface Job {
   readonly file: string | null
 }
 
-type RowFacts = Pick<Execution, 'tenant' | 'id' | 'containerId' | 'status' | 'reason' | 'fence' | 'sandboxId' | 'endedAt'>
+type RowFields = Pick<Execution, 'tenant' | 'id' | 'containerId' | 'status' | 'reason' | 'fence' | 'sandboxId' | 'endedAt'>
 
 /** One recorded event. Entries are in the order in which they happened; rows are recorded by the table's process. */
 export type Entry =
@@ -24,7 +24,7 @@ export type Entry =
   /** … and the API accepted it. */
   | { readonly type: 'accepted'; readonly execution: string }
   /** A write to an execution's row that the table accepted. `result` is the stored output or its object key, null before the end. */
-  | { readonly type: 'row'; readonly row: RowFacts; readonly owner: string | null; readonly result: string | null }
+  | { readonly type: 'row'; readonly row: RowFields; readonly owner: string | null; readonly result: string | null }
   | { readonly type: 'container'; readonly row: Pick<Container, 'tenant' | 'id' | 'queue' | 'sandboxId' | 'generation' | 'deletedAt'> }
   | { readonly type: 'sandbox'; readonly row: Pick<Sandbox, 'id' | 'state' | 'claimedBy'> }
   /** A batch of events that the table accepted. */

@@ -24,7 +24,7 @@ export async function checkOwnAccount(
   { url, apiKey }: DoctorConfig,
   { stage, isLong }: { readonly stage: string | undefined; readonly isLong: boolean },
   onFinding: (finding: Finding) => void,
-): Promise<{ readonly findings: readonly Finding[]; readonly facts: Readonly<Record<string, string>> }> {
+): Promise<{ readonly findings: readonly Finding[]; readonly environment: Readonly<Record<string, string>> }> {
   const configured = readConfig(await readCdkConfig())
   const config = stage === undefined ? configured : Config.parse({ ...configured, stage })
   const stacks = new CloudFormationClient({})
@@ -38,7 +38,7 @@ export async function checkOwnAccount(
   if (region === null || missing !== null) {
     const finding = fail('Account', missing ?? '')
     onFinding(finding)
-    return { findings: [finding], facts: {} }
+    return { findings: [finding], environment: {} }
   }
   const s3 = new S3Client({})
   const key = `doctor/${newId('sandbox')}`
@@ -64,11 +64,11 @@ export async function checkOwnAccount(
     poll: { now: Date.now, pollMs: 2_000, settleMs: 20_000 },
     onFinding,
   })
-  return { findings, facts: factsOf(config, region, image, url) }
+  return { findings, environment: environmentOf(config, region, image, url) }
 }
 
 /** What a reader of the transcript has to know. Settings hold names of secrets and no secret. */
-const factsOf = (config: Config, region: string, image: string, url: string | null): Readonly<Record<string, string>> => ({
+const environmentOf = (config: Config, region: string, image: string, url: string | null): Readonly<Record<string, string>> => ({
   time: new Date().toISOString(),
   'image of this clone': image,
   node: `${process.version} on ${process.platform}-${process.arch}`,

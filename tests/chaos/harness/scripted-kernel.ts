@@ -91,10 +91,10 @@ export class ScriptedKernel {
       run.appended.dispatchEvent(new Event('appended'))
     }
     const script = JSON.parse(code) as Script
-    const facts = { type: 'ran', sandbox: this.#sandbox, execution, marker: script.marker } as const
+    const event = { type: 'ran', sandbox: this.#sandbox, execution, marker: script.marker } as const
     emit({ type: 'started', kernel_generation: 1 })
     emit({ type: 'cell_started', index: 0, execution_count: 1 })
-    this.#history.add({ ...facts, phase: 'begin' })
+    this.#history.add({ ...event, phase: 'begin' })
     await this.#onStage('started', this.#sandbox, execution)
     this.markers.push(script.marker)
     let changed: { path: string; bytes: Buffer } | null = null
@@ -113,7 +113,7 @@ export class ScriptedKernel {
       changed = { path: script.file, bytes: Buffer.from(`${script.container} ${script.marker}`) }
       this.files.set(changed.path, changed.bytes)
     }
-    this.#history.add({ ...facts, phase: 'end' })
+    this.#history.add({ ...event, phase: 'end' })
     await this.#onStage('finished', this.#sandbox, execution)
     emit({ type: 'cell_done', index: 0, status: wasInterrupted ? 'error' : 'ok', execution_count: 1 })
     run.hasEnded = true

@@ -4,16 +4,16 @@ import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { chooseLocalServer, listLocalServers, type LocalServer } from '../../../services/cli/local-servers.ts'
 
-const facts = { url: 'http://127.0.0.1:8787', controlSocket: '/tmp/none', dataDir: null }
-const server = (port: number): LocalServer => ({ ...facts, pid: process.pid, port })
+const fields = { url: 'http://127.0.0.1:8787', controlSocket: '/tmp/none', dataDir: null }
+const server = (port: number): LocalServer => ({ ...fields, pid: process.pid, port })
 
 describe('listing local servers', () => {
   let folder: string
   beforeAll(async () => {
     folder = await mkdtemp(join(tmpdir(), 'cellblock-notes-'))
-    await writeFile(join(folder, '8787.json'), JSON.stringify({ ...facts, pid: process.pid }))
+    await writeFile(join(folder, '8787.json'), JSON.stringify({ ...fields, pid: process.pid }))
     // No process has this id: the maximum on Linux is 4,194,304.
-    await writeFile(join(folder, '8788.json'), JSON.stringify({ ...facts, pid: 2 ** 30 }))
+    await writeFile(join(folder, '8788.json'), JSON.stringify({ ...fields, pid: 2 ** 30 }))
     await writeFile(join(folder, '8789.json'), '{"pid":')
     await writeFile(join(folder, 'notes.txt'), 'not a note')
   })

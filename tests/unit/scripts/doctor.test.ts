@@ -148,7 +148,7 @@ describe('the transcript for a bug report', () => {
       message: 'arn:aws:ecs:eu-west-1:123456789012:cluster/one, key ck_live_abc, X-Amz-Signature=0f, ops@example.com',
     },
   ]
-  const text = transcriptOf({ findings, seconds: [0.4, 61.6], facts: { region: 'eu-west-1', settings: '{"a":"210987654321"}' } })
+  const text = transcriptOf({ findings, seconds: [0.4, 61.6], environment: { region: 'eu-west-1', settings: '{"a":"210987654321"}' } })
 
   it('has what was examined, each finding with its time, and how many failed', () => {
     expect(text).toContain('region    eu-west-1\n')

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
-import { decideEngine, type EngineFacts } from '../../../scripts/setup/engine-decision.ts'
+import { decideEngine, type EngineState } from '../../../scripts/setup/engine-decision.ts'
 
-const debianRoot: EngineFacts = {
+const debianRoot: EngineState = {
   isRunning: false,
   errorOutput: 'Cannot connect to the Docker daemon at unix:///var/run/docker.sock.',
   dockerHost: undefined,
@@ -12,8 +12,8 @@ const debianRoot: EngineFacts = {
   hasDockerCommand: false,
   mayInstall: true,
 }
-const messageFor = (facts: Partial<EngineFacts>): string => {
-  const decision = decideEngine({ ...debianRoot, ...facts })
+const messageFor = (state: Partial<EngineState>): string => {
+  const decision = decideEngine({ ...debianRoot, ...state })
   return decision.kind === 'refuse' ? decision.message : decision.kind
 }
 

@@ -18,8 +18,8 @@ export function recordItem(history: History, { pk, sk }: ItemKey, item: Item): v
 function addExecution(history: History, row: Execution): void {
   const { tenant, id, containerId, status, reason, fence, sandboxId, endedAt } = row
   const result = hasEnded(status) ? (row.result?.stdout ?? row.resultRef?.objectKey ?? null) : null
-  const facts = { tenant, id, containerId, status, reason, fence, sandboxId, endedAt }
-  history.add({ type: 'row', row: facts, owner: row.lease?.owner ?? null, result })
+  const fields = { tenant, id, containerId, status, reason, fence, sandboxId, endedAt }
+  history.add({ type: 'row', row: fields, owner: row.lease?.owner ?? null, result })
 }
 
 function addBatch(history: History, pk: string, item: Record<string, unknown>): void {
