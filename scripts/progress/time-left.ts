@@ -16,5 +16,5 @@ export function aboutText(seconds: number): string {
 /** How long is left of work that usually takes `expectedSeconds`. */
 export function leftText(expectedSeconds: number, elapsedSeconds: number): string {
   const left = expectedSeconds - elapsedSeconds
-  return left > 0 ? `${aboutText(left)} left` : 'longer than usual'
+  return left > 0 ? `${aboutText(left)} left` : 'longer than expected'
 }

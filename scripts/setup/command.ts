@@ -73,7 +73,7 @@ export async function runWithRetries(
   return runWithRetries(program, args, [next, ...later], options)
 }
 
-/** On a signal, stops running child programs within five seconds and exits with the usual code. */
+/** On a signal, stops running child programs within five seconds and exits with 128 plus the signal's number. */
 export function exitOnSignals(): void {
   for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const)
     process.once(signal, () => {

@@ -9,7 +9,7 @@ import type { Progress } from './progress.ts'
 
 /** Time-outs of npm's attempts, seconds: npm can hang, and the last attempt allows for slow networks. */
 const NPM_TIMEOUTS_SECONDS = [600, 3600] as const
-/** Of a usual machine and network. */
+/** On a typical machine and network. */
 const SECONDS_PER_PACKAGE = 0.1
 const COUNT_MS = 10_000
 

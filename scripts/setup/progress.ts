@@ -2,7 +2,7 @@ import { aboutText, durationText, leftText } from '../progress/time-left.ts'
 
 /**
  * Reports progress on standard error; standard output belongs to the command that runs afterwards. `expectedSeconds` is what the work that begins with
- * this line takes on a usual machine.
+ * this line takes on a typical machine.
  */
 export type Progress = (line: string, expectedSeconds?: number) => void
 

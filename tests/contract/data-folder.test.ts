@@ -110,7 +110,7 @@ describe('a data folder', () => {
   })
 
   it('is optional: without one, a stop deletes everything', async () => {
-    const usual = process.env['TMPDIR']
+    const original = process.env['TMPDIR']
     process.env['TMPDIR'] = dataDir
     try {
       const storage = await startStorage(null)
@@ -119,8 +119,8 @@ describe('a data folder', () => {
       await storage.stop()
       expect(await readdir(dataDir)).toEqual([])
     } finally {
-      if (usual === undefined) delete process.env['TMPDIR']
-      else process.env['TMPDIR'] = usual
+      if (original === undefined) delete process.env['TMPDIR']
+      else process.env['TMPDIR'] = original
     }
   })
 })

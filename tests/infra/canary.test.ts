@@ -3,7 +3,7 @@ import { METRIC_NAMESPACE } from '../../services/storage/json-log.ts'
 import { all, at, list, named, only, says } from './property.ts'
 import { synthesise, type Resource, type Templates } from './synthesise.ts'
 
-const usual = synthesise()
+const defaults = synthesise()
 const off = synthesise({ deployment: { canaryMinutes: 0 } })
 const RELEASED = ['api', 'chat', 'run']
 const alias = (t: Templates, name: string): Resource => named(t, 'service', `${name}Live`, 'AWS::Lambda::Alias')
@@ -14,11 +14,11 @@ const version = (t: Templates, name: string): [string, Resource] => {
   if (found === undefined) throw new Error(`${name} has no version`)
   return found
 }
-const group = (name: string): Resource => named(usual, 'service', `Canary${name}`, 'AWS::CodeDeploy::DeploymentGroup')
+const group = (name: string): Resource => named(defaults, 'service', `Canary${name}`, 'AWS::CodeDeploy::DeploymentGroup')
 const codeDeploy = (t: Templates): Resource[] => Object.values(t.service.Resources).filter(({ Type }) => Type.startsWith('AWS::CodeDeploy'))
 
 describe.each([
-  ['with a canary', usual],
+  ['with a canary', defaults],
   ['without one', off],
 ])('the aliases %s', (_, templates) => {
   it('exist for api, chat and run, and are what queues and the function URL invoke', () => {
@@ -59,14 +59,14 @@ describe('a new version', () => {
   })
 
   it('serves 10 % for five minutes by default, and the rest if no alarm went off', () => {
-    expect(only(usual, 'AWS::CodeDeploy::Application').Properties['ComputePlatform']).toBe('Lambda')
+    expect(only(defaults, 'AWS::CodeDeploy::Application').Properties['ComputePlatform']).toBe('Lambda')
     for (const name of RELEASED) {
       expect(group(name).Properties).toMatchObject({
         DeploymentConfigName: 'CodeDeployDefault.LambdaCanary10Percent5Minutes',
         AutoRollbackConfiguration: { Enabled: true, Events: expect.arrayContaining(['DEPLOYMENT_FAILURE', 'DEPLOYMENT_STOP_ON_ALARM']) },
         AlarmConfiguration: { Enabled: true, Alarms: [{ Name: { Ref: expect.stringMatching(`^Canary${name}failures`) } }] },
       })
-      const update = (alias(usual, name) as Resource & { UpdatePolicy?: unknown }).UpdatePolicy
+      const update = (alias(defaults, name) as Resource & { UpdatePolicy?: unknown }).UpdatePolicy
       expect(says(at(update, 'CodeDeployLambdaAliasUpdate.DeploymentGroupName'), `Canary${name}`)).toBe(true)
     }
   })
@@ -77,7 +77,7 @@ describe('a new version', () => {
       ['chat', 'MessageFailed'],
       ['run', 'MessageFailed'],
     ] as const) {
-      const alarm = named(usual, 'service', `Canary${name}failures`, 'AWS::CloudWatch::Alarm')
+      const alarm = named(defaults, 'service', `Canary${name}failures`, 'AWS::CloudWatch::Alarm')
       const read = list(alarm.Properties['Metrics']).map((each) => at(each, 'MetricStat.Metric'))
       expect(read).toContainEqual(expect.objectContaining({ Namespace: METRIC_NAMESPACE, MetricName: metric }))
       const errors = read.find((each) => at(each, 'MetricName') === 'Errors')
@@ -92,7 +92,7 @@ describe('a new version', () => {
   })
 
   it('is shifted by a role that CodeDeploy alone assumes', () => {
-    const role = named(usual, 'service', 'CanaryRole', 'AWS::IAM::Role')
+    const role = named(defaults, 'service', 'CanaryRole', 'AWS::IAM::Role')
     expect(says(role.Properties['AssumeRolePolicyDocument'], 'codedeploy.amazonaws.com')).toBe(true)
     expect(list(role.Properties['ManagedPolicyArns'])).toHaveLength(1)
     expect(says(role.Properties['ManagedPolicyArns'], 'AWSCodeDeployRoleForLambdaLimited')).toBe(true)

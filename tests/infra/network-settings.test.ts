@@ -6,7 +6,7 @@ import { stacksFor } from '../../scripts/aws/deployment.ts'
 import { all, at, only, says } from './property.ts'
 import { buildApp, context, synthesise } from './synthesise.ts'
 
-const usual = synthesise()
+const defaults = synthesise()
 const settings = context.cellblock as Record<string, object>
 
 it('sets the feature flags of cdk.json on every stack, for apps that set others', () => {
@@ -16,16 +16,16 @@ it('sets the feature flags of cdk.json on every stack, for apps that set others'
 
 describe('the network', () => {
   it('exports neither VPC, subnets nor security groups, so that another range can be deployed', () => {
-    const exported = Object.entries(usual.network.Outputs ?? {}).filter(([, output]) => at(output, 'Export') !== undefined)
+    const exported = Object.entries(defaults.network.Outputs ?? {}).filter(([, output]) => at(output, 'Export') !== undefined)
     expect(exported.map(([name]) => name).filter((name) => /Vpc|Subnet|GroupId/.test(name))).toEqual([])
-    expect(JSON.stringify(usual.service)).toContain('Fn::GetStackOutput')
+    expect(JSON.stringify(defaults.service)).toContain('Fn::GetStackOutput')
   })
 
   it('changes every stack that uses it, because the CDK skips a stack with an unchanged template', () => {
     for (const network of [{ cidr: '172.20.0.0/16' }, { zoneIds: ['use1-az1', 'use1-az2'] }]) {
       const other = synthesise({ network })
-      for (const stack of ['network', 'guard', 'service'] as const) expect(other[stack], stack).not.toEqual(usual[stack])
-      expect(other.data).toEqual(usual.data)
+      for (const stack of ['network', 'guard', 'service'] as const) expect(other[stack], stack).not.toEqual(defaults[stack])
+      expect(other.data).toEqual(defaults.data)
     }
   })
 
@@ -63,7 +63,7 @@ describe('the rate limit', () => {
 
   it('is absent by default, and the deploy command knows its stack only with it', () => {
     expect(buildApp().stacks.firewall).toBeNull()
-    expect(at(only(usual, 'AWS::CloudFront::Distribution'), 'Properties.DistributionConfig.WebACLId')).toBeUndefined()
+    expect(at(only(defaults, 'AWS::CloudFront::Distribution'), 'Properties.DistributionConfig.WebACLId')).toBeUndefined()
     const stacks = (api: object) => stacksFor(readConfig({ ...settings, api }))
     expect(stacks({})).not.toContain('Firewall')
     expect(stacks({ rateLimit: 100 }).indexOf('Firewall')).toBeLessThan(stacks({ rateLimit: 100 }).indexOf('Service'))

@@ -59,7 +59,7 @@ describe('stacks', () => {
   })
 
   it.each([
-    ['as usual', { uploadService: false }, 5],
+    ['with every default except the upload service', { uploadService: false }, 5],
     ['without a canary', { uploadService: false }, 0],
     ['with private ingress', { privateIngress: PRIVATE_INGRESS }, 5],
   ] as const)('have as many alarm metrics as the cost command counts, %s', (_, api, canaryMinutes) => {

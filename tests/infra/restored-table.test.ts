@@ -2,7 +2,7 @@ import { expect, it } from 'vitest'
 import { all, at, only, says } from './property.ts'
 import { synthesise } from './synthesise.ts'
 
-const usual = synthesise()
+const defaults = synthesise()
 const restored = synthesise({ data: { tableName: 'cellblock-prod-restored-1' } })
 
 it('puts a restored table in the place of the own one: variables, permissions, endpoint policy, alarms, output', () => {
@@ -10,7 +10,7 @@ it('puts a restored table in the place of the own one: variables, permissions, e
   expect(new Set(names)).toEqual(new Set(['cellblock-prod-restored-1']))
   const policies = all(restored, 'AWS::IAM::Role').filter(({ Properties }) => says(Properties['Policies'], 'dynamodb:GetItem'))
   expect(policies.length).toBe(
-    all(usual, 'AWS::IAM::Role').filter(({ Properties }) => says(Properties['Policies'], 'dynamodb:GetItem')).length,
+    all(defaults, 'AWS::IAM::Role').filter(({ Properties }) => says(Properties['Policies'], 'dynamodb:GetItem')).length,
   )
   expect(policies.filter(({ Properties }) => !says(Properties['Policies'], 'table/cellblock-prod-restored-1/index/due'))).toEqual([])
   const endpoint = all(restored, 'AWS::EC2::VPCEndpoint').filter(({ Properties }) => says(Properties['PolicyDocument'], 'dynamodb:GetItem'))
@@ -20,12 +20,12 @@ it('puts a restored table in the place of the own one: variables, permissions, e
 })
 
 it('keeps the own table and what other stacks still import of it, so that each stack can be deployed in turn, and back', () => {
-  expect(only(restored, 'AWS::DynamoDB::Table')).toEqual(only(usual, 'AWS::DynamoDB::Table'))
-  const exported = (templates: typeof usual) =>
+  expect(only(restored, 'AWS::DynamoDB::Table')).toEqual(only(defaults, 'AWS::DynamoDB::Table'))
+  const exported = (templates: typeof defaults) =>
     Object.values(templates.data.Outputs ?? {}).flatMap((output) => {
       const name = at(output, 'Export.Name')
       return name === undefined ? [] : [String(name)]
     })
-  expect(exported(usual).filter((name) => name.includes('Table')).length).toBeGreaterThan(0)
-  expect(exported(restored)).toEqual(expect.arrayContaining(exported(usual)))
+  expect(exported(defaults).filter((name) => name.includes('Table')).length).toBeGreaterThan(0)
+  expect(exported(restored)).toEqual(expect.arrayContaining(exported(defaults)))
 })

@@ -62,8 +62,8 @@ export function parseFile(category: string, source: string, language: ExecutionL
     .map((part) => {
       const [title = '', ...lines] = part.split('\n')
       const notes = lines.filter((line) => line.startsWith('#| ')).map((line) => parseNote(`${category}: ${title}`, line))
-      const known = <T extends string>(kind: string, values: readonly T[], usual: T): T => {
-        const wanted = notes.find((note) => note.kind === kind)?.text ?? usual
+      const known = <T extends string>(kind: string, values: readonly T[], defaultValue: T): T => {
+        const wanted = notes.find((note) => note.kind === kind)?.text ?? defaultValue
         const found = values.find((value) => value === wanted)
         if (found === undefined) throw new Error(`${category}: ${title}: there is no ${kind} ${wanted}.`)
         return found

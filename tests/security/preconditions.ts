@@ -8,7 +8,7 @@ export const PRECONDITIONS: Readonly<Record<string, Readonly<Record<string, read
   },
   runtime: {
     'a privileged container': ['devices/every-device-node', 'privilege/keep-capabilities', 'foreign-writes/sys-writes'],
-    "the engine's socket": ['host-files/engine-socket', 'host-files/engine-socket-at-its-usual-places'],
+    "the engine's socket": ['host-files/engine-socket', 'host-files/engine-socket-at-its-default-paths'],
     'a folder of the host': ['host-files/open', 'information/mounts', 'foreign-writes/root-folder'],
     CAP_SYS_ADMIN: ['namespaces/mount-tmpfs', 'privilege/capset'],
     CAP_SYS_MODULE: ['system-calls/init_module', 'system-calls/finit_module'],

@@ -75,7 +75,7 @@ export const PROPERTIES: Readonly<Record<string, Readonly<Record<string, readonl
     vsock: ['network/vsock-to-the-host'],
     'abstract sockets': ['supervisor/abstract-sockets', 'supervisor/guess-an-abstract-socket'],
     "the supervisor's socket": ['supervisor/control-socket', 'supervisor/control-socket-by-descriptor'],
-    "the engine's socket": ['host-files/engine-socket-at-its-usual-places'],
+    "the engine's socket": ['host-files/engine-socket-at-its-default-paths'],
     'inherited descriptors': ['supervisor/inherited-descriptors'],
     '/dev/tcp of bash': ['network/bash-dev-tcp', 'network/bash-dev-udp'],
     'uploaded programs': ['binaries/own-ELF-file', 'binaries/memfd-program'],

@@ -4,7 +4,7 @@ import * as https from 'node:https'
 
 /** Maximum silence of an endpoint, before its first byte and between two bytes, milliseconds. */
 const MAX_SILENCE_MS = 600_000
-/** Maximum size of an answer, bytes: a hundred times the events of the longest usual answers. */
+/** Maximum size of an answer, bytes: a hundred times the events of the longest typical answers. */
 const MAX_ANSWER_BYTES = 64 * 1024 * 1024
 /** After the last event, the rest of the answer is read up to this time and size, so that the connection can be reused. */
 const DRAIN_MS = 1_000

@@ -325,7 +325,7 @@ print(attempt(move))`
     expect(await say(code)).toBe('True\nok\n')
   })
 
-  it('gets at most eight terminals, from the supervisor, which work as usual', async () => {
+  it('gets at most eight working terminals, all from the supervisor', async () => {
     const code = `
 import errno, os, pty, sys
 def attempt(do):

@@ -5,7 +5,7 @@ import matplotlib.pyplot as plt
 plt.rcParams["font.family"] = "Arial"
 plt.plot([1, 2]); plt.title("Arial title"); plt.show()
 
-# %% usual font families of models
+# %% font families that models commonly name
 #| image: standard
 #| figure
 import matplotlib.pyplot as plt

@@ -127,7 +127,7 @@ print(err(go))`,
     { aims: ['engine'] },
   ],
   [
-    'engine socket at its usual places',
+    'engine socket at its default paths',
     "connect(2) to the engine's socket",
     py`
 def go(path): s = socket.socket(1); s.settimeout(3); s.connect(path); s.sendall(f"GET /{T.token} HTTP/1.0\r\n\r\n".encode())

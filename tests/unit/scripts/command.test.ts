@@ -41,7 +41,7 @@ describe('runWithRetries', () => {
 })
 
 describe('exitOnSignals', () => {
-  it('stops the running program and exits with the usual code', async () => {
+  it('stops the running program and exits with 128 plus the number of the signal', async () => {
     const script = `const { exitOnSignals, runCommand } = await import(${JSON.stringify(MODULE)})
       exitOnSignals()
       await runCommand('sh', ['-c', 'echo $$; exec sleep 60'], { onLine: console.log })`

@@ -20,7 +20,7 @@ it.each([
   [aboutText(84), 'about 80 s'],
   [aboutText(400), 'about 7 min'],
   [leftText(120, 30), 'about 90 s left'],
-  [leftText(120, 130), 'longer than usual'],
+  [leftText(120, 130), 'longer than expected'],
 ])('%s', (text, expected) => expect(text).toBe(expected))
 
 describe('a run of several parts', () => {
@@ -45,7 +45,7 @@ describe('a run of several parts', () => {
     expect(await run(file)).toEqual([
       '▸ 1/2 a',
       '▸ 2/2 b: about 40 s',
-      '… b for 50 s; longer than usual',
+      '… b for 50 s; longer than expected',
       '… b for 50 s, 50 %; about 50 s left',
     ])
     expect(await run(file)).toEqual([

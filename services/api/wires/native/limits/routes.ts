@@ -106,13 +106,13 @@ const limitsRoute = defineRoute({
   handle: async (call) => {
     const { deps, caller } = call
     const [{ memoryLimit }, policy] = await Promise.all([deps.limits.of(caller.tenant), deps.limits.policyOf(caller.tenant)])
-    const { name: usual } = deps.images.resolve(policy.image)
+    const { name: defaultImage } = deps.images.resolve(policy.image)
     const tiers = deps.config.memoryTiers.filter((tier) => !isBiggerTier(tier, memoryLimit))
     return json(200, {
       object: 'limits',
       limits: await figures(call),
       memory_limits: tiers.map((tier) => ({ memory_limit: tier, memory_bytes: TIERS[tier].memoryBytes })),
-      images: [usual, ...deps.images.names.filter((name) => name !== usual)],
+      images: [defaultImage, ...deps.images.names.filter((name) => name !== defaultImage)],
       recovery_ms: LEASE_MS,
     })
   },
