@@ -39,14 +39,14 @@ export function sandboxDriverContract(name: string, driver: () => SandboxDriver)
       const wanted = newSpec()
       await Promise.all([driver().start(wanted, soon()), driver().start(wanted, soon())])
       await driver().start(wanted, soon())
-      const sight = await driver().waitReady(wanted.sandboxId, soon())
-      expect(sight).toMatchObject({ phase: 'ready', address: expect.objectContaining({ kind: expect.any(String) }) })
-      expect(await driver().inspect(wanted.sandboxId)).toEqual(sight)
+      const status = await driver().waitReady(wanted.sandboxId, soon())
+      expect(status).toMatchObject({ phase: 'ready', address: expect.objectContaining({ kind: expect.any(String) }) })
+      expect(await driver().inspect(wanted.sandboxId)).toEqual(status)
       expect(await driver().inspectAll([{ id: OLD_UNKNOWN_ID }, { id: wanted.sandboxId }])).toEqual([
         expect.objectContaining({ phase: 'gone' }),
-        sight,
+        status,
       ])
-      expect(driver().capabilities.addressKinds).toContain(sight.phase === 'ready' && sight.address.kind)
+      expect(driver().capabilities.addressKinds).toContain(status.phase === 'ready' && status.address.kind)
       expect((await idsOf(driver())).filter((id) => id === wanted.sandboxId)).toHaveLength(1)
       await driver().stop(wanted.sandboxId)
     })

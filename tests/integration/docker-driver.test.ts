@@ -53,9 +53,9 @@ const withProgram = (name: string, python: string): Partial<DockerDriverOptions>
 const startReady = async (driver: SandboxDriver) => {
   const spec = newSpec()
   await driver.start(spec, soon())
-  const sight = await driver.waitReady(spec.sandboxId, soon())
-  if (sight.phase !== 'ready') throw new Error(`The sandbox is ${JSON.stringify(sight)}.`)
-  const session = { sandboxId: spec.sandboxId, address: sight.address, privateKey: spec.privateKey }
+  const status = await driver.waitReady(spec.sandboxId, soon())
+  if (status.phase !== 'ready') throw new Error(`The sandbox is ${JSON.stringify(status)}.`)
+  const session = { sandboxId: spec.sandboxId, address: status.address, privateKey: spec.privateKey }
   return {
     sandboxId: spec.sandboxId,
     async run(

@@ -37,10 +37,10 @@ const startShown = async (driver: SandboxDriver, seen: Partial<Task>): Promise<s
 
 describe('with slow tasks', () => {
   beforeAll(() => {
-    ecs.looksUntilRunning = 20
+    ecs.pendingDescribes = 20
   })
   afterAll(() => {
-    ecs.looksUntilRunning = 0
+    ecs.pendingDescribes = 0
   })
   sandboxDriverContract('fargate', newDriver)
 })

@@ -13,7 +13,7 @@ export interface ScriptedEcs {
   /** Tasks by ARN, as DescribeTasks shows them. */
   readonly tasks: Map<string, Task>
   /** The number of times that a new task is listed as PENDING before it runs. */
-  looksUntilRunning: number
+  pendingDescribes: number
   /** The exit code of a task with this input; null: it keeps running. */
   exits: (input: Json) => number | null
   /** Replaces the reply of a call, which then changes nothing. `reply_lost`: the call is done, and the connection breaks. */
@@ -28,9 +28,9 @@ export async function startScriptedEcs({ maxAttempts = 1 } = {}): Promise<Script
   const calls: { action: Action; input: Json }[] = []
   const tasks = new Map<string, Task>()
   const scripted = new Map<Action, { status: number; body: Json }[]>()
-  const looks = new Map<string, number>()
-  const settings: Pick<ScriptedEcs, 'looksUntilRunning' | 'exits' | 'disturb'> = {
-    looksUntilRunning: 0,
+  const describeCounts = new Map<string, number>()
+  const settings: Pick<ScriptedEcs, 'pendingDescribes' | 'exits' | 'disturb'> = {
+    pendingDescribes: 0,
     exits: () => null,
     disturb: () => null,
   }
@@ -39,10 +39,10 @@ export async function startScriptedEcs({ maxAttempts = 1 } = {}): Promise<Script
   /** The task in its present state. */
   const shown = (arn: string): Task[] => {
     const task = tasks.get(arn)
-    const seen = looks.get(arn) ?? 0
-    looks.set(arn, seen + 1)
+    const seen = describeCounts.get(arn) ?? 0
+    describeCounts.set(arn, seen + 1)
     if (!task) return []
-    return [task.lastStatus === 'RUNNING' && seen < settings.looksUntilRunning ? { ...task, lastStatus: 'PENDING' } : task]
+    return [task.lastStatus === 'RUNNING' && seen < settings.pendingDescribes ? { ...task, lastStatus: 'PENDING' } : task]
   }
 
   const actions: Record<Action, (input: Json) => Json> = {

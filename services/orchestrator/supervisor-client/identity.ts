@@ -13,7 +13,7 @@ interface Proof {
   readonly validUntil: number
 }
 
-interface Sighting {
+interface CachedIdentity {
   readonly identity: Identity
   readonly validUntil: number
 }
@@ -31,7 +31,7 @@ export interface IdentityCheck {
 
 export function createIdentityCheck(ask: (address: SandboxAddress, signal: AbortSignal) => Promise<Identity>, clock: Clock): IdentityCheck {
   const proofs = new Map<string, Proof>()
-  const sightings = new Map<string, Sighting>()
+  const identities = new Map<string, CachedIdentity>()
 
   const evictOldest = (map: Map<string, unknown>): void => {
     if (map.size < MAX_PROOFS) return
@@ -46,22 +46,22 @@ export function createIdentityCheck(ask: (address: SandboxAddress, signal: Abort
     proofs.set(session.sandboxId, { address: nameOf(session.address), bootNonce, validUntil: clock.now() + PROOF_MS[session.address.kind] })
   }
 
-  const seenAt = (address: SandboxAddress): Identity | null => {
-    const sighting = sightings.get(nameOf(address))
-    sightings.delete(nameOf(address))
-    return sighting !== undefined && clock.now() < sighting.validUntil ? sighting.identity : null
+  const takeIdentity = (address: SandboxAddress): Identity | null => {
+    const cached = identities.get(nameOf(address))
+    identities.delete(nameOf(address))
+    return cached !== undefined && clock.now() < cached.validUntil ? cached.identity : null
   }
 
   return {
     note(address, identity) {
-      sightings.delete(nameOf(address))
-      evictOldest(sightings)
-      sightings.set(nameOf(address), { identity, validUntil: clock.now() + PROOF_MS[address.kind] })
+      identities.delete(nameOf(address))
+      evictOldest(identities)
+      identities.set(nameOf(address), { identity, validUntil: clock.now() + PROOF_MS[address.kind] })
     },
     async prove(session, signal) {
       const earlier = proofs.get(session.sandboxId)
       if (earlier && earlier.address === nameOf(session.address) && clock.now() < earlier.validUntil) return
-      const { health, bootNonce } = (earlier === undefined ? seenAt(session.address) : null) ?? (await ask(session.address, signal))
+      const { health, bootNonce } = (earlier === undefined ? takeIdentity(session.address) : null) ?? (await ask(session.address, signal))
       if (health.sandboxId !== session.sandboxId)
         throw new SupervisorError('wrong_sandbox', `Another sandbox lives at the address of ${session.sandboxId}; nothing was sent to it.`)
       if (!isSpokenProtocol(health.v))

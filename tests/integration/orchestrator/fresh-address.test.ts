@@ -116,10 +116,10 @@ describe('a sandbox that the driver reports as ready before its supervisor liste
     const { container, sandboxId } = await startedContainer()
     server.listen(port, '127.0.0.1')
     await new SandboxFinder(deps).acquire(container, execution(container))
-    const looks = asked
+    const probes = asked
     expect((await storage.table.sandboxes.get(sandboxId))?.answeredAt).toEqual(expect.any(Number))
     expect(await new SandboxFinder(deps).ownAnswering(container)).toMatchObject({ sandboxId })
-    expect(asked).toBe(looks)
+    expect(asked).toBe(probes)
   })
 
   it('is replaced when its self-test refuses the environment', async () => {

@@ -86,7 +86,7 @@ const TASKS: Readonly<Record<string, () => Promise<readonly string[]> | readonly
   'no container limit, version 2': () => cgroupV2('max'),
 }
 
-describe('a sandbox that looks like a Fargate task', () => {
+describe('a sandbox with the properties of a Fargate task', () => {
   it.each(Object.entries(TASKS))('serves code without Landlock, with %s', { timeout: 60_000 }, async (_name, options) => {
     await using sandbox = await startReadySandbox({
       options: [...TASK, ...(await WITHOUT_LANDLOCK()), ...(await options())],

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
-import { LOOK_EVERY_MS, MISSES, watchSandbox } from '../../../services/orchestrator/run/sandboxes/watch-sandbox.ts'
+import { PROBE_INTERVAL_MS, MISSES, watchSandbox } from '../../../services/orchestrator/run/sandboxes/watch-sandbox.ts'
 
 describe('watchSandbox', () => {
   beforeEach(() => void vi.useFakeTimers())
@@ -11,23 +11,23 @@ describe('watchSandbox', () => {
       () => Promise.reject(new Error('no answer')),
       () => void silent++,
     )
-    await vi.advanceTimersByTimeAsync(LOOK_EVERY_MS * MISSES - 1)
+    await vi.advanceTimersByTimeAsync(PROBE_INTERVAL_MS * MISSES - 1)
     expect(silent).toBe(0)
-    await vi.advanceTimersByTimeAsync(LOOK_EVERY_MS * 10)
+    await vi.advanceTimersByTimeAsync(PROBE_INTERVAL_MS * 10)
     expect(silent).toBe(1)
   })
 
   it('reports nothing when the sandbox replies again in time', async () => {
-    let looks = 0
+    let probes = 0
     let silent = 0
     const watch = watchSandbox(
-      () => (++looks % MISSES === 0 ? Promise.resolve() : Promise.reject(new Error('no answer'))),
+      () => (++probes % MISSES === 0 ? Promise.resolve() : Promise.reject(new Error('no answer'))),
       () => void silent++,
     )
-    await vi.advanceTimersByTimeAsync(LOOK_EVERY_MS * 30)
-    expect([looks, silent]).toEqual([30, 0])
+    await vi.advanceTimersByTimeAsync(PROBE_INTERVAL_MS * 30)
+    expect([probes, silent]).toEqual([30, 0])
     watch.stop()
-    await vi.advanceTimersByTimeAsync(LOOK_EVERY_MS * 10)
-    expect(looks).toBe(30)
+    await vi.advanceTimersByTimeAsync(PROBE_INTERVAL_MS * 10)
+    expect(probes).toBe(30)
   })
 })
