@@ -5,7 +5,7 @@ export interface TestCounts {
 
 export interface SuiteCounts extends TestCounts {
   /** Passed tests that needed a retry. */
-  readonly secondTries: number
+  readonly retriedPasses: number
 }
 
 interface VitestReport {
@@ -25,8 +25,8 @@ interface VitestReport {
 
 interface VitestResult {
   readonly status: string
-  /** `tests/setup/second-tries.ts` marks them. */
-  readonly meta?: { readonly isSecondTry?: boolean }
+  /** `tests/setup/retried-tests.ts` marks them. */
+  readonly meta?: { readonly isRetried?: boolean }
 }
 
 /**
@@ -34,16 +34,16 @@ interface VitestResult {
  * a run that exits non-zero or writes no report.
  */
 export function countTests(report: string | undefined, exitCode: number): SuiteCounts {
-  if (report === undefined) return { passed: 0, failed: 1, secondTries: 0 }
+  if (report === undefined) return { passed: 0, failed: 1, retriedPasses: 0 }
   const { numPassedTests, numFailedTests, testResults } = JSON.parse(report) as VitestReport
   const brokenFiles = testResults.filter(
     ({ status, assertionResults }) => status === 'failed' && !assertionResults.some((result) => result.status === 'failed'),
   ).length
   const failed = numFailedTests + brokenFiles
-  const secondTries = testResults
+  const retriedPasses = testResults
     .flatMap(({ assertionResults }) => assertionResults)
-    .filter(({ meta }) => meta?.isSecondTry === true).length
-  return { passed: numPassedTests, failed: failed === 0 && exitCode !== 0 ? 1 : failed, secondTries }
+    .filter(({ meta }) => meta?.isRetried === true).length
+  return { passed: numPassedTests, failed: failed === 0 && exitCode !== 0 ? 1 : failed, retriedPasses }
 }
 
 /** Wall-clock seconds of each suite (`tests/<suite>/`) of a vitest JSON report, from its first file's start to its last file's end. */

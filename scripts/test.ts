@@ -13,7 +13,7 @@ import { ACCOUNT_INPUTS, createPassRecords, runAndRecord, runUnlessRecorded, typ
 
 const ROOT = join(import.meta.dirname, '..')
 const VITEST = join(ROOT, 'node_modules', 'vitest', 'vitest.mjs')
-const SECOND_TRIES = join(ROOT, 'tests', 'setup', 'second-tries.ts')
+const RETRIED_TESTS = join(ROOT, 'tests', 'setup', 'retried-tests.ts')
 
 /** Seconds per suite, printed before the summary. Suites that run side by side overlap. */
 const durations: string[] = []
@@ -30,7 +30,7 @@ async function runVitest(args: readonly string[]): Promise<SuiteCounts> {
   try {
     const vitest = spawn(
       process.execPath,
-      [VITEST, 'run', '--reporter=default', '--reporter=json', `--reporter=${SECOND_TRIES}`, `--outputFile.json=${report}`, ...args],
+      [VITEST, 'run', '--reporter=default', '--reporter=json', `--reporter=${RETRIED_TESTS}`, `--outputFile.json=${report}`, ...args],
       { env: environment(), stdio: ['ignore', 'inherit', 'inherit'] },
     )
     const forward = (signal: NodeJS.Signals): void => {

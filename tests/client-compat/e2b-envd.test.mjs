@@ -11,7 +11,7 @@ after(() => sandbox?.kill())
 
 /** Waits until the condition holds. */
 async function until(condition, what) {
-  for (let tries = 0; tries < 100; tries++) {
+  for (let attempt = 0; attempt < 100; attempt++) {
     if (await condition()) return
     await new Promise((resolve) => setTimeout(resolve, 100))
   }

@@ -5,7 +5,7 @@ import { LIMITS } from '../../core/limits.ts'
 import type { ApiDeps } from '../deps.ts'
 
 /** Concurrent callers compete for numbers; each attempt uses the next free one. */
-const MAX_TRIES = 20
+const MAX_ATTEMPTS = 20
 
 /**
  * Appends to the input of a running command: data, the end of the input, a signal or a size. The worker that holds the command sends it to the
@@ -19,7 +19,7 @@ export async function sendCommandInput(
   checkInput(row, input)
   const owner: EventOwner = { kind: 'input', tenant: row.tenant, id: row.id }
   const { events } = deps.table
-  for (let tries = 1; tries <= MAX_TRIES; tries++) {
+  for (let attempt = 1; attempt <= MAX_ATTEMPTS; attempt++) {
     const firstSeq = ((await events.last(owner))?.events.at(-1)?.seq ?? -1) + 1
     const event: CommandInputEvent = { seq: firstSeq, at: deps.clock.now(), ...input }
     if (await events.append(owner, { firstSeq, events: [event], fence: 0, sourceSeq: null })) {

@@ -14,7 +14,7 @@ interface SkillCaller {
 }
 
 /** Concurrent changes of the same skill may refuse a write this often. */
-const MAX_TRIES = 10
+const MAX_ATTEMPTS = 10
 
 /** Stores a skill with its first version. `id` was claimed; null when an earlier call created it. */
 export async function createSkill({ deps, caller }: SkillCaller, made: MadeSkill, id: string = newId('skill')): Promise<Skill | null> {
@@ -140,7 +140,7 @@ async function changeSkill(
   decide: (row: Skill) => Pick<Skill, 'versions' | 'defaultVersion' | 'nextNumber'>,
 ): Promise<Skill> {
   let row = skill
-  for (let tries = 1; tries <= MAX_TRIES; tries++) {
+  for (let attempt = 1; attempt <= MAX_ATTEMPTS; attempt++) {
     const changed = await call.deps.table.skills.change(row, decide(row))
     if (changed !== null) return changed
     row = await skillOf(call, skill.id)

@@ -60,8 +60,8 @@ function announceFiles(files: readonly Pick<ContainerFile, 'path' | 'bytes' | 's
 }
 
 /** The model's instruction after too many consecutive failures. */
-export const EXPLAIN = (tries: number): string =>
-  `The last ${tries} tool calls failed, so no more code can be run in this answer. Explain to the user in plain words what you tried, what went wrong and what would help. Do not claim a result.`
+export const EXPLAIN = (failures: number): string =>
+  `The last ${failures} tool calls failed, so no more code can be run in this answer. Explain to the user in plain words what you tried, what went wrong and what would help. Do not claim a result.`
 
 /** Asks for the summary that replaces a conversation. */
 export const SUMMARIZE = `[Not from the user: this conversation becomes too long. Write a summary that replaces it, for the assistant who continues it. The user's messages are kept beside it, everything else is lost. State:

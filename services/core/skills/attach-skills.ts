@@ -12,7 +12,7 @@ interface Ports {
 }
 
 /** Concurrent changes of the container's files may refuse a write this often. */
-const MAX_TRIES = 10
+const MAX_ATTEMPTS = 10
 
 /**
  * Gives a container skills that it does not have, each with a copy of its bundle, and returns the row afterwards. The next execution or command finds them
@@ -27,7 +27,7 @@ export async function attachSkills(ports: Ports, container: Container, wanted: r
   const copies: ContainerSkill[] = []
   try {
     for (const skill of missing) copies.push(await copyBundle(ports, row, skill))
-    for (let tries = 1; tries <= MAX_TRIES; tries++) {
+    for (let attempt = 1; attempt <= MAX_ATTEMPTS; attempt++) {
       const added = missingFrom(row, copies)
       if (added.length === 0) break
       const skills = [...(row.skills ?? []), ...added]
@@ -40,7 +40,7 @@ export async function attachSkills(ports: Ports, container: Container, wanted: r
       row = await ports.table.containers.get(container.tenant, container.id)
       if (row === null || row.deletedAt !== null)
         throw new ServiceError('container_not_found', `The container ${container.id} was deleted. Create another one.`)
-      if (tries === MAX_TRIES) throw new Error(`The container ${container.id} changed ${MAX_TRIES} times while it received skills`)
+      if (attempt === MAX_ATTEMPTS) throw new Error(`The container ${container.id} changed ${MAX_ATTEMPTS} times while it received skills`)
     }
   } finally {
     // Copies that the row does not name: another request was faster, or the container refused them.

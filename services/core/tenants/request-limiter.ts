@@ -6,7 +6,7 @@ import type { LimitReader } from './limit-reader.ts'
 const BURST_SECONDS = 2
 /** A process takes the tokens of this time from the shared bucket at once, seconds, so it rarely reads storage and leaves the rest to other processes. */
 const SHARE_SECONDS = 0.25
-const MAX_TRIES = 4
+const MAX_ATTEMPTS = 4
 const MAX_TENANTS = 10_000
 
 /** Null when the request may proceed, otherwise the limit that was reached. */
@@ -54,7 +54,7 @@ export function createRequestLimiter(quotas: QuotaStore, limits: Pick<LimitReade
 
   async function refill(tenant: string, share: Share, rate: number): Promise<void> {
     const wanted = Math.max(1, Math.ceil(rate * SHARE_SECONDS))
-    for (let tries = 0; tries < MAX_TRIES; tries++) {
+    for (let attempt = 0; attempt < MAX_ATTEMPTS; attempt++) {
       const seen = await quotas.get<Bucket>(tenant, 'requests')
       const now = clock.now()
       const { taken, bucket } = takeTokens(seen.values, rate, wanted, now)

@@ -1,7 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import type { Quota, QuotaStore } from '../ports/quota-store.ts'
 
-const MAX_TRIES = 12
+const MAX_ATTEMPTS = 12
 const MAX_PAUSE_MS = 8
 /** Tenants whose last values are kept in memory. */
 const MAX_CACHED = 1_000
@@ -70,7 +70,7 @@ export class SharedQuota<Values extends object> {
   }
 
   async #write(tenant: string, changes: readonly QuotaChange<Values, unknown>[]): Promise<readonly unknown[]> {
-    for (let tries = 1; tries <= MAX_TRIES; tries++) {
+    for (let attempt = 1; attempt <= MAX_ATTEMPTS; attempt++) {
       const cached = this.#cached.get(tenant)
       // After a failure of any kind the row decides.
       this.#cached.delete(tenant)
@@ -86,9 +86,9 @@ export class SharedQuota<Values extends object> {
         this.#cache(tenant, { revision: seen.revision + 1, values })
         return results
       }
-      if (cached === undefined) await delay(Math.random() * MAX_PAUSE_MS * tries)
+      if (cached === undefined) await delay(Math.random() * MAX_PAUSE_MS * attempt)
     }
-    throw new Error(`The ${this.#name} quota of tenant ${tenant} changed during each of ${MAX_TRIES} attempts. The step is retried.`)
+    throw new Error(`The ${this.#name} quota of tenant ${tenant} changed during each of ${MAX_ATTEMPTS} attempts. The step is retried.`)
   }
 
   #cache(tenant: string, quota: Quota<Values>): void {

@@ -4,7 +4,7 @@ import type { WebhookEndpoint } from '../../core/webhooks/webhook.ts'
 
 /** All endpoints of a tenant are one small row, so that an end costs no query. */
 const NAME = 'webhooks'
-const MAX_TRIES = 8
+const MAX_ATTEMPTS = 8
 /** A new endpoint receives events from every process within this time, milliseconds. */
 const CACHE_MS = 5_000
 const MAX_TENANTS = 10_000
@@ -23,12 +23,12 @@ export async function changeEndpoints<Result>(
   tenant: string,
   apply: (endpoints: readonly WebhookEndpoint[]) => { readonly endpoints: readonly WebhookEndpoint[]; readonly result: Result },
 ): Promise<Result> {
-  for (let tries = 1; tries <= MAX_TRIES; tries++) {
+  for (let attempt = 1; attempt <= MAX_ATTEMPTS; attempt++) {
     const seen = await quotas.get<Values>(tenant, NAME)
     const { endpoints, result } = apply(seen.values?.endpoints ?? [])
     if (await quotas.replace(tenant, NAME, seen, { endpoints })) return result
   }
-  throw new Error(`The webhook endpoints of tenant ${tenant} changed during each of ${MAX_TRIES} attempts. Send the request again.`)
+  throw new Error(`The webhook endpoints of tenant ${tenant} changed during each of ${MAX_ATTEMPTS} attempts. Send the request again.`)
 }
 
 interface Cached {

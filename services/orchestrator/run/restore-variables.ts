@@ -16,7 +16,7 @@ export const NO_USAGE: NamespaceUsage = { runMs: 0, cpuMs: 0 }
 type Sleeper = Container & { readonly snapshot: Snapshot }
 
 /** The snapshot is abandoned after this many sandboxes ended while restoring it. */
-const MAX_TRIES = 4
+const MAX_ATTEMPTS = 4
 const MAX_NAME_CHARACTERS = 200
 const MAX_REASON_CHARACTERS = 300
 /** The supervisor's name for all variables together; no variable can have this name. */
@@ -44,7 +44,7 @@ export async function restoreVariables(
     deps.telemetry.emit({ event: 'wake', outcome, tenant, container: id, bytes, lost: lost.length, wake_ms: deps.clock.now() - began })
     return { lost, usage }
   }
-  if ((row.snapshot?.tries ?? 0) > MAX_TRIES) return tell('given_up', all(`${MAX_TRIES} sandboxes ended while they were restored.`))
+  if ((row.snapshot?.tries ?? 0) > MAX_ATTEMPTS) return tell('given_up', all(`${MAX_ATTEMPTS} sandboxes ended while they were restored.`))
   const object = await deps.objects.get(objectKey)
   if (object === null) return tell('missing', all('What was saved of them is gone.'))
   try {

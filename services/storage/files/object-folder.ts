@@ -32,7 +32,7 @@ export interface PutOptions {
 export class ObjectExistsError extends Error {}
 
 const MAX_OBJECT_BYTES = 5 * 1024 ** 3
-const MAX_TRIES = 5
+const MAX_ATTEMPTS = 5
 const PUBLISHED = 'published'
 const hashOf = (text: string): string => createHash('sha256').update(text).digest('hex')
 /** Keys with equal first segments (`tenants/{tenant}/{container}`) share a folder, so listing one container reads no other's files. */
@@ -130,14 +130,14 @@ class HashedFolder implements ObjectFolder {
 
   /** Makes a complete file visible under its name. A concurrent delete of the folder's last object may remove the folder. */
   async #publish(from: string, to: string, onlyNew: boolean): Promise<void> {
-    for (let tries = 1; ; tries++) {
+    for (let attempt = 1; ; attempt++) {
       try {
         await (onlyNew ? link(from, to) : rename(from, to))
         break
       } catch (error) {
         const { code } = error as NodeJS.ErrnoException
         if (onlyNew && code === 'EEXIST') throw new ObjectExistsError('An object with this key exists already.')
-        if (code !== 'ENOENT' || tries === MAX_TRIES) throw error
+        if (code !== 'ENOENT' || attempt === MAX_ATTEMPTS) throw error
         const created = await mkdir(dirname(to), { recursive: true, mode: 0o700 })
         if (created !== undefined && this.#isDurable) await syncFolder(this.#root)
       }

@@ -6,7 +6,7 @@ import { rowKey } from './keys.ts'
 import type { Item } from './row-codec.ts'
 
 const PREFIX = 'block#'
-const MAX_TRIES = 20
+const MAX_ATTEMPTS = 20
 const MAX_TENANTS = 10_000
 
 const partitionOf = (tenant: string): string => rowKey(tenant, 'audit', 'log').pk
@@ -27,7 +27,7 @@ export function createAuditStore(items: Items): AuditStore {
   return {
     async append(tenant, entries, now) {
       let last = known.get(tenant) ?? (await readLast(tenant))
-      for (let tries = 1; tries <= MAX_TRIES; tries++) {
+      for (let attempt = 1; attempt <= MAX_ATTEMPTS; attempt++) {
         const block = nextBlock(tenant, last, entries, now)
         if (await items.put({ pk: partitionOf(tenant), sk: sortKey(block.seq), block: JSON.stringify(block) }, absent('pk'))) {
           if (known.size >= MAX_TENANTS) known.delete(known.keys().next().value ?? tenant)
@@ -36,7 +36,7 @@ export function createAuditStore(items: Items): AuditStore {
         }
         last = await readLast(tenant)
       }
-      throw new Error(`The audit log of tenant ${tenant} grew during each of ${MAX_TRIES} attempts to append to it.`)
+      throw new Error(`The audit log of tenant ${tenant} grew during each of ${MAX_ATTEMPTS} attempts to append to it.`)
     },
     async recent(tenant, limit) {
       const found: AuditEntry[] = []

@@ -10,7 +10,7 @@ type Verbs = Pick<ContainerStore, 'addCommand' | 'removeCommand' | 'noteLostComm
 
 const isLive = all(exists('pk'), absent('deletedAt'))
 /** The lists may change between a refused write and the read that follows. */
-const MAX_TRIES = 10
+const MAX_ATTEMPTS = 10
 
 /** Operations on the running commands of a container; each is one conditional write. */
 export function createCommandVerbs(items: Items): Verbs {
@@ -46,7 +46,7 @@ export function createCommandVerbs(items: Items): Verbs {
     async addCommand(tenant, id, commandId, { isBackground }, now) {
       const list = isBackground ? 'backgroundCommands' : 'commands'
       const isUsed = set('lastActiveAt', now)
-      for (let tries = 1; tries <= MAX_TRIES; tries++) {
+      for (let attempt = 1; attempt <= MAX_ATTEMPTS; attempt++) {
         const mayAppend = all(isLive, exists(list), lacks(list, commandId), shorterThan(list, LIMITS.maxCommandsPerContainer))
         const added =
           (await update(tenant, id, [append(list, commandId), isUsed], mayAppend, { isDeferred: true })) ??
@@ -64,7 +64,7 @@ export function createCommandVerbs(items: Items): Verbs {
       // Usually it is the only one, which needs no read.
       const first: CommandPlace = { list: 'commands', index: 0 }
       let row = (await removeAt(tenant, id, commandId, first, now)) ?? (await get(tenant, id))
-      for (let tries = 1; tries <= MAX_TRIES; tries++) {
+      for (let attempt = 1; attempt <= MAX_ATTEMPTS; attempt++) {
         const place = row === null ? null : placeOf(row, commandId)
         if (row === null || place === null) return row
         row = (await removeAt(tenant, id, commandId, place, now)) ?? (await get(tenant, id))

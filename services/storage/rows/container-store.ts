@@ -17,9 +17,9 @@ const decode = (item: Item | null): Container | null => (item === null ? null : 
 const keyOf = (tenant: string, id: string) => rowKey(tenant, 'container', id)
 const listOf = (tenant: string): string => listPartition(tenant, 'containers')
 /** The queue may change between a refused write and the read that follows. */
-const MAX_TRIES = 5
+const MAX_ATTEMPTS = 5
 /** Of the writers at one time, one succeeds in each round. */
-const MAX_SESSION_TRIES = 40
+const MAX_SESSION_ATTEMPTS = 40
 
 const getFrom = async (items: Items, tenant: string, id: string): Promise<Container | null> => decode(await items.get(keyOf(tenant, id)))
 
@@ -51,7 +51,7 @@ function rowVerbs(
     },
 
     async updateE2bSession(tenant, id, change) {
-      for (let tries = 1; tries <= MAX_SESSION_TRIES; tries++) {
+      for (let attempt = 1; attempt <= MAX_SESSION_ATTEMPTS; attempt++) {
         const item = await items.get(keyOf(tenant, id))
         const row = decode(item)
         if (item === null || row === null || row.deletedAt !== null) return null
@@ -62,7 +62,7 @@ function rowVerbs(
         const changed = decode(await items.update(keyOf(tenant, id), [set('e2b', JSON.stringify(session))], all(isLive, isUnchanged)))
         if (changed !== null) return changed
       }
-      throw new Error(`The E2B session of ${id} changed ${MAX_SESSION_TRIES} times before it could be written.`)
+      throw new Error(`The E2B session of ${id} changed ${MAX_SESSION_ATTEMPTS} times before it could be written.`)
     },
 
     async postpone(tenant, id, dueAt) {
@@ -84,7 +84,7 @@ function queueVerbs(items: Items): Pick<ContainerStore, 'enqueue' | 'dequeue'> {
     async enqueue(tenant, id, executionId, now, dueAt) {
       const mayWait = all(isLive, lacks('queue', executionId), shorterThan('queue', LIMITS.maxQueuedPerContainer))
       const actions = [append('queue', executionId), set('lastActiveAt', now), set('dueAt', dueAt)]
-      for (let tries = 1; tries <= MAX_TRIES; tries++) {
+      for (let attempt = 1; attempt <= MAX_ATTEMPTS; attempt++) {
         const container = decode(await items.update(keyOf(tenant, id), actions, mayWait, { isDeferred: true }))
         if (container !== null) return container
         const row = await getFrom(items, tenant, id)

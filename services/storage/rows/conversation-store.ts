@@ -14,7 +14,7 @@ const isLive = all(isThere, absent('deletedAt'))
 const keyOf = (tenant: string, id: string) => rowKey(tenant, 'conversation', id)
 const decode = (item: Item | null): Conversation | null => (item === null ? null : conversationCodec.decode(item))
 /** The queue may change between a refused write and the read that follows. */
-const MAX_TRIES = 5
+const MAX_ATTEMPTS = 5
 
 export function createConversationStore(items: Items, objects: ObjectStore): ConversationStore {
   const get = async (tenant: string, id: string): Promise<Conversation | null> => decode(await items.get(keyOf(tenant, id)))
@@ -35,7 +35,7 @@ export function createConversationStore(items: Items, objects: ObjectStore): Con
 
     async enqueue(tenant, id, responseId) {
       const mayWait = all(isLive, lacks('queue', responseId), shorterThan('queue', LIMITS.maxQueuedPerConversation))
-      for (let tries = 1; tries <= MAX_TRIES; tries++) {
+      for (let attempt = 1; attempt <= MAX_ATTEMPTS; attempt++) {
         const row = decode(await items.update(keyOf(tenant, id), [append('queue', responseId)], mayWait))
         if (row !== null) return row
         const found = await get(tenant, id)

@@ -10,7 +10,7 @@ const idOf = (scope: string, key: string): string =>
     .update(JSON.stringify([scope, key]))
     .digest('hex')
 /** The record may expire between a refused write and the read that follows. */
-const MAX_TRIES = 3
+const MAX_ATTEMPTS = 3
 
 export function createIdempotencyStore(items: Items): IdempotencyStore {
   const itemOf = (tenant: string, scope: string, key: string, record: IdempotencyRecord): Item & ItemKey => ({
@@ -24,7 +24,7 @@ export function createIdempotencyStore(items: Items): IdempotencyStore {
     },
     async claim(tenant, scope, key, record, now) {
       const item = itemOf(tenant, scope, key, record)
-      for (let tries = 1; tries <= MAX_TRIES; tries++) {
+      for (let attempt = 1; attempt <= MAX_ATTEMPTS; attempt++) {
         if (await items.put(item, any(absent('pk'), atMost('expiresAt', now)))) return { record, isNew: true }
         const stored = await items.get({ pk: item.pk, sk: item.sk })
         if (stored !== null && Number(stored['expiresAt']) > now) return { record: decode(stored), isNew: false }

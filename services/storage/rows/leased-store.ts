@@ -30,7 +30,7 @@ export interface LeasedKind<Row extends LeasedRow> {
 }
 
 /** A holder may release its lease between a refused write and the read that follows; after this many attempts the row counts as busy. */
-const MAX_TRIES = 3
+const MAX_ATTEMPTS = 3
 
 /** The rows of one kind, as the operations below read and write them. */
 class Rows<Row extends LeasedRow> {
@@ -103,7 +103,7 @@ function acquireLease<Row extends LeasedRow>(rows: Rows<Row>): LeasedStore<Row>[
     const isAsSeen = fields.map(([field, value]) => (value === null ? absent(field) : equals(field, value)))
     // A row without a previous holder has no lease.
     const mayTake = all(isLive, ...(seen.fence === 0 ? [] : [isFree]), ...isAsSeen)
-    for (let tries = 1; ; tries++) {
+    for (let attempt = 1; ; attempt++) {
       // A holder acts through later writes. A power failure loses them together with this write, or loses neither.
       const taken = await rows.update(tenant, id, actions, mayTake, { isDeferred: true })
       if (taken !== null) return { kind: 'acquired', row: taken }
@@ -114,7 +114,7 @@ function acquireLease<Row extends LeasedRow>(rows: Rows<Row>): LeasedStore<Row>[
       if (row.lease?.owner === owner && row.lease.expiresAt === expiresAt) return { kind: 'acquired', row }
       const isHeld = row.lease !== null && row.lease.expiresAt > now
       if (!isHeld && fields.some(([field, value]) => (row as Seen)[field] !== value)) return { kind: 'moved', row }
-      if (isHeld || tries === MAX_TRIES) return { kind: 'busy', row }
+      if (isHeld || attempt === MAX_ATTEMPTS) return { kind: 'busy', row }
     }
   }
 }

@@ -19,7 +19,11 @@ beforeEach(async () => {
 const follow = (query = '', headers: Record<string, string> = {}): Promise<Response> =>
   api.fetch(`/v1/executions/${id}/events${query}`, { headers })
 const stdout = (seq: number, text: string): ExecutionEvent => ({ seq, at: 1_700_000_000_000, type: 'stdout', cell: 0, text })
-const logged: readonly ExecutionEvent[] = [{ seq: 1, at: 1_700_000_000_000, type: 'status', status: 'running' }, stdout(2, 'a'), stdout(3, 'b')]
+const logged: readonly ExecutionEvent[] = [
+  { seq: 1, at: 1_700_000_000_000, type: 'status', status: 'running' },
+  stdout(2, 'a'),
+  stdout(3, 'b'),
+]
 const finish = (): Promise<void> => finishExecution(api, api.owner.tenant, id, { logged })
 
 it('streams all events of an ended execution, numbered from 0, with done last', async () => {

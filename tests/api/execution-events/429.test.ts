@@ -43,7 +43,7 @@ it('returns 429 with Retry-After at the stream limit, accepts nothing, and succe
 })
 
 it('frees the stream slot of a call that is refused for another reason', async () => {
-  for (let tries = 0; tries < 2 * MOST; tries++)
+  for (let attempt = 0; attempt < 2 * MOST; attempt++)
     await expect.poll(async () => (await api.fetch('/v1/executions/exec_0/events')).status).toBe(404)
   await expect
     .poll(async () => {

@@ -46,7 +46,15 @@ async function verify(server: LocalServerProcess, history: History, jobs: readon
   const failures: string[] = []
   for (const job of jobs) {
     const { status, reason, stdout } = await server.native.ended(job.execution)
-    const fields = { tenant: job.tenant, id: job.execution, containerId: job.container, reason: null, fence: 0, sandboxId: null, endedAt: 1 }
+    const fields = {
+      tenant: job.tenant,
+      id: job.execution,
+      containerId: job.container,
+      reason: null,
+      fence: 0,
+      sandboxId: null,
+      endedAt: 1,
+    }
     history.add({ type: 'row', row: { ...fields, status: status === 'succeeded' ? 'succeeded' : 'failed' }, owner: null, result: stdout })
     if (status !== 'succeeded') failures.push(`${job.execution} ended ${status} ${reason}`)
     else if (stdout !== job.stdout) failures.push(`${job.execution} printed ${JSON.stringify(stdout)}`)

@@ -100,15 +100,15 @@ export async function openObjectFolder(folder: string): Promise<ObjectFolder> {
 
 /** Makes a complete file visible under its name. The folder may be missing, or go while its last object is deleted. */
 async function publish(from: string, to: string, onlyNew: boolean): Promise<void> {
-  for (let tries = 1; ; tries++) {
+  for (let attempt = 1; ; attempt++) {
     try {
       return await (onlyNew ? link(from, to) : rename(from, to))
     } catch (error) {
       const { code } = error as NodeJS.ErrnoException
       if (onlyNew && code === 'EEXIST') throw new S3Error('PreconditionFailed', 'An object with this key exists already.')
-      if (code !== 'ENOENT' || tries === MAX_TRIES) throw error
+      if (code !== 'ENOENT' || attempt === MAX_ATTEMPTS) throw error
       await mkdir(dirname(to), { recursive: true, mode: 0o700 })
     }
   }
 }
-const MAX_TRIES = 5
+const MAX_ATTEMPTS = 5

@@ -17,7 +17,7 @@ const TENANT = newId('tenant')
 const heard: WideEvent[] = []
 let storage: AwsStorage
 let stop: () => Promise<void>
-const tries = new Map<string, number>()
+const attempts = new Map<string, number>()
 
 beforeAll(async () => {
   storage = await startAwsStorage()
@@ -45,7 +45,7 @@ beforeAll(async () => {
       // A worker that crashes at every attempt.
       executions: async (message) => {
         const id = message.type === 'execution.step' ? message.executionId : message.containerId
-        tries.set(id, (tries.get(id) ?? 0) + 1)
+        attempts.set(id, (attempts.get(id) ?? 0) + 1)
         throw new Error('It always fails')
       },
     },
@@ -84,7 +84,7 @@ describe('a job with only failing steps', () => {
     const row = await storage.table.executions.get(TENANT, id)
     expect(row).toMatchObject({ reason: 'dead_letter', lease: null, dueAt: null })
     expect(row?.result?.lost).toHaveLength(1)
-    expect(tries.get(id)).toBeGreaterThanOrEqual(5)
+    expect(attempts.get(id)).toBeGreaterThanOrEqual(5)
     await expect.poll(async () => (await storage.table.containers.get(TENANT, container.id))?.queue).toEqual([])
   }, 120_000)
 

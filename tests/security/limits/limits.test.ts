@@ -15,7 +15,7 @@ describe('limit thresholds', () => {
   it('are nine, C-20 to C-28', () => expect(THRESHOLDS.map(({ id }) => id)).toEqual(Array.from({ length: 9 }, (_, i) => `C-${20 + i}`)))
 
   it.each(selected.map(({ id, title }) => [id, title]))('%s: %s', async (id) => {
-    // A second try measures again.
+    // A retry measures again.
     if (!measured.has(id)) await measure(selected.filter((one) => one.id === id))
     const findings = measured.get(id) ?? []
     measured.delete(id)

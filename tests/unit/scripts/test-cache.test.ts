@@ -7,7 +7,7 @@ import { listFiles } from '../../../infra/build/content-hash.ts'
 import { ACCOUNT_INPUTS, createPassRecords, runAndRecord, runUnlessRecorded, type PassRecords } from '../../../scripts/test-cache.ts'
 
 const ROOT = join(import.meta.dirname, '../../..')
-const green = { passed: 3, failed: 0, secondTries: 0 }
+const green = { passed: 3, failed: 0, retriedPasses: 0 }
 
 let root: string
 let records: PassRecords
@@ -73,9 +73,9 @@ describe('a suite that passed', () => {
 
 describe('no stamp is written', () => {
   it.each([
-    ['a failure', { passed: 3, failed: 1, secondTries: 0 }],
-    ['a pass at the second try', { passed: 3, failed: 0, secondTries: 1 }],
-    ['a run of nothing', { passed: 0, failed: 0, secondTries: 0 }],
+    ['a failure', { passed: 3, failed: 1, retriedPasses: 0 }],
+    ['a pass after a retry', { passed: 3, failed: 0, retriedPasses: 1 }],
+    ['a run of nothing', { passed: 0, failed: 0, retriedPasses: 0 }],
   ])('after %s', async (_, counts) => {
     await runAndRecord(records, async () => counts)
     expect(await found()).toBeNull()

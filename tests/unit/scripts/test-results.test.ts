@@ -10,33 +10,33 @@ describe('countTests', () => {
     expect(countTests(report(2, 1, file('failed', 'passed', 'failed'), file('passed', 'passed')), 1)).toEqual({
       passed: 2,
       failed: 1,
-      secondTries: 0,
+      retriedPasses: 0,
     })
   })
 
   it('counts a file that could not be loaded', () => {
-    expect(countTests(report(1, 0, file('passed', 'passed'), file('failed')), 1)).toEqual({ passed: 1, failed: 1, secondTries: 0 })
+    expect(countTests(report(1, 0, file('passed', 'passed'), file('failed')), 1)).toEqual({ passed: 1, failed: 1, retriedPasses: 0 })
   })
 
   it('counts an exit code that nothing else explains', () => {
-    expect(countTests(report(1, 0, file('passed', 'passed')), 1)).toEqual({ passed: 1, failed: 1, secondTries: 0 })
+    expect(countTests(report(1, 0, file('passed', 'passed')), 1)).toEqual({ passed: 1, failed: 1, retriedPasses: 0 })
   })
 
   it('counts a run without a report as a failure', () => {
-    expect(countTests(undefined, 0)).toEqual({ passed: 0, failed: 1, secondTries: 0 })
+    expect(countTests(undefined, 0)).toEqual({ passed: 0, failed: 1, retriedPasses: 0 })
   })
 })
 
-describe('the marks of second tries', () => {
+describe('marks of retried tests', () => {
   it('are counted', () => {
-    const again = { status: 'passed', meta: { isSecondTry: true } }
+    const again = { status: 'passed', meta: { isRetried: true } }
     const found = {
       numPassedTests: 2,
       numFailedTests: 0,
       success: true,
       testResults: [{ status: 'passed', assertionResults: [{ status: 'passed', meta: {} }, again] }],
     }
-    expect(countTests(JSON.stringify(found), 0)).toEqual({ passed: 2, failed: 0, secondTries: 1 })
+    expect(countTests(JSON.stringify(found), 0)).toEqual({ passed: 2, failed: 0, retriedPasses: 1 })
   })
 })
 

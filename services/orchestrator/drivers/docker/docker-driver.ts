@@ -41,7 +41,7 @@ export interface DockerDriverOptions {
   readonly onRun?: (() => void) | undefined
 }
 
-const NAMESAKE_TRIES = 100
+const NAMESAKE_ATTEMPTS = 100
 const NAMESAKE_PAUSE_MS = 50
 
 /** How long `inspect` waits for a supervisor's word, milliseconds. */
@@ -227,7 +227,7 @@ function goneStatus(container: Docker.ContainerInspectInfo | null): SandboxStatu
 
 /** The engine keeps a name for a container that it is still making, so one that is not there yet is waited for. Null when its making failed. */
 async function statusOfNamesake(container: Docker.Container, signal: AbortSignal): Promise<string | null> {
-  for (let tries = 0; tries < NAMESAKE_TRIES; tries++) {
+  for (let attempt = 0; attempt < NAMESAKE_ATTEMPTS; attempt++) {
     const seen = await unless404(container.inspect())
     if (seen) return seen.State.Status
     await delay(NAMESAKE_PAUSE_MS, undefined, { signal })
