@@ -198,9 +198,9 @@ export class EventLogWriter<P extends Payload> {
     if (first === undefined) return null
     let bytes = 0
     const end = this.#waiting.findIndex((waiting) => (bytes += waiting.bytes) > MAX_BATCH_BYTES)
-    const taken = this.#waiting.splice(0, end === -1 ? this.#waiting.length : Math.max(1, end))
-    const events = taken.map(({ event }) => event)
-    return { firstSeq: first.event.seq, events, fence: this.#options.fence, sourceSeq: taken.at(-1)?.sourceSeq ?? null }
+    const batch = this.#waiting.splice(0, end === -1 ? this.#waiting.length : Math.max(1, end))
+    const events = batch.map(({ event }) => event)
+    return { firstSeq: first.event.seq, events, fence: this.#options.fence, sourceSeq: batch.at(-1)?.sourceSeq ?? null }
   }
 
   async #append(batch: EventBatch<Numbered<P>>): Promise<void> {

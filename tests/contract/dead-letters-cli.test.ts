@@ -47,9 +47,9 @@ async function ended(change: Partial<Execution>): Promise<Execution> {
   const container = await createContainer(storage.table, { tenant: TENANT, subject: null, name: 'x', memoryTier: '1g' }, systemClock.now())
   const wanted = executionRow({ tenant: TENANT, containerId: container.id, source: { kind: 'code', code: 'print("again")' } })
   const { execution } = await acceptExecution(storage, wanted, systemClock.now())
-  const taken = await storage.table.executions.acquireLease(TENANT, execution.id, LEASE)
-  if (taken.kind !== 'acquired') throw new Error(taken.kind)
-  const row = await storage.table.executions.commit(TENANT, execution.id, taken.row.fence, {
+  const acquired = await storage.table.executions.acquireLease(TENANT, execution.id, LEASE)
+  if (acquired.kind !== 'acquired') throw new Error(acquired.kind)
+  const row = await storage.table.executions.commit(TENANT, execution.id, acquired.row.fence, {
     status: 'failed',
     endedAt: systemClock.now(),
     ...change,

@@ -56,9 +56,9 @@ describe('a lease whose reply was lost', () => {
     await storage.table.executions.create(row)
     const lease = { owner: 'worker/step', now: T0, expiresAt: T0 + 30_000 }
     toLose = 1
-    const taken = await table.executions.acquireLease(row.tenant, row.id, lease, { status: 'starting' })
+    const acquired = await table.executions.acquireLease(row.tenant, row.id, lease, { status: 'starting' })
     expect(toLose).toBe(0)
-    expect(taken).toMatchObject({ kind: 'acquired', row: { fence: 1, status: 'starting', lease: { owner: 'worker/step' } } })
+    expect(acquired).toMatchObject({ kind: 'acquired', row: { fence: 1, status: 'starting', lease: { owner: 'worker/step' } } })
     expect(await table.executions.acquireLease(row.tenant, row.id, { ...lease, owner: 'worker/other' })).toMatchObject({ kind: 'busy' })
   })
 })

@@ -30,10 +30,10 @@ export async function finishExecution(
   } = {},
 ): Promise<void> {
   const now = Date.now()
-  const taken = await api.table.executions.acquireLease(tenant, id, { owner: newId('worker'), now, expiresAt: now + LEASE_MS })
-  if (taken.kind !== 'acquired') throw new Error(`The execution is ${taken.kind}`)
+  const acquired = await api.table.executions.acquireLease(tenant, id, { owner: newId('worker'), now, expiresAt: now + LEASE_MS })
+  if (acquired.kind !== 'acquired') throw new Error(`The execution is ${acquired.kind}`)
   const logged = outcome.logged ?? []
-  const { fence, containerId } = taken.row
+  const { fence, containerId } = acquired.row
   if (logged[0] !== undefined)
     await api.table.events.append({ kind: 'execution', tenant, id }, { firstSeq: logged[0].seq, events: logged, fence, sourceSeq: null })
   const status = outcome.patch?.status ?? 'succeeded'

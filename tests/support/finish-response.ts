@@ -25,14 +25,14 @@ export async function finishResponse(
 ): Promise<void> {
   const now = Date.now()
   const owner = { kind: 'response' as const, tenant, id }
-  const taken = await api.table.responses.acquireLease(
+  const acquired = await api.table.responses.acquireLease(
     tenant,
     id,
     { owner: newId('worker'), now, expiresAt: now + LEASE_MS },
     { status: 'in_progress' },
   )
-  if (taken.kind !== 'acquired') throw new Error(`The response is ${taken.kind}`)
-  const { row } = taken
+  if (acquired.kind !== 'acquired') throw new Error(`The response is ${acquired.kind}`)
+  const { row } = acquired
   const render = (change: Partial<ResponseRow>): Record<string, unknown> => ({
     response: renderResponse({ ...row, ...change }, { include: [] }),
   })

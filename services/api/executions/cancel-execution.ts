@@ -31,20 +31,20 @@ export async function cancelExecution(
 async function endUntouched(deps: Pick<ApiDeps, 'table' | 'clock'>, row: Execution): Promise<Execution | null> {
   const { executions, events } = deps.table
   const now = deps.clock.now()
-  const taken = await executions.acquireLease(row.tenant, row.id, { owner: newId('worker'), now, expiresAt: now + LEASE_MS })
-  if (taken.kind === 'ended') return taken.row
-  if (taken.kind !== 'acquired') return null
-  if (taken.row.sandboxId !== null) {
-    await executions.commit(row.tenant, row.id, taken.row.fence, {}, { release: true })
+  const acquired = await executions.acquireLease(row.tenant, row.id, { owner: newId('worker'), now, expiresAt: now + LEASE_MS })
+  if (acquired.kind === 'ended') return acquired.row
+  if (acquired.kind !== 'acquired') return null
+  if (acquired.row.sandboxId !== null) {
+    await executions.commit(row.tenant, row.id, acquired.row.fence, {}, { release: true })
     return null
   }
   const last = (await events.last({ kind: 'execution', tenant: row.tenant, id: row.id }))?.events.at(-1)?.seq ?? 0
   const done: ExecutionEvent = { seq: last + 1, at: now, type: 'done', status: 'cancelled', reason: 'caller' }
-  return executions.commit(row.tenant, row.id, taken.row.fence, {
+  return executions.commit(row.tenant, row.id, acquired.row.fence, {
     status: 'cancelled',
     reason: 'caller',
     endedAt: now,
-    result: emptyResult(taken.row, now),
+    result: emptyResult(acquired.row, now),
     tailEvents: [done],
   })
 }

@@ -154,9 +154,9 @@ async function endAll(deps: ReconcilerDeps, tenant: string, rows: readonly Pick<
   let heldUntil: number | null = null
   for (const { id, status } of rows) {
     if (hasEnded(status)) continue
-    const taken = await acquireLease(deps, deps.table.executions, { tenant, id })
-    if (taken.kind === 'acquired') await endCancelled(deps, taken.row, 'The container was deleted.')
-    else if (taken.kind === 'busy') heldUntil = Math.max(heldUntil ?? 0, taken.row.lease?.expiresAt ?? deps.clock.now() + LEASE_MS)
+    const acquired = await acquireLease(deps, deps.table.executions, { tenant, id })
+    if (acquired.kind === 'acquired') await endCancelled(deps, acquired.row, 'The container was deleted.')
+    else if (acquired.kind === 'busy') heldUntil = Math.max(heldUntil ?? 0, acquired.row.lease?.expiresAt ?? deps.clock.now() + LEASE_MS)
   }
   return heldUntil
 }

@@ -30,8 +30,8 @@ export async function repairExecution(deps: ReconcilerDeps, due: DueRow): Promis
   joinTrace(row.traceparent)
   const now = deps.clock.now()
   if (row.sandboxId === null && now - row.createdAt > MAX_WAIT_MS) {
-    const taken = await acquireLease(deps, deps.table.executions, row, { seen: { sandboxId: null } })
-    if (taken.kind === 'acquired') await endOverdue(deps, taken.row)
+    const acquired = await acquireLease(deps, deps.table.executions, row, { seen: { sandboxId: null } })
+    if (acquired.kind === 'acquired') await endOverdue(deps, acquired.row)
     return
   }
   const isOverdue = row.sandboxId !== null && now > endsAt(row) + GIVE_UP_MS

@@ -46,7 +46,7 @@ export async function hibernate(deps: StepDeps, finder: SandboxFinder, message: 
     const hibernated = await containers.hibernate(tenant, id, claim.objectKey, { ...kept, dueAt })
     const saved = kept.snapshot?.objectKey === claim.objectKey
     if (hibernated === null && saved) await deps.objects.delete(claim.objectKey)
-    tell(deps, claimed, hibernated === null ? 'interrupted' : saved ? 'saved' : 'not_saved', kept.snapshot?.bytes ?? 0, now)
+    emitHibernation(deps, claimed, hibernated === null ? 'interrupted' : saved ? 'saved' : 'not_saved', kept.snapshot?.bytes ?? 0, now)
     // If the message is lost, the reconciler stops the sandbox, which no container refers to.
     if (hibernated !== null) await stop(deps, claimed)
   } catch (cause) {
@@ -118,7 +118,7 @@ async function stop({ queue }: RunDeps, { sandboxId }: Container): Promise<void>
   await queue.send('placements', { v: 1, type: 'sandbox.stop', sandboxId }, { group: '_pool' }).catch(() => undefined)
 }
 
-function tell(deps: RunDeps, { tenant, id, sandboxId }: Container, outcome: string, bytes: number, began: number): void {
+function emitHibernation(deps: RunDeps, { tenant, id, sandboxId }: Container, outcome: string, bytes: number, began: number): void {
   deps.telemetry.emit({
     event: 'hibernate',
     outcome,

@@ -39,23 +39,23 @@ export async function restoreVariables(
   const began = deps.clock.now()
   const row = await deps.table.containers.beginRestore(tenant, id, generation, objectKey)
   if (row === null) throw new LeaseLostError(id)
-  const tell = (outcome: string, lost: readonly Lost[], usage: NamespaceUsage = NO_USAGE): Restored => {
+  const report = (outcome: string, lost: readonly Lost[], usage: NamespaceUsage = NO_USAGE): Restored => {
     const { bytes } = container.snapshot
     deps.telemetry.emit({ event: 'wake', outcome, tenant, container: id, bytes, lost: lost.length, wake_ms: deps.clock.now() - began })
     return { lost, usage }
   }
-  if ((row.snapshot?.tries ?? 0) > MAX_ATTEMPTS) return tell('given_up', all(`${MAX_ATTEMPTS} sandboxes ended while they were restored.`))
+  if ((row.snapshot?.tries ?? 0) > MAX_ATTEMPTS) return report('given_up', all(`${MAX_ATTEMPTS} sandboxes ended while they were restored.`))
   const object = await deps.objects.get(objectKey)
-  if (object === null) return tell('missing', all('What was saved of them is gone.'))
+  if (object === null) return report('missing', all('Their snapshot no longer exists.'))
   try {
     const { lost, usage } = await deps.supervisor.restore(session, object, budget, signal)
-    return tell('restored', named(lost), usage)
+    return report('restored', named(lost), usage)
   } catch (cause) {
     if (!(cause instanceof SupervisorError)) throw cause
     if (cause.code === 'conflict') throw new SandboxBusyError('The sandbox restores for another worker', { cause })
     if (!UNUSABLE.has(cause.code)) throw cause
     const usage = { runMs: deps.clock.now() - began, cpuMs: 0 }
-    return tell('unusable', all(`What was saved of them cannot be restored, at least not in full: ${cut(cause.message)}`), usage)
+    return report('unusable', all(`Their snapshot cannot be restored completely: ${cut(cause.message)}`), usage)
   }
 }
 

@@ -105,8 +105,8 @@ function acquireLease<Row extends LeasedRow>(rows: Rows<Row>): LeasedStore<Row>[
     const mayTake = all(isLive, ...(seen.fence === 0 ? [] : [isFree]), ...isAsSeen)
     for (let attempt = 1; ; attempt++) {
       // A holder acts through later writes. A power failure loses them together with this write, or loses neither.
-      const taken = await rows.update(tenant, id, actions, mayTake, { isDeferred: true })
-      if (taken !== null) return { kind: 'acquired', row: taken }
+      const acquired = await rows.update(tenant, id, actions, mayTake, { isDeferred: true })
+      if (acquired !== null) return { kind: 'acquired', row: acquired }
       const row = await rows.get(tenant, id)
       if (row === null) return { kind: 'missing' }
       if (hasEnded(row)) return { kind: 'ended', row }

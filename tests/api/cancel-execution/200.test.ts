@@ -44,14 +44,14 @@ it('leaves a leased execution to its worker', async () => {
 
 it('leaves an execution that reached a sandbox to the next worker', async () => {
   const now = Date.now()
-  const taken = await api.table.executions.acquireLease(
+  const acquired = await api.table.executions.acquireLease(
     api.owner.tenant,
     id,
     { owner: 'wrk_a', now, expiresAt: now + LEASE_MS },
     { status: 'running', sandboxId: 'sbx_a' },
   )
-  if (taken.kind !== 'acquired') throw new Error(taken.kind)
-  await api.table.executions.commit(api.owner.tenant, id, taken.row.fence, {}, { release: true })
+  if (acquired.kind !== 'acquired') throw new Error(acquired.kind)
+  await api.table.executions.commit(api.owner.tenant, id, acquired.row.fence, {}, { release: true })
   expect(await cancel()).toMatchObject({ status: 'running' })
   expect((await api.table.executions.get(api.owner.tenant, id))?.lease).toBeNull()
 })

@@ -71,9 +71,9 @@ it('streams events as they happen, with comments during silence', async () => {
 
 it('streams the end of an execution whose worker crashed before it wrote the event', async () => {
   const now = Date.now()
-  const taken = await api.table.executions.acquireLease(api.owner.tenant, id, { owner: 'w', now, expiresAt: now + 1_000 })
-  if (taken.kind !== 'acquired') throw new Error(taken.kind)
-  await api.table.executions.commit(api.owner.tenant, id, taken.row.fence, { status: 'failed', reason: 'dead_letter', endedAt: now })
+  const acquired = await api.table.executions.acquireLease(api.owner.tenant, id, { owner: 'w', now, expiresAt: now + 1_000 })
+  if (acquired.kind !== 'acquired') throw new Error(acquired.kind)
+  await api.table.executions.commit(api.owner.tenant, id, acquired.row.fence, { status: 'failed', reason: 'dead_letter', endedAt: now })
   const frames = await collectSse(await follow())
   expect(frames.map((frame) => [frame.id, frame.event])).toEqual([
     ['0', 'status'],

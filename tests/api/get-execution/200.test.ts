@@ -35,13 +35,13 @@ it('returns the present state after `wait`', async () => {
 it('returns a result stored in an object', async () => {
   const id = await accept()
   const now = Date.now()
-  const taken = await api.table.executions.acquireLease(api.owner.tenant, id, { owner: 'w', now, expiresAt: now + 1_000 })
-  if (taken.kind !== 'acquired') throw new Error(taken.kind)
+  const acquired = await api.table.executions.acquireLease(api.owner.tenant, id, { owner: 'w', now, expiresAt: now + 1_000 })
+  if (acquired.kind !== 'acquired') throw new Error(acquired.kind)
   const objectKey = `tenants/${api.owner.tenant}/${containerId}/results/r`
   const { bytes } = await api.objects.put(objectKey, Buffer.from(JSON.stringify({ ...emptyResult, stdout: 'big' })), {
     contentType: 'application/json',
   })
-  await api.table.executions.commit(api.owner.tenant, id, taken.row.fence, {
+  await api.table.executions.commit(api.owner.tenant, id, acquired.row.fence, {
     status: 'succeeded',
     endedAt: now,
     resultRef: { objectKey, bytes },

@@ -89,9 +89,9 @@ it('resumes a stream after a sequence number and ends it with [DONE]', async () 
 it('streams the end of a turn whose worker crashed before it wrote the event', async () => {
   const { id } = await api.openai().responses.create({ model: 'demo', input: 'Hi', background: true })
   const now = Date.now()
-  const taken = await api.table.responses.acquireLease(api.owner.tenant, id, { owner: 'w', now, expiresAt: now + 1_000 })
-  if (taken.kind !== 'acquired') throw new Error(taken.kind)
-  await api.table.responses.commit(api.owner.tenant, id, taken.row.fence, {
+  const acquired = await api.table.responses.acquireLease(api.owner.tenant, id, { owner: 'w', now, expiresAt: now + 1_000 })
+  if (acquired.kind !== 'acquired') throw new Error(acquired.kind)
+  await api.table.responses.commit(api.owner.tenant, id, acquired.row.fence, {
     status: 'failed',
     error: { code: 'server_error', message: 'Lost.' },
     completedAt: now,

@@ -112,9 +112,9 @@ function leasedRows<Row extends LeasedRow>(
 
     it('grant the lease, the next fencing token and the patch in one write', async () => {
       const row = await created()
-      const taken = await store().acquireLease(row.tenant, row.id, leaseOf('w1', T0), working)
+      const acquired = await store().acquireLease(row.tenant, row.id, leaseOf('w1', T0), working)
       const expected = { ...row, ...working, fence: 1, lease: { owner: 'w1', expiresAt: T0 + LEASE_MS }, dueAt: T0 + LEASE_MS }
-      expect(taken).toEqual({ kind: 'acquired', row: expected })
+      expect(acquired).toEqual({ kind: 'acquired', row: expected })
       expect(await store().get(row.tenant, row.id)).toEqual(expected)
     })
 

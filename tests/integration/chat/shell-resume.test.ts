@@ -69,10 +69,10 @@ it('streams each part of a shell call once, although two workers die while it ru
       },
     )
   const end = async (id: string, stdout: string) => {
-    const taken = await table.executions.acquireLease(tenant, id, { owner: 'worker', now: fixture.now, expiresAt: fixture.now + 30_000 })
-    if (taken.kind !== 'acquired') throw new Error(taken.kind)
+    const acquired = await table.executions.acquireLease(tenant, id, { owner: 'worker', now: fixture.now, expiresAt: fixture.now + 30_000 })
+    if (acquired.kind !== 'acquired') throw new Error(acquired.kind)
     const result = { ...emptyResult, stdout, exit: { code: 0, signal: null } }
-    await table.executions.commit(tenant, id, taken.row.fence, { status: 'succeeded', endedAt: fixture.now, result, tailEvents: [] })
+    await table.executions.commit(tenant, id, acquired.row.fence, { status: 'succeeded', endedAt: fixture.now, result, tailEvents: [] })
     fixture.deps.signals.notify(`execution:${id}`)
   }
 

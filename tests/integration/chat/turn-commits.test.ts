@@ -31,9 +31,9 @@ const message = (id: string, text: string): ResponseItem => ({
 /** A turn of a worker that takes the lease of the row at `now`, epoch ms. */
 async function takeTurn(row: ResponseRecord, owner: string, now: number, objects: ObjectStore): Promise<Turn> {
   const lease = { owner, now, expiresAt: now + 30_000 }
-  const taken = await fixture.storage.table.responses.acquireLease(row.tenant, row.id, lease, { status: 'in_progress' })
-  if (taken.kind !== 'acquired') throw new Error(taken.kind)
-  return new Turn({ ...fixture.deps, objects }, taken.row, null, null, () => undefined)
+  const acquired = await fixture.storage.table.responses.acquireLease(row.tenant, row.id, lease, { status: 'in_progress' })
+  if (acquired.kind !== 'acquired') throw new Error(acquired.kind)
+  return new Turn({ ...fixture.deps, objects }, acquired.row, null, null, () => undefined)
 }
 
 /** A turn with the lease of its row, whose first write of an object waits for `go`. */

@@ -61,13 +61,13 @@ describe('a job with only failing steps', () => {
     const container = await fixture.newContainer()
     const id = await fixture.accept(container)
     const next = await fixture.accept(container)
-    const taken = await fixture.storage.table.executions.acquireLease(container.tenant, id, {
+    const acquired = await fixture.storage.table.executions.acquireLease(container.tenant, id, {
       owner: 'w',
       now: fixture.now,
       expiresAt: fixture.now + LEASE_MS,
     })
-    if (taken.kind !== 'acquired') throw new Error(taken.kind)
-    await fixture.storage.table.executions.commit(container.tenant, id, taken.row.fence, {
+    if (acquired.kind !== 'acquired') throw new Error(acquired.kind)
+    await fixture.storage.table.executions.commit(container.tenant, id, acquired.row.fence, {
       status: 'running',
       startedAt: fixture.now,
       sandboxId: 'sbx_1',
@@ -127,13 +127,13 @@ describe('a repeated acceptance', () => {
     const container = await fixture.newContainer()
     const id = await fixture.accept(container)
     const { tenant } = container
-    const taken = await fixture.storage.table.executions.acquireLease(tenant, id, {
+    const acquired = await fixture.storage.table.executions.acquireLease(tenant, id, {
       owner: 'w',
       now: fixture.now,
       expiresAt: fixture.now + LEASE_MS,
     })
-    if (taken.kind !== 'acquired') throw new Error(taken.kind)
-    await fixture.storage.table.executions.commit(tenant, id, taken.row.fence, { status: 'succeeded', endedAt: fixture.now })
+    if (acquired.kind !== 'acquired') throw new Error(acquired.kind)
+    await fixture.storage.table.executions.commit(tenant, id, acquired.row.fence, { status: 'succeeded', endedAt: fixture.now })
     await fixture.storage.table.containers.markDeleted(tenant, container.id, fixture.now)
     await expect(acceptExecution(fixture.deps, executionRow({ tenant, id, containerId: container.id }), fixture.now)).rejects.toMatchObject(
       {

@@ -51,14 +51,14 @@ describe('the reconciler removes', () => {
     const { tenant, id: containerId } = container
     const id = await fixture.accept(container)
     const { table } = fixture.storage
-    const taken = await table.executions.acquireLease(tenant, id, { owner: 'w', now: fixture.now, expiresAt: fixture.now + LEASE_MS })
-    if (taken.kind !== 'acquired') throw new Error(taken.kind)
+    const acquired = await table.executions.acquireLease(tenant, id, { owner: 'w', now: fixture.now, expiresAt: fixture.now + LEASE_MS })
+    if (acquired.kind !== 'acquired') throw new Error(acquired.kind)
     const owner = { kind: 'execution', tenant, id } as const
     const say = (firstSeq: number) =>
       table.events.append(owner, {
         firstSeq,
         events: [{ seq: firstSeq, at: fixture.now, type: 'stdout', cell: 0, text: 'secret' }],
-        fence: taken.row.fence,
+        fence: acquired.row.fence,
         sourceSeq: null,
       })
     await say(1)
@@ -81,15 +81,15 @@ describe('the reconciler removes', () => {
     const row: ResponseRecord = { ...responseRow({ createdAt: fixture.now }), request: { ...responseRow().request, store } }
     const { tenant, id } = row
     await fixture.storage.table.responses.create(row)
-    const taken = await fixture.storage.table.responses.acquireLease(tenant, id, {
+    const acquired = await fixture.storage.table.responses.acquireLease(tenant, id, {
       owner: 'w',
       now: fixture.now,
       expiresAt: fixture.now + LEASE_MS,
     })
-    if (taken.kind !== 'acquired') throw new Error(taken.kind)
+    if (acquired.kind !== 'acquired') throw new Error(acquired.kind)
     await fixture.storage.objects.put(`${objectPrefix(tenant, id)}results/x`, Buffer.from('{}'), { contentType: 'application/json' })
     const end = { status: 'completed', completedAt: fixture.now } as const
-    await fixture.storage.table.responses.commit(tenant, id, taken.row.fence, end, { removeAt: responseRemoval(row, fixture.now) })
+    await fixture.storage.table.responses.commit(tenant, id, acquired.row.fence, end, { removeAt: responseRemoval(row, fixture.now) })
     const ended = fixture.now
     await fixture.passAt(ended + keptMs - 1)
     expect(await fixture.storage.table.responses.get(tenant, id)).toMatchObject({ status: 'completed' })
