@@ -3,7 +3,7 @@ import { CommandError, type Command } from './command.ts'
 
 export const keysRevoke: Command = {
   usage: 'keys revoke KEY_ID',
-  summary: 'end an API key; servers that know it already may believe it for five more seconds',
+  summary: 'revoke an API key; running servers reject it within five seconds',
   async run(args, deps) {
     const { positionals } = readArguments(args, ['KEY_ID'], {})
     const id = positionals[0] ?? ''

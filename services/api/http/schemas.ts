@@ -6,10 +6,10 @@ export const ErrorBody = lazySchema(() =>
   z
     .object({
       error: z.object({
-        message: z.string().openapi({ description: 'One sentence that says what to do.' }),
+        message: z.string().openapi({ description: 'What happened, why, and what to do.' }),
         type: z.string().openapi({ example: 'invalid_request_error' }),
         code: z.enum(Object.keys(ERRORS) as [keyof typeof ERRORS, ...(keyof typeof ERRORS)[]]).nullable(),
-        param: z.string().nullable().openapi({ description: 'The field at fault.' }),
+        param: z.string().nullable().openapi({ description: 'The field that caused the error.' }),
       }),
       request_id: z.string().openapi({ description: 'Also in the header `x-request-id`.' }),
     })
@@ -52,7 +52,7 @@ export const queryInteger = (min: number, max: number, description: string) =>
 export const ListQuery = z.object({
   after: z.string().max(200).optional().openapi({ description: 'Id of the last object of the page before.' }),
   limit: queryInteger(1, 100, 'Objects on a page, 20 by default.').optional(),
-  order: z.enum(['asc', 'desc']).optional().openapi({ description: 'By time of creation; `desc` by default.' }),
+  order: z.enum(['asc', 'desc']).optional().openapi({ description: 'Order by time of creation; `desc` by default.' }),
 })
 export type ListQuery = z.infer<typeof ListQuery>
 /** For native routes, which refuse a parameter that they do not know. OpenAI's routes ignore it, because later SDKs send more. */

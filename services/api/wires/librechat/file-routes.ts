@@ -94,7 +94,9 @@ const probe = defineRoute({
   operationId: 'librechatObject',
   tag: 'LibreChat',
   summary: 'Check that a file of a session exists',
-  answers: { 200: { description: 'It does.', schema: () => z.looseObject({ lastModified: z.string(), size: z.int(), etag: z.string() }) } },
+  answers: {
+    200: { description: 'The file exists.', schema: () => z.looseObject({ lastModified: z.string(), size: z.int(), etag: z.string() }) },
+  },
   errors: ['container_not_found', 'file_not_found'],
   handle: async (call) => {
     const file = await requested(call)
@@ -110,7 +112,7 @@ const remove = defineRoute({
   operationId: 'librechatDeleteFile',
   tag: 'LibreChat',
   summary: 'Delete a file of a session',
-  answers: { 200: { description: 'It is deleted.', schema: () => z.object({ message: z.string() }) } },
+  answers: { 200: { description: 'The file is deleted.', schema: () => z.object({ message: z.string() }) } },
   errors: ['container_not_found', 'file_not_found'],
   handle: async (call) => {
     await deleteFile(call.deps, await requested(call))

@@ -20,7 +20,10 @@ const execRoute = defineRoute({
   body: ExecBody,
   answers: {
     200: { description: 'The code ended.', schema: ExecResult },
-    422: { description: 'An input does not exist, or the request needs what this service does not have.', schema: LibreChatError },
+    422: {
+      description: 'An input does not exist, or the request needs a feature that this service does not have.',
+      schema: LibreChatError,
+    },
     504: { description: 'The code ran longer than the server can hold a call open, and was cancelled.', schema: LibreChatError },
   },
   errors: ['container_not_found', 'file_not_found', 'too_many_queued', 'concurrency_limit_reached', 'sandbox_unavailable'],
@@ -37,7 +40,7 @@ const healthRoute = defineRoute({
   operationId: 'librechatHealth',
   tag: 'LibreChat',
   summary: 'Liveness of the wire',
-  answers: { 200: { description: 'It serves.', schema: () => z.object({ status: z.literal('ok') }) } },
+  answers: { 200: { description: 'The service is running.', schema: () => z.object({ status: z.literal('ok') }) } },
   handle: () => json(200, { status: 'ok' }),
 })
 

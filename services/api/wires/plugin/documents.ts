@@ -47,7 +47,7 @@ export const pluginDocument = (publicUrl: string): string =>
             },
             responses: {
               200: {
-                description: 'It ran. Failing code is a result too: check returncode and stderr.',
+                description: 'The program ended. Failing code is a result too: check returncode and stderr.',
                 content: {
                   'application/json': {
                     schema: {

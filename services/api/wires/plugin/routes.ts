@@ -13,7 +13,7 @@ const pluginManifestRoute = defineRoute({
   scope: 'public',
   operationId: 'getPluginManifest',
   tag: 'Plugin',
-  summary: 'What a chat site reads first',
+  summary: 'Get the plugin manifest',
   answers: {
     200: { description: 'The manifest.', schema: () => z.looseObject({ schema_version: z.literal('v1') }).openapi('PluginManifest') },
   },
@@ -26,7 +26,7 @@ const pluginDocumentRoute = defineRoute({
   scope: 'public',
   operationId: 'getPluginDocument',
   tag: 'Plugin',
-  summary: 'What a model reads to wire itself up',
+  summary: 'Get the OpenAPI document of the plugin',
   answers: {
     200: {
       description: 'A small OpenAPI document of `/execute`.',
@@ -46,7 +46,7 @@ const pluginLogoRoute = defineRoute({
   scope: 'public',
   operationId: 'getLogo',
   tag: 'Plugin',
-  summary: 'The picture that a chat site shows',
+  summary: 'Get the logo of the plugin',
   answers: { 200: { description: 'PNG, 64 by 64 pixels.', schema: () => z.string(), contentType: 'image/png' } },
   handle: () =>
     new Response(LOGO_PNG, {
@@ -70,13 +70,18 @@ const executeRoute = defineRoute({
   body: z.object({ code: z.string('give the program as a string').openapi({ example: 'print(6 * 7)' }) }).openapi('Execute'),
   answers: {
     200: {
-      description: 'It ran. Failing code is a result, not an error.',
+      description: 'The program ended. Failing code is a result, not an error.',
       schema: () =>
         z
           .object({
             stdout: z.string(),
             stderr: z.string(),
-            returncode: z.int().openapi({ description: 'As a shell has it: 0, 1, the code of `sys.exit`, 124 out of time, 137 killed.' }),
+            returncode: z
+              .int()
+              .openapi({
+                description:
+                  'The exit code as in a shell: 0 for success, 1 for an uncaught exception, the argument of `sys.exit`, 124 after the time limit, 137 when the process was killed.',
+              }),
           })
           .openapi('ScriptResult'),
     },

@@ -19,7 +19,10 @@ const runRoute = defineRoute({
   body: ProgramBody,
   answers: {
     200: { description: 'The program ended, or waits for results.', schema: ProgramResult },
-    422: { description: 'An input does not exist, or the request needs what this service does not have.', schema: LibreChatError },
+    422: {
+      description: 'An input does not exist, or the request needs a feature that this service does not have.',
+      schema: LibreChatError,
+    },
     504: { description: 'The code ran longer than the server can hold a call open, and was cancelled.', schema: LibreChatError },
   },
   errors: ['container_not_found', 'file_not_found', 'conflict', 'too_many_queued', 'concurrency_limit_reached', 'sandbox_unavailable'],

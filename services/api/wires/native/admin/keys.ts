@@ -86,7 +86,7 @@ const revokeKeyRoute = defineRoute({
   operationId: 'revokeKey',
   tag: 'Administration',
   summary: 'Revoke an API key',
-  description: 'Permanent; takes effect within five seconds. A second call keeps the first time.',
+  description: 'Permanent; takes effect within five seconds. A second call does not change `revoked_at`.',
   answers: { 200: { description: 'The revoked key.', schema: KeyObject } },
   errors: ['key_not_found'],
   async handle({ deps, param, note }) {

@@ -56,8 +56,8 @@ const deletePlanRoute = defineRoute({
   operationId: 'deletePlan',
   tag: 'Administration',
   summary: 'Delete a plan',
-  description: 'Tenants of the plan then have the default limits besides their own.',
-  answers: { 200: { description: 'It is deleted.', schema: deletedSchema('plan') } },
+  description: 'Tenants of the plan keep their individual limits; the other limits return to the default.',
+  answers: { 200: { description: 'The plan is deleted.', schema: deletedSchema('plan') } },
   errors: ['plan_not_found'],
   async handle({ deps, param }) {
     const name = param('plan')

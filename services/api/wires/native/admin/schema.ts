@@ -64,7 +64,7 @@ export const TenantObject = lazySchema(() =>
           completed_at: z.string().nullable(),
           removed_rows: z.int(),
           removed_objects: z.int(),
-          remains: z.array(z.string()).openapi({ description: 'What a deletion leaves, in words.' }),
+          remains: z.array(z.string()).openapi({ description: 'Description of what remains after the deletion.' }),
         })
         .nullable()
         .openapi({ description: 'Null for a tenant that was not deleted.' }),

@@ -108,7 +108,7 @@ const updateTenantRoute = defineRoute({
   operationId: 'updateTenant',
   tag: 'Administration',
   summary: 'Change a tenant',
-  description: 'Absent fields stay; a limit of null returns to the default. Changed limits apply within ten seconds.',
+  description: 'Absent fields are unchanged; a limit of null returns to the default. Changed limits apply within ten seconds.',
   body: UpdateTenant,
   answers: { 200: { description: 'The tenant.', schema: TenantObject } },
   errors: ['tenant_not_found', 'plan_not_found', 'conflict'],

@@ -10,7 +10,7 @@ const tenantUsageRoute = defineRoute({
   scope: 'admin',
   operationId: 'getTenantUsage',
   tag: 'Administration',
-  summary: 'What a tenant used, per day',
+  summary: 'Usage of a tenant per day',
   query: UsageQuery,
   answers: { 200: { description: 'Sums per day and in all.', schema: Usage } },
   errors: ['tenant_not_found'],

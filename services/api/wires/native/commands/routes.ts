@@ -37,8 +37,12 @@ const runCommandRoute = defineRoute({
   query: WaitQuery,
   body: RunCommand,
   answers: {
-    201: { description: 'It ended within `wait`. A failing command is a result, not an error.', schema: Command },
-    202: { description: 'It still runs; read it again at `Location`.', schema: Command, headers: { Location: 'Where to read it.' } },
+    201: { description: 'The command ended within `wait`. A failing command is a result, not an error.', schema: Command },
+    202: {
+      description: 'The command is still running; read it again at `Location`.',
+      schema: Command,
+      headers: { Location: 'The address of the object.' },
+    },
   },
   errors: ['container_not_found', 'limit_exceeded', 'too_many_queued', 'concurrency_limit_reached'],
   async handle(call) {
@@ -114,7 +118,7 @@ const getCommandRoute = defineRoute({
   operationId: 'getCommand',
   tag: 'Commands',
   summary: 'Get a command',
-  description: 'With `wait` the answer comes at its end, or after that many seconds as it is then.',
+  description: 'With `wait` the answer comes when the command ends, or after that many seconds with the state at that time.',
   query: WaitQuery,
   answers: { 200: { description: 'The command.', schema: Command } },
   errors: ['command_not_found', 'too_many_results'],
@@ -134,7 +138,7 @@ const cancelCommandRoute = defineRoute({
   operationId: 'cancelCommand',
   tag: 'Commands',
   summary: 'Cancel a command',
-  description: 'Sends SIGTERM and SIGHUP, two seconds later SIGKILL. Idempotent: one that has ended is answered as it is.',
+  description: 'Sends SIGTERM and SIGHUP, two seconds later SIGKILL. Idempotent: if it has ended, the answer has its final state.',
   answers: { 200: { description: 'The command as it is now; its end may follow.', schema: Command } },
   errors: ['command_not_found', 'too_many_results'],
   async handle(call) {

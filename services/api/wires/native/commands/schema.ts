@@ -71,7 +71,7 @@ export const Command = lazySchema(() =>
         .openapi({ description: '`succeeded` for exit code 0, `failed` with reason `error` for another one.' }),
       reason: z.enum(EXECUTION_REASONS).nullable(),
       exit_code: z.int().nullable(),
-      signal: z.string().nullable().openapi({ description: 'Name of the signal that ended it.' }),
+      signal: z.string().nullable().openapi({ description: 'Name of the signal that ended the command.' }),
       created_at: time(),
       started_at: time().nullable(),
       ended_at: time().nullable(),

@@ -21,9 +21,9 @@ const createUploadUrlRoute = defineRoute({
   operationId: 'createUploadUrl',
   tag: 'Container files',
   summary: 'Get a URL for a large upload',
-  description: 'PUT the bytes to the URL with the headers given, then call `complete`: before that the file is not there.',
+  description: 'PUT the bytes to the URL with these headers, then call `complete`, which creates the file.',
   body: UploadUrlBody,
-  answers: { 200: { description: 'Where to PUT.', schema: UploadUrl } },
+  answers: { 200: { description: 'The URL and the headers of the PUT.', schema: UploadUrl } },
   errors: ['container_not_found', 'invalid_file_name'],
   async handle(call) {
     const { deps, caller, body } = call
@@ -63,7 +63,7 @@ const completeUploadRoute = defineRoute({
   operationId: 'completeUpload',
   tag: 'Container files',
   summary: 'Finish a large upload',
-  description: 'Checks size and hash of what was PUT and makes the file appear. Idempotent.',
+  description: 'Checks size and hash of the uploaded bytes and creates the file. Idempotent.',
   answers: { 200: { description: 'The file.', schema: ContainerFile } },
   errors: ['container_not_found', 'file_not_found', 'upload_incomplete'],
   async handle(call) {

@@ -20,10 +20,10 @@ export const UploadUrlBody = z
 export const UploadUrl = lazySchema(() =>
   z
     .object({
-      id: z.string().openapi({ description: 'The file that it becomes: name it in `…/files/{file_id}/complete`.' }),
+      id: z.string().openapi({ description: 'Id of the future file, for `…/files/{file_id}/complete`.' }),
       object: z.literal('container.file.upload'),
       url: z.string().openapi({ description: 'PUT the bytes here, without an API key.' }),
-      headers: z.record(z.string(), z.string()).openapi({ description: 'To be sent exactly so with the PUT.' }),
+      headers: z.record(z.string(), z.string()).openapi({ description: 'Headers that the PUT must have unchanged.' }),
       expires_at: z.string().openapi({ format: 'date-time' }),
     })
     .openapi('UploadUrl'),

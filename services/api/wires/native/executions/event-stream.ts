@@ -26,7 +26,7 @@ function lastEventId(request: Request): number {
 
 /** Common parts of the routes that stream the events of an execution or a command. */
 export const EVENT_STREAM = {
-  headers: { 'last-event-id': 'Number of the last event that you have; `after` counts before it.' },
+  headers: { 'last-event-id': 'Number of the last event that you have. `after` has precedence.' },
   query: EventsQuery,
   answers: {
     200: {

@@ -37,8 +37,12 @@ const runCodeRoute = defineRoute({
   query: WaitQuery,
   body: RunCode,
   answers: {
-    201: { description: 'It ended within `wait`. Failing code is a result, not an error.', schema: Execution },
-    202: { description: 'It still runs; read it again at `Location`.', schema: Execution, headers: { Location: 'Where to read it.' } },
+    201: { description: 'The execution ended within `wait`. Failing code is a result, not an error.', schema: Execution },
+    202: {
+      description: 'The execution is still running; read it again at `Location`.',
+      schema: Execution,
+      headers: { Location: 'The address of the object.' },
+    },
   },
   errors: [
     'container_not_found',
@@ -135,7 +139,7 @@ const getExecutionRoute = defineRoute({
   operationId: 'getExecution',
   tag: 'Executions',
   summary: 'Get an execution',
-  description: 'With `wait` the answer comes at its end, or after that many seconds as it is then.',
+  description: 'With `wait` the answer comes when the execution ends, or after that many seconds with the state at that time.',
   query: WaitQuery,
   answers: { 200: { description: 'The execution.', schema: Execution } },
   errors: ['execution_not_found', 'too_many_results'],
@@ -164,7 +168,7 @@ const cancelExecutionRoute = defineRoute({
   operationId: 'cancelExecution',
   tag: 'Executions',
   summary: 'Cancel an execution',
-  description: 'Interrupts the code and kills it two seconds later. Idempotent: one that has ended is answered as it is.',
+  description: 'Interrupts the code and kills it two seconds later. Idempotent: if it has ended, the answer has its final state.',
   answers: { 200: { description: 'The execution as it is now; its end may follow.', schema: Execution } },
   errors: ['execution_not_found', 'too_many_results'],
   async handle(call) {

@@ -44,7 +44,9 @@ export const RunCode = z
     on_error: z
       .enum(['stop', 'continue'])
       .nullish()
-      .openapi({ description: 'What a failing cell of a notebook means for those after it; `stop` by default.' }),
+      .openapi({
+        description: 'Whether the later cells of a notebook run after a cell fails: `stop` (the default) skips them, `continue` runs them.',
+      }),
     store_history: z.boolean().nullish().openapi({ description: 'Whether `In`, `Out` and the execution count continue; true by default.' }),
     metadata: Metadata.nullish(),
   })
@@ -73,7 +75,7 @@ export const ExecutionFile = lazySchema(() =>
           description: `Works without a key for ${LIMITS.presignedSeconds} seconds; null once the file was deleted, and for a key without the scope "files".`,
         }),
       is_new: z.boolean(),
-      modified_from: z.string().optional().openapi({ description: 'Id of the version before.' }),
+      modified_from: z.string().optional().openapi({ description: 'Id of the previous version.' }),
     })
     .openapi('ExecutionFile'),
 )
@@ -108,10 +110,11 @@ export const Execution = lazySchema(() =>
       started_at: time().nullable(),
       ended_at: time().nullable(),
       queue_position: z.int().optional().openapi({
-        description: 'Executions before it, in its container and in the account if that runs as many as it may; only while it waits.',
+        description:
+          'Number of executions that run before this one: of its container, and of the account while it is at its concurrency limit. Absent unless the execution is queued.',
       }),
       expected_start_at: z.string().optional().openapi({
-        description: "An estimate from the average duration of the account's executions; only while it waits.",
+        description: "An estimate from the average duration of the account's executions. Absent unless the execution is queued.",
       }),
       outputs: z.array(NbOutput()).optional().openapi({ description: 'Outputs of plain code.' }),
       cells: z
@@ -125,17 +128,25 @@ export const Execution = lazySchema(() =>
         )
         .optional()
         .openapi({ description: 'Outputs of a notebook, by the position of the cell in it.' }),
-      stdout: z.string().openapi({ description: 'While it runs, the output so far.' }),
+      stdout: z.string().openapi({ description: 'The output so far while the execution runs.' }),
       stderr: z.string(),
       error: z.object({ name: z.string(), value: z.string(), traceback: z.array(z.string()) }).nullable(),
       files: z.array(ExecutionFile()),
       lost: z
         .array(z.object({ what: z.string(), reason: z.string() }))
-        .openapi({ description: 'Everything that could be expected and is not there.' }),
+        .openapi({ description: 'Expected parts of the result that are missing, with the reason.' }),
       omitted: z
-        .array(z.object({ what: z.string(), bytes: z.int(), url: z.string().openapi({ description: 'Where to read it, with the key.' }) }))
+        .array(
+          z.object({
+            what: z.string(),
+            bytes: z.int(),
+            url: z.string().openapi({ description: 'The address of the part; it needs the API key.' }),
+          }),
+        )
         .optional()
-        .openapi({ description: 'What the answer leaves out because it is large. It is stored; texts are cut to their start.' }),
+        .openapi({
+          description: 'Parts that the answer omits because of their size. They are stored; of a long text the answer has the start.',
+        }),
       usage: ExecutionUsage().nullable().openapi({ description: 'Null until it has ended.' }),
       metadata: z.record(z.string(), z.string()),
     })

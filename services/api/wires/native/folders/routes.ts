@@ -75,11 +75,11 @@ const makeFolderRoute = defineRoute({
   operationId: 'makeFolder',
   tag: TAG,
   summary: 'Make a folder',
-  description: 'With its parents. A folder that exists is answered as it is. An empty folder does not outlive its sandbox.',
+  description: 'Creates missing parents too. For an existing folder the answer has its entry. An empty folder ends with its sandbox.',
   body: schema.MakeFolderBody,
   answers: {
-    200: { description: 'It existed.', schema: schema.Entry },
-    201: { description: 'It is new.', schema: schema.Entry },
+    200: { description: 'The folder existed already.', schema: schema.Entry },
+    201: { description: 'The folder was created.', schema: schema.Entry },
   },
   errors: ERROR_CODES,
   async handle(call) {
@@ -95,7 +95,7 @@ const moveEntryRoute = defineRoute({
   operationId: 'moveEntry',
   tag: TAG,
   summary: 'Move or rename a file or folder',
-  description: 'Parents of the new path are made. The file at the new path gets a new id.',
+  description: 'Creates missing parents of the new path. The file gets a new id at the new path.',
   body: schema.MoveBody,
   answers: { 200: { description: 'The entry at its new path.', schema: schema.Entry } },
   errors: ERROR_CODES,
@@ -114,7 +114,7 @@ const removeEntryRoute = defineRoute({
   tag: TAG,
   summary: 'Remove a file or folder',
   query: schema.RemoveQuery,
-  answers: { 200: { description: 'It is gone.', schema: schema.RemovedEntry } },
+  answers: { 200: { description: 'The entry is removed.', schema: schema.RemovedEntry } },
   errors: ERROR_CODES,
   async handle(call) {
     const { path, recursive = false } = call.query

@@ -35,7 +35,11 @@ export const PreviewQuery = z.strictObject({
 })
 export const MakeFolderBody = z.strictObject({ path }).openapi('MakeFolder')
 export const MoveBody = z
-  .strictObject({ from: path, to: path, overwrite: z.boolean().nullish().openapi({ description: 'Replaces a file that is there.' }) })
+  .strictObject({
+    from: path,
+    to: path,
+    overwrite: z.boolean().nullish().openapi({ description: 'Whether an existing file is replaced.' }),
+  })
   .openapi('MoveEntry')
 export const UnpackBody = z
   .strictObject({
@@ -52,10 +56,10 @@ export const Entry = lazySchema(() =>
       path: z.string(),
       name: z.string(),
       type: z.enum(['file', 'folder', 'link', 'other']),
-      bytes: z.int().openapi({ description: '0 unless it is a file.' }),
+      bytes: z.int().openapi({ description: 'Bytes of a file; 0 for other entries.' }),
       modified_at: z.string().openapi({ format: 'date-time' }),
       mode: z.string().openapi({ description: 'Permission bits, octal.', example: '0644' }),
-      target: z.string().nullable().openapi({ description: 'Where a link leads.' }),
+      target: z.string().nullable().openapi({ description: 'The target of a symbolic link.' }),
     })
     .openapi('ContainerEntry'),
 )
@@ -64,7 +68,7 @@ export const EntryList = lazySchema(() =>
     .object({
       object: z.literal('list'),
       data: z.array(Entry()),
-      has_more: z.boolean().openapi({ description: 'The limit cut the list.' }),
+      has_more: z.boolean().openapi({ description: 'Whether the limit shortened the list.' }),
     })
     .openapi('ContainerEntryList'),
 )
@@ -73,7 +77,7 @@ export const RemovedEntry = lazySchema(() =>
     .object({
       object: z.literal('container.entry.deleted'),
       path: z.string(),
-      removed: z.int().openapi({ description: 'Entries that are gone.' }),
+      removed: z.int().openapi({ description: 'The paths that were removed.' }),
     })
     .openapi('RemovedEntry'),
 )

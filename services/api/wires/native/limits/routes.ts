@@ -25,10 +25,8 @@ const Limits = lazySchema(() =>
         }),
       ),
       memory_limits: z.array(z.object({ memory_limit: z.enum(MEMORY_TIERS), memory_bytes: z.int() })),
-      images: z
-        .array(z.string())
-        .openapi({ description: 'Images that a container may name; the first is that of containers that name none.' }),
-      recovery_ms: z.int().openapi({ description: 'How long a crashed worker can hold a job up.' }),
+      images: z.array(z.string()).openapi({ description: 'Images that a container may name; the first is the default.' }),
+      recovery_ms: z.int().openapi({ description: 'Maximum delay of a job whose worker crashed, milliseconds.' }),
     })
     .openapi('Limits'),
 )

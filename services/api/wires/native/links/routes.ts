@@ -22,7 +22,7 @@ const followLinkRoute = defineRoute({
   operationId: 'followLink',
   tag: 'Links',
   summary: 'Download by a long-lived link',
-  answers: { 302: { description: 'To the bytes, by a fresh presigned URL.', headers: { Location: 'The presigned URL.' } } },
+  answers: { 302: { description: 'Redirects to the bytes, at a new presigned URL.', headers: { Location: 'The presigned URL.' } } },
   description: 'The operator can set that links open only with an API key of their tenant.',
   errors: ['link_not_found', 'invalid_api_key'],
   async handle({ deps, request, param, publicUrl, note, authenticate }) {
@@ -64,8 +64,8 @@ const revokeLinkRoute = defineRoute({
   tag: 'Links',
   summary: 'Revoke a link',
   description:
-    'It answers 404 from then on. Answers show its id as `link_id`: beside each file and picture of a call, and in `x_cellblock` of a citation. A presigned URL that was handed out before lives its few minutes.',
-  answers: { 200: { description: 'It is revoked.', schema: deletedSchema('link.deleted') } },
+    'The link answers 404 afterwards. Answers have its id as `link_id`: beside each file and image of a call, and in `x_cellblock` of a citation. A presigned URL that was issued before remains valid for a few minutes.',
+  answers: { 200: { description: 'The link is revoked.', schema: deletedSchema('link.deleted') } },
   errors: ['link_not_found'],
   async handle(call) {
     const { deps, caller, param } = call
@@ -91,7 +91,7 @@ const listFileLinksRoute = defineRoute({
   operationId: 'listFileLinks',
   tag: 'Links',
   summary: 'List the links to a file',
-  description: 'All that were made and have not been swept away, oldest first.',
+  description: 'All links whose records still exist, revoked and expired ones included, oldest first.',
   answers: { 200: { description: 'The links, without their addresses.', schema: LinkList } },
   errors,
   async handle(call) {
@@ -107,10 +107,10 @@ const revokeFileLinksRoute = defineRoute({
   operationId: 'revokeFileLinks',
   tag: 'Links',
   summary: 'Revoke all links to a file',
-  description: 'Each answers 404 from then on. The file stays, and a later answer may link to it again.',
+  description: 'Each link answers 404 afterwards. The file remains, and a later answer may contain a new link to it.',
   answers: {
     200: {
-      description: 'They are revoked.',
+      description: 'All links to the file are revoked.',
       schema: () =>
         z.object({ object: z.literal('link.list.deleted'), deleted: z.literal(true), revoked: z.int() }).openapi('RevokedLinks'),
     },

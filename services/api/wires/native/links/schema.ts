@@ -15,7 +15,7 @@ export const Link = lazySchema(() =>
       revoked_at: z.string().nullable(),
     })
     .openapi('Link', {
-      description: 'A lasting link. Its address is shown once, in the answer that it was made for: only its hash is stored.',
+      description: 'A long-lived link. Its address appears once, in the answer for which it was created: only its hash is stored.',
     }),
 )
 export const LinkList = listSchema(Link, 'LinkList')

@@ -10,7 +10,7 @@ const usageRoute = defineRoute({
   scope: 'read',
   operationId: 'getUsage',
   tag: 'Service',
-  summary: 'What was used, per day',
+  summary: 'Usage per day',
   description: `Executions that have ended, by the UTC day on which they were accepted, each counted once, and what saving the variables of idle containers took, which runs user code. At most ${MAX_USAGE_DAYS} days an answer. A key that is bound to an end user sees that user's only.`,
   query: UsageQuery,
   answers: { 200: { description: 'Sums per day and in all.', schema: Usage } },

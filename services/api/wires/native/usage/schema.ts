@@ -19,7 +19,7 @@ const Sum = lazySchema(() =>
     executions: z.int(),
     sandbox_seconds: z.number(),
     cpu_seconds: z.number(),
-    peak_memory_bytes: z.int().openapi({ description: 'The highest of one execution.' }),
+    peak_memory_bytes: z.int().openapi({ description: 'The highest memory use of a single execution.' }),
     output_bytes: z.int(),
     cost_usd: z
       .number()
@@ -35,7 +35,7 @@ export const Usage = lazySchema(() =>
       object: z.literal('usage'),
       from: z.string(),
       to: z.string(),
-      days: z.array(Sum().extend({ date: z.string() })).openapi({ description: 'Days on which something ran, the earliest first.' }),
+      days: z.array(Sum().extend({ date: z.string() })).openapi({ description: 'Days with at least one execution, the earliest first.' }),
       total: Sum(),
       prices_as_of: z.string(),
       prices_region: z.string(),

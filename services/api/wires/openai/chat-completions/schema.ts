@@ -85,7 +85,7 @@ const Extension = lazySchema(() =>
     })
     .openapi({
       description:
-        'The container that code ran in, for the `container` of the next request; the files and images that the code made; and the parameters that had no effect.',
+        'The container in which code ran, for the `container` of the next request; the files and images that the code created; and the parameters that had no effect.',
     }),
 )
 

@@ -17,7 +17,7 @@ const uploadContainerFileRoute = defineRoute({
   operationId: 'createContainerFile',
   tag: 'Container files',
   summary: 'Put a file into a container',
-  description: 'A multipart form with the file, or JSON `{"file_id": "…"}` for a copy. A path that is there already gets a new version.',
+  description: 'A multipart form with the file, or JSON `{"file_id": "…"}` for a copy. A file at an existing path becomes its new version.',
   streamed: {
     contentType: 'multipart/form-data',
     schema: FileForm,
@@ -42,7 +42,7 @@ const listContainerFilesRoute = defineRoute({
   operationId: 'listContainerFiles',
   tag: 'Container files',
   summary: 'List the files of a container',
-  description: 'What is in `/mnt/data` now: current versions only.',
+  description: 'The current versions of the files in `/mnt/data`.',
   query: ListQuery,
   answers: { 200: { description: 'A page of files.', schema: listSchema(ContainerFile, 'ContainerFileList') } },
   errors: ['container_not_found'],
@@ -78,8 +78,8 @@ const deleteContainerFileRoute = defineRoute({
   operationId: 'deleteContainerFile',
   tag: 'Container files',
   summary: 'Delete a file of a container',
-  description: 'Links to it stop working. The sandbox loses it before the next execution.',
-  answers: { 200: { description: 'It is gone.', schema: deletedSchema('container.file.deleted') } },
+  description: 'Links to the file stop working. It is removed from the sandbox before the next execution.',
+  answers: { 200: { description: 'The file is deleted.', schema: deletedSchema('container.file.deleted') } },
   errors: ['container_not_found', 'file_not_found'],
   async handle(call) {
     const { deps, caller } = call
@@ -104,7 +104,10 @@ const containerFileContentRoute = defineRoute({
   tag: 'Container files',
   summary: 'Download a file',
   answers: {
-    302: { description: 'To the bytes, by a URL that works without a key for a few minutes.', headers: { Location: 'The presigned URL.' } },
+    302: {
+      description: 'Redirects to the bytes, at a URL that works without a key for a few minutes.',
+      headers: { Location: 'The presigned URL.' },
+    },
   },
   errors: ['container_not_found', 'file_not_found'],
   async handle(call) {

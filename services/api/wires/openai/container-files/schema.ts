@@ -5,7 +5,11 @@ import { LIMITS } from '../../../../core/limits.ts'
 export const CopyFileBody = z
   .object({
     file_id: z.string().max(200).openapi({ description: 'A file of `/v1/files` or of another container: it is copied.' }),
-    path: z.string().max(4_096).nullish().openapi({ description: 'Where to put it below /mnt/data; the same path as there unless given.' }),
+    path: z
+      .string()
+      .max(4_096)
+      .nullish()
+      .openapi({ description: 'The path of the copy below /mnt/data. By default the path of the source.' }),
   })
   .openapi('CopyFile')
 
@@ -16,7 +20,7 @@ export const FileForm = lazySchema(() =>
         .string()
         .optional()
         .openapi({ format: 'binary', description: `At most ${LIMITS.maxMultipartFileBytes} bytes.` }),
-      path: z.string().optional().openapi({ description: 'Where to put it below /mnt/data; its own name unless given.' }),
+      path: z.string().optional().openapi({ description: 'The path of the file below /mnt/data. By default its file name.' }),
       file_id: z.string().optional().openapi({ description: 'Instead of `file`: a file of `/v1/files` or of another container.' }),
     })
     .openapi('FileForm'),

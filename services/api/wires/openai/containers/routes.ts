@@ -22,7 +22,7 @@ const createContainerRoute = defineRoute({
   operationId: 'createContainer',
   tag: 'Containers',
   summary: 'Create a container',
-  description: 'Makes a notebook session. No sandbox starts before code runs in it.',
+  description: 'Creates a notebook session. Its sandbox starts when code runs in it.',
   body: CreateContainer,
   creates: 'container',
   answers: { 200: { description: 'The container.', schema: ContainerSchema } },
@@ -136,8 +136,9 @@ const deleteContainerRoute = defineRoute({
   operationId: 'deleteContainer',
   tag: 'Containers',
   summary: 'Delete a container',
-  description: 'Ends what runs in it, then removes its files, variables and history. From the answer on it does not exist any more.',
-  answers: { 200: { description: 'It is gone.', schema: deletedSchema('container.deleted') } },
+  description:
+    'Cancels its running executions and commands, then removes its files, variables and history. After the answer the container no longer exists.',
+  answers: { 200: { description: 'The container is deleted.', schema: deletedSchema('container.deleted') } },
   errors: ['container_not_found'],
   async handle(call) {
     const { deps, caller } = call

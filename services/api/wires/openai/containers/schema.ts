@@ -31,7 +31,9 @@ export const ContainerLimitsBody = z
       }),
     ),
   )
-  .openapi('ContainerLimits', { description: 'Less than the account has, by the names of `/v1/limits`. What is left out is as there.' })
+  .openapi('ContainerLimits', {
+    description: 'Limits below those of the account, by the names of `/v1/limits`. An absent limit has the value of the account.',
+  })
 
 /** An unknown field is refused, because a misspelt `image` or `limits` would otherwise give another container than the caller wants. */
 export const CreateContainer = z
@@ -77,11 +79,11 @@ export const Container = lazySchema(() =>
       last_active_at: z.int(),
       expires_after: z.object({ anchor: z.literal('last_active_at'), minutes: z.int() }),
       memory_limit: MemoryLimit,
-      image: z.string().openapi({ description: 'The image that its next sandbox has.', example: 'standard' }),
+      image: z.string().openapi({ description: 'The image of its next sandbox.', example: 'standard' }),
       limits: z
         .record(z.string(), z.int())
         .optional()
-        .openapi({ description: 'What it was created with, when that is less than the account has.' }),
+        .openapi({ description: 'The limits of the container, if they are below those of the account.' }),
       network_policy: z.object({ type: z.literal('disabled') }),
       skills: z
         .array(z.object({ name: z.string(), description: z.string(), path: z.string() }))

@@ -34,7 +34,7 @@ const createConversationRoute = defineRoute({
   operationId: 'createConversation',
   tag: 'Conversations',
   summary: 'Create a conversation',
-  description: 'A body that is left out means an empty conversation.',
+  description: 'Without a body the conversation is empty.',
   streamed: {
     contentType: 'application/json',
     schema: () => CreateConversation,
@@ -111,8 +111,8 @@ const deleteConversationRoute = defineRoute({
   operationId: 'deleteConversation',
   tag: 'Conversations',
   summary: 'Delete a conversation',
-  description: 'Its items go with it. Responses and containers stay.',
-  answers: { 200: { description: 'It is gone.', schema: deletedSchema('conversation.deleted') } },
+  description: 'Its items are deleted too. Responses and containers remain.',
+  answers: { 200: { description: 'The conversation is deleted.', schema: deletedSchema('conversation.deleted') } },
   errors: ['conversation_not_found'],
   async handle(call) {
     const { deps } = call
@@ -215,7 +215,7 @@ const deleteConversationItemRoute = defineRoute({
   operationId: 'deleteConversationItem',
   tag: 'Conversations',
   summary: 'Delete an item of a conversation',
-  description: 'Later turns do not read it any more.',
+  description: 'Later turns no longer read the item.',
   answers: { 200: { description: 'The conversation.', schema: Conversation } },
   errors: ['conversation_not_found', 'item_not_found'],
   async handle(call) {

@@ -15,7 +15,7 @@ export const CreateItems = z.object({ items: Items.min(1, 'give at least one ite
 const include = z
   .union([z.string().transform((name) => [name]), z.array(z.string())])
   .optional()
-  .openapi({ type: 'array', items: { type: 'string' }, description: 'As `include[]=code_interpreter_call.outputs`.' })
+  .openapi({ type: 'array', items: { type: 'string' }, description: 'Same effect as `include[]=code_interpreter_call.outputs`.' })
 export const ItemQuery = z.object({ include })
 export const ItemListQuery = ListQuery.extend({ include })
 

@@ -76,8 +76,8 @@ const deleteFileRoute = defineRoute({
   operationId: 'deleteFile',
   tag: 'Files',
   summary: 'Delete a file',
-  description: 'Copies of it in containers stay.',
-  answers: { 200: { description: 'It is gone.', schema: deletedSchema('file') } },
+  description: 'Copies of the file in containers remain.',
+  answers: { 200: { description: 'The file is deleted.', schema: deletedSchema('file') } },
   errors: ['file_not_found'],
   async handle(call) {
     const { deps } = call
@@ -96,7 +96,10 @@ const fileContentRoute = defineRoute({
   tag: 'Files',
   summary: 'Download a file',
   answers: {
-    302: { description: 'To the bytes, by a URL that works without a key for a few minutes.', headers: { Location: 'The presigned URL.' } },
+    302: {
+      description: 'Redirects to the bytes, at a URL that works without a key for a few minutes.',
+      headers: { Location: 'The presigned URL.' },
+    },
   },
   errors: ['file_not_found'],
   async handle(call) {

@@ -30,7 +30,7 @@ const listModelsRoute = defineRoute({
   operationId: 'listModels',
   tag: 'Language models',
   summary: 'List the models',
-  answers: { 200: { description: 'All of them.', schema: () => z.object({ object: z.literal('list'), data: z.array(Model()) }) } },
+  answers: { 200: { description: 'All models.', schema: () => z.object({ object: z.literal('list'), data: z.array(Model()) }) } },
   handle: ({ deps }) => json(200, { object: 'list', data: deps.models.list().map(renderModel) }),
 })
 

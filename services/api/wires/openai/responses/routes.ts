@@ -103,7 +103,7 @@ export const GetResponseQuery = z.object({
   include: z
     .union([z.string().transform((name) => [name]), z.array(z.string())])
     .optional()
-    .openapi({ type: 'array', items: { type: 'string' }, description: 'As `include[]=code_interpreter_call.outputs`.' }),
+    .openapi({ type: 'array', items: { type: 'string' }, description: 'Same effect as `include[]=code_interpreter_call.outputs`.' }),
   stream: z
     .enum(['true', 'false'], 'give true or false')
     .optional()
@@ -172,7 +172,7 @@ const deleteResponseRoute = defineRoute({
   tag: 'Responses',
   summary: 'Delete a response',
   description: 'A response that still runs is cancelled first. Its container and files are kept.',
-  answers: { 200: { description: 'It is gone.', schema: deletedSchema('response') } },
+  answers: { 200: { description: 'The response is deleted.', schema: deletedSchema('response') } },
   errors: ['response_not_found'],
   async handle(call) {
     const { deps } = call
@@ -190,7 +190,7 @@ const responseInputItemsRoute = defineRoute({
   scope: 'read',
   operationId: 'listInputItems',
   tag: 'Responses',
-  summary: 'List what a response was asked',
+  summary: 'List the input items of a response',
   query: ListQuery,
   answers: {
     200: {

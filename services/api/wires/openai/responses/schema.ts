@@ -89,7 +89,7 @@ export const CreateResponse = z
     model: z.string('name a model; GET /v1/models lists them').min(1).max(256).openapi({ example: 'demo' }),
     input: z
       .union([z.string(), atMost(MAX_ITEMS, z.array(InputItem))], 'give a string or a list of items')
-      .openapi({ description: 'What the user says: a string, or items (messages, function_call_output, items of earlier answers).' }),
+      .openapi({ description: 'The input of the turn: a string, or items (messages, function_call_output, items of earlier answers).' }),
     instructions: z.string().nullish(),
     tools: atMost(128, z.array(Tool)).nullish().openapi({
       description:
@@ -173,7 +173,7 @@ export const ResponseBody = lazySchema(() =>
         })
         .openapi({
           description:
-            'The container that was used, also for `auto`; what the model did not get to read of a conversation longer than its window, null when it read everything; and the parameters that were not sent because the model does not support them.',
+            'The container that was used, also for `auto`; the part of a conversation that was left out because it exceeds the context window, null if none was; and the parameters that were not sent because the model does not support them.',
         }),
     })
     .openapi('Response'),
@@ -184,7 +184,7 @@ export const ResponseEvent = lazySchema(() =>
   z
     .looseObject({
       type: z.string().openapi({ example: 'response.output_text.delta', description: 'The same as in the field `event`.' }),
-      sequence_number: z.int().openapi({ description: 'From 0 without a gap.' }),
+      sequence_number: z.int().openapi({ description: 'Consecutive numbers from 0.' }),
       response: ResponseBody().optional().openapi({ description: 'In `response.created`, `response.in_progress` and the terminal event.' }),
     })
     .openapi('ResponseEvent', {

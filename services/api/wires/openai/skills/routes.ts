@@ -98,8 +98,8 @@ const deleteSkillRoute = defineRoute({
   operationId: 'deleteSkill',
   tag: TAG,
   summary: 'Delete a skill',
-  description: 'With all its versions. Containers that have it keep it.',
-  answers: { 200: { description: 'It is gone.', schema: deletedSchema('skill.deleted') } },
+  description: 'Deletes all its versions. Containers that have the skill keep it.',
+  answers: { 200: { description: 'The skill is deleted.', schema: deletedSchema('skill.deleted') } },
   errors: ['skill_not_found'],
   async handle(call) {
     const skill = await skillOf(call, call.param('skill_id'))
@@ -130,7 +130,7 @@ const createVersionRoute = defineRoute({
   operationId: 'createSkillVersion',
   tag: TAG,
   summary: 'Add a version to a skill',
-  description: 'A version never changes. The same content as that of the latest version makes another version too.',
+  description: 'A version never changes. Content that equals the latest version creates another version too.',
   streamed: { contentType: 'multipart/form-data', schema: schema.SkillVersionForm, description: 'The files, or one zip archive.' },
   creates: 'skill',
   answers: { 200: { description: 'The version.', schema: schema.SkillVersion } },
@@ -201,7 +201,7 @@ const deleteVersionRoute = defineRoute({
   tag: TAG,
   summary: 'Delete a version of a skill',
   description: 'The default version cannot be deleted: set another one first, or delete the skill.',
-  answers: { 200: { description: 'It is gone.', schema: schema.DeletedSkillVersion } },
+  answers: { 200: { description: 'The version is deleted.', schema: schema.DeletedSkillVersion } },
   errors: ['skill_not_found', 'conflict'],
   async handle(call) {
     const { skill, version } = await named(call)

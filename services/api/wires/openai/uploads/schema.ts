@@ -12,7 +12,7 @@ export const CreateUpload = z
       .int('give a whole number')
       .min(0, 'give at least 0')
       .openapi({ description: `Exact size, at most ${LIMITS.maxFileBytes}.` }),
-    mime_type: z.string().max(200).openapi({ description: 'What the file is served as follows from its name.' }),
+    mime_type: z.string().max(200).openapi({ description: 'Accepted, but the content type of a download follows from the file name.' }),
     purpose: Purpose,
     expires_after: FileExpiry.nullish(),
   })
@@ -30,12 +30,12 @@ export const CompleteUpload = z
       .array(z.string().max(200))
       .min(1, 'name at least one part')
       .max(LIMITS.maxUploadParts, `name at most ${LIMITS.maxUploadParts} parts`)
-      .openapi({ description: 'In the order in which they make the file; parts that are not named are dropped.' }),
+      .openapi({ description: 'Ids of the parts in the order of the file. Parts that are not named are deleted.' }),
     md5: z
       .string()
       .regex(/^[0-9a-fA-F]{32}$/, 'give 32 hex digits')
       .nullish()
-      .openapi({ description: 'Of the whole file.' }),
+      .openapi({ description: 'MD5 of the whole file.' }),
   })
   .openapi('CompleteUpload')
 

@@ -110,7 +110,7 @@ const updateWebhookRoute = defineRoute({
   operationId: 'updateWebhookEndpoint',
   tag: TAG,
   summary: 'Change a webhook endpoint',
-  description: 'Absent fields stay. Deliveries that wait go to the new address.',
+  description: 'Absent fields are unchanged. Pending deliveries go to the new address.',
   body: schema.UpdateWebhook,
   answers: { 200: { description: 'The endpoint.', schema: schema.WebhookObject } },
   errors: ERROR_CODES,
@@ -136,8 +136,8 @@ const deleteWebhookRoute = defineRoute({
   operationId: 'deleteWebhookEndpoint',
   tag: TAG,
   summary: 'Delete a webhook endpoint',
-  description: 'Deliveries that wait end as `dead`.',
-  answers: { 200: { description: 'It is deleted.', schema: deletedSchema('webhook_endpoint.deleted') } },
+  description: 'Pending deliveries end as `dead`.',
+  answers: { 200: { description: 'The webhook endpoint is deleted.', schema: deletedSchema('webhook_endpoint.deleted') } },
   errors: ERROR_CODES,
   async handle(call) {
     const { id } = await webhookOf(call, call.param('webhook_endpoint_id'))
@@ -213,7 +213,7 @@ const listDeliveriesRoute = defineRoute({
   operationId: 'listWebhookDeliveries',
   tag: TAG,
   summary: 'List the deliveries to an endpoint',
-  description: `Ended ones are kept for ${LIMITS.deliveryDays} days.`,
+  description: `Ended deliveries are kept for ${LIMITS.deliveryDays} days.`,
   query: schema.DeliveryQuery,
   answers: { 200: { description: 'A page of deliveries.', schema: listSchema(schema.DeliveryObject, 'WebhookDeliveryList') } },
   errors: ERROR_CODES,
@@ -237,7 +237,7 @@ const listEventTypesRoute = defineRoute({
   operationId: 'listWebhookEventTypes',
   tag: TAG,
   summary: 'List the events that webhooks can have',
-  answers: { 200: { description: 'Their types.', schema: schema.EventTypeList } },
+  answers: { 200: { description: 'The types of events.', schema: schema.EventTypeList } },
   handle: () => json(200, { object: 'list', data: WEBHOOK_EVENT_TYPES }),
 })
 
