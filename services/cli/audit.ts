@@ -48,7 +48,8 @@ export const auditVerify: Command = {
   summary: 'check signatures and hash chain of consecutive audit digests, offline',
   async run(args, deps) {
     const [keyFile, ...files] = args
-    if (keyFile === undefined || files.length === 0) throw new CommandError('Name the public key and at least one digest.')
+    if (keyFile === undefined || files.length === 0)
+      throw new CommandError('The public key or the digests are missing. Name the file of the key and at least one digest.')
     const key = await readFile(resolve(deps.folder, keyFile), 'utf8')
     const digests: Digest[] = []
     for (const file of files) {
@@ -56,11 +57,17 @@ export const auditVerify: Command = {
       try {
         digests.push(readDigest(text, key))
       } catch (cause) {
-        throw new CommandError(`${file} is not genuine: ${cause instanceof Error ? cause.message : String(cause)}`, { cause })
+        throw new CommandError(
+          `${file} is not genuine: ${cause instanceof Error ? cause.message : String(cause)}. Check the key, and export the digest again.`,
+          { cause },
+        )
       }
     }
     const problem = digestsProblem(digests)
-    if (problem !== null) throw new CommandError(`The audit log was altered: ${problem}.`)
+    if (problem !== null)
+      throw new CommandError(
+        `The audit log was altered: ${problem}. Check that you gave every digest of the period. If you did, treat the log as tampered with.`,
+      )
     const blocks = digests.flatMap((digest) => digest.blocks)
     const entries = blocks.reduce((sum, block) => sum + block.entries.length, 0)
     deps.out(`${digests.length} digests, ${blocks.length} blocks, ${entries} entries: signatures and chain are intact.\n`)

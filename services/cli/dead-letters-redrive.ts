@@ -14,7 +14,8 @@ export const deadLettersRedrive: Command = {
     const [tenant = '', id = ''] = positionals
     if (isId('execution', id)) deps.out(`${await redriveExecution(deps, tenant, id, values['may-have-run'] === true)}\n`)
     else if (isId('response', id)) deps.out(`${await redriveResponse(deps, tenant, id)}\n`)
-    else throw new UsageError(`${id} is the id of neither an execution (exec_…) nor a response (resp_…).`)
+    else
+      throw new UsageError(`${id} is the id of neither an execution (exec_…) nor a response (resp_…). \`dead-letters list\` shows the ids.`)
     return 0
   },
 }
@@ -23,12 +24,15 @@ export const deadLettersRedrive: Command = {
 async function redriveExecution(deps: CliDeps, tenant: string, id: string, mayHaveRun: boolean): Promise<string> {
   const table = await deps.table()
   const row = await table.executions.get(tenant, id)
-  if (row === null) throw new CommandError(`The tenant ${tenant} has no execution ${id}.`)
+  if (row === null)
+    throw new CommandError(`The tenant ${tenant} has no execution ${id}. \`dead-letters list\` shows the ids with their tenants.`)
   if (row.reason !== 'dead_letter')
-    throw new CommandError(`${id} is no dead letter: it is ${row.status}${row.reason === null ? '' : ` (${row.reason})`}.`)
+    throw new CommandError(
+      `${id} is no dead letter: it is ${row.status}${row.reason === null ? '' : ` (${row.reason})`}. Only dead letters can be accepted again.`,
+    )
   if (row.sandboxId !== null && !mayHaveRun)
     throw new CommandError(
-      `The code of ${id} had been handed to a sandbox, so it may have run, in part or whole. Say --may-have-run when running it again does no harm.`,
+      `The code of ${id} was sent to a sandbox, so it may have run, in part or completely. Add --may-have-run if a second run does no harm.`,
     )
   const { containerId, subject, source, timeoutSeconds, onError, storeHistory, metadata, publicUrl } = row
   const { execution } = await accepted(() =>
@@ -48,10 +52,12 @@ async function redriveExecution(deps: CliDeps, tenant: string, id: string, mayHa
 async function redriveResponse(deps: CliDeps, tenant: string, id: string): Promise<string> {
   const table = await deps.table()
   const row = await table.responses.get(tenant, id)
-  if (row === null) throw new CommandError(`The tenant ${tenant} has no response ${id}.`)
-  if (row.error?.code !== 'dead_letter') throw new CommandError(`${id} is no dead letter: it is ${row.status}.`)
+  if (row === null)
+    throw new CommandError(`The tenant ${tenant} has no response ${id}. \`dead-letters list\` shows the ids with their tenants.`)
+  if (row.error?.code !== 'dead_letter')
+    throw new CommandError(`${id} is no dead letter: it is ${row.status}. Only dead letters can be accepted again.`)
   if (row.requestRef !== null)
-    throw new CommandError(`The request of ${id} is too big to be taken from its row: the caller must send it again.`)
+    throw new CommandError(`The request of ${id} is too large for its row, so it cannot be read from there. The client must send it again.`)
   const { subject, request, previousResponseId, conversationId, publicUrl } = row
   const again = newResponse({ tenant, subject, request, previousResponseId, conversationId, publicUrl }, deps.clock.now())
   // Derived, so that a second call creates no second turn.

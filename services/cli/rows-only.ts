@@ -4,7 +4,12 @@ import { CommandError } from './command.ts'
 
 /** Commands can access rows only; reading an object throws CommandError. */
 export const NO_OBJECTS = new Proxy({} as ObjectStore, {
-  get: () => () => Promise.reject(new CommandError('This command can read the table only, and the data that it needs is an object.')),
+  get: () => () =>
+    Promise.reject(
+      new CommandError(
+        'This command can read the table only, and the data that it needs is in the object store. Send the request again through the API.',
+      ),
+    ),
 })
 
 /** Sends nothing: the reconciler finds the rows within seconds. */

@@ -272,7 +272,9 @@ function readFlags(argv: readonly string[]): { readonly data?: string | undefine
   try {
     return parseArgs({ args: [...argv], options: { data: { type: 'string' }, image: { type: 'string' } }, allowPositionals: false }).values
   } catch (cause) {
-    throw new ConfigError(`${cause instanceof Error ? cause.message : String(cause)}. Known: --data DIR, --image NAME, --no-install.`)
+    throw new ConfigError(
+      `${cause instanceof Error ? cause.message : String(cause)}. Known: --data DIR, --image NAME, --install, --no-install. Remove the other one, or set it as an environment variable (docs/configuration.md).`,
+    )
   }
 }
 

@@ -91,7 +91,9 @@ describe('the dead-letters command', () => {
 
   it('refuses ids that are no dead letter, do not exist or are no job', async () => {
     const failed = await ended({ reason: 'error' })
-    await expect(redrive(failed.id)).rejects.toThrow(new CommandError(`${failed.id} is no dead letter: it is failed (error).`))
+    await expect(redrive(failed.id)).rejects.toThrow(
+      new CommandError(`${failed.id} is no dead letter: it is failed (error). Only dead letters can be accepted again.`),
+    )
     await expect(redrive(newId('execution'))).rejects.toThrow(CommandError)
     await expect(redrive('cntr_1')).rejects.toThrow(UsageError)
     await expect(call(deadLettersRedrive, newId('tenant'), failed.id)).rejects.toThrow(/has no execution/)

@@ -87,7 +87,7 @@ describe('tenants and keys', () => {
     [['tenants', 'policy', 'tnt_absent', '--link-days', '0'], 2, '--link-days takes a whole number from 1 to 365'],
     [['keys', 'create', 'tnt_absent'], 1, 'No tenant "tnt_absent" exists'],
     [['keys', 'revoke', 'key_absent'], 1, 'No key "key_absent" exists'],
-    [['tenants', 'create'], 2, 'NAME is missing.\nUsage: npm run cli -- tenants create NAME'],
+    [['tenants', 'create'], 2, 'NAME is missing. Add it as the usage shows.\nUsage: npm run cli -- tenants create NAME'],
     [['tenants', 'create', 'two', 'words'], 2, '"words" is one argument too many'],
     [['tenants', 'list', '--nope'], 2, 'Unknown option'],
     [['tenants', 'burn'], 2, "unknown command 'burn'"],

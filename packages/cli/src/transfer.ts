@@ -22,7 +22,7 @@ export async function uploadFile(api: ApiClient, container: string, file: string
   const found = await stat(path).catch((cause: unknown) => {
     throw new CliError(`${file} cannot be read. Check its name.`, { cause })
   })
-  if (!found.isFile()) throw new CliError(`${file} is not a file.`)
+  if (!found.isFile()) throw new CliError(`${file} is not a regular file. Name a file; put a folder into an archive first.`)
   const files = `/v1/containers/${encodeURIComponent(container)}/files`
   const upload = (await api.call('POST', `${files}/upload_url`, { path: target, bytes: found.size })) as {
     readonly id: string
@@ -78,7 +78,9 @@ function localPath(folder: string, path: string): string {
   const relative = path.startsWith(DATA) ? path.slice(DATA.length) : path
   const target = resolve(join(folder, relative))
   if (!target.startsWith(resolve(folder) + sep))
-    throw new CliError(`The file name ${JSON.stringify(path)} leaves the output folder. It is not written.`)
+    throw new CliError(
+      `The file name ${JSON.stringify(path)} leads out of the output folder, so it was not written. Rename the file in the container and download it again.`,
+    )
   return target
 }
 

@@ -20,7 +20,11 @@ export async function answerWithBytes(
 ): Promise<Response> {
   if (request.method !== 'HEAD') return redirectTo(await presigner(deps.objects, publicUrl)(objectKey, filename, mime), headers)
   const found = await deps.objects.head(objectKey)
-  if (found === null) throw new ServiceError('file_not_found', 'The file was deleted.')
+  if (found === null)
+    throw new ServiceError(
+      'file_not_found',
+      'The bytes of the file were deleted. List the files to find the current version, or upload the file again.',
+    )
   return new Response(null, {
     headers: {
       'content-type': mime,

@@ -65,7 +65,8 @@ export function createObjectHandler(options: {
 
 async function sendObject(folder: ObjectFolder, claims: GetClaims, incoming: IncomingMessage, response: ServerResponse): Promise<void> {
   const object = await folder.open(claims.key)
-  if (object === null) throw new LinkError(404, 'file_not_found', 'The file was deleted.')
+  if (object === null)
+    throw new LinkError(404, 'file_not_found', 'The file was deleted. List the files of its container to find the current version.')
   const { metadata, bytes, file } = object
   try {
     if (incoming.headers['if-none-match'] === metadata.etag) {

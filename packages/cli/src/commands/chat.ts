@@ -104,7 +104,7 @@ class Chat {
     }
     let response: Fields = {}
     for await (const { data } of this.#api.events('/v1/responses', body, this.#io.signal)) {
-      if (data['type'] === 'error') throw new CliError(String(data['message']))
+      if (data['type'] === 'error') throw new CliError(`The answer ended with an error: ${String(data['message'])} Send the message again.`)
       if (!isJson) this.#show(data)
       if (typeof data['response'] === 'object') response = data['response'] as Fields
     }

@@ -44,7 +44,10 @@ export function addDoctor(program: Command, { io, exit }: CommandContext): void 
     try {
       const start = performance.now()
       const execution = await api.call('POST', `/v1/containers/${container}/executions`, { code: 'print(6 * 7)' })
-      if (execution['stdout'] !== '42\n') throw new CliError(`The execution ended ${String(execution['status'])}.`)
+      if (execution['stdout'] !== '42\n')
+        throw new CliError(
+          `A test execution ended ${String(execution['status'])} instead of printing 42. Run \`npm run doctor\` on the server's machine.`,
+        )
       return `${Math.round(performance.now() - start)} ms with its start`
     } finally {
       await api.call('DELETE', `/v1/containers/${container}`)
@@ -63,6 +66,9 @@ async function getJson(url: string): Promise<Readonly<Record<string, unknown>>> 
 function describeParts(readiness: Readonly<Record<string, unknown>>): string {
   const parts = Object.entries(readiness['parts'] as Readonly<Record<string, { ok: boolean; detail?: string }>>)
   const broken = parts.filter(([, { ok }]) => !ok)
-  if (broken.length > 0) throw new CliError(broken.map(([name, { detail }]) => `${name}: ${detail ?? 'no answer'}`).join('; '))
+  if (broken.length > 0)
+    throw new CliError(
+      `${broken.map(([name, { detail }]) => `${name}: ${detail ?? 'no answer'}`).join('; ')}. The server cannot take work without them; its log has the cause.`,
+    )
   return parts.map(([name]) => name).join(', ')
 }

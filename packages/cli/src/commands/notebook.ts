@@ -23,9 +23,10 @@ type Parameters = Readonly<Record<string, unknown>>
 /** Valid JSON is parsed; any other text is a string. */
 function parameter(value: string, before: Parameters = {}): Parameters {
   const at = value.indexOf('=')
-  if (at < 1) throw new InvalidArgumentError('Give NAME=VALUE.')
+  if (at < 1) throw new InvalidArgumentError('The value has no "=". Give NAME=VALUE.')
   const [name, given] = [value.slice(0, at), value.slice(at + 1)]
-  if (!/^[A-Za-z_]\w*$/.test(name)) throw new InvalidArgumentError(`"${name}" is no Python name.`)
+  if (!/^[A-Za-z_]\w*$/.test(name))
+    throw new InvalidArgumentError(`"${name}" is no Python name. Use letters, digits and _, and no digit at the start.`)
   try {
     return { ...before, [name]: JSON.parse(given) as unknown }
   } catch {
@@ -107,7 +108,12 @@ async function readNotebook(path: string): Promise<Notebook> {
     const notebook = JSON.parse(await readFile(path, 'utf8')) as Notebook
     if (Array.isArray(notebook.cells)) return notebook
   } catch (cause) {
-    throw new CliError(`${path} cannot be read as a notebook: ${cause instanceof Error ? cause.message : String(cause)}`, { cause })
+    throw new CliError(
+      `${path} cannot be read as a notebook: ${cause instanceof Error ? cause.message : String(cause)}. Check its path and that it contains JSON.`,
+      { cause },
+    )
   }
-  throw new CliError(`${path} is no notebook of format 4: it has no cells.`, { exitCode: EXIT.usage })
+  throw new CliError(`${path} is no notebook of format 4: it has no list "cells". Open it in Jupyter and save it again.`, {
+    exitCode: EXIT.usage,
+  })
 }

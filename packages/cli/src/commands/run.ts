@@ -40,7 +40,7 @@ export function wholeSeconds(value: string): number {
 
 function assignment(value: string, before: Readonly<Record<string, string>> = {}): Readonly<Record<string, string>> {
   const at = value.indexOf('=')
-  if (at < 1) throw new InvalidArgumentError('Give NAME=VALUE.')
+  if (at < 1) throw new InvalidArgumentError('The value has no "=". Give NAME=VALUE.')
   return { ...before, [value.slice(0, at)]: value.slice(at + 1) }
 }
 
@@ -107,6 +107,9 @@ async function readCode(file: string, io: Io): Promise<string> {
   try {
     return await readFile(resolve(io.folder, file), 'utf8')
   } catch (cause) {
-    throw new CliError(`${file} cannot be read: ${cause instanceof Error ? cause.message : String(cause)}`, { cause })
+    throw new CliError(
+      `${file} cannot be read: ${cause instanceof Error ? cause.message : String(cause)}. Check its path and permissions.`,
+      { cause },
+    )
   }
 }

@@ -43,5 +43,8 @@ export async function selectCommand(
     pid === undefined ? tag !== undefined && command.tag === tag : command.pid === pid,
   )
   if (found !== undefined) return found
-  throw new ServiceError('command_not_found', `No process ${pid ?? JSON.stringify(tag?.slice(0, 80) ?? '')} runs in this sandbox.`)
+  throw new ServiceError(
+    'command_not_found',
+    `No process ${pid ?? JSON.stringify(tag?.slice(0, 80) ?? '')} runs in this sandbox. List the processes, or start it again.`,
+  )
 }

@@ -67,7 +67,10 @@ const lastFrame = (value: Readonly<Record<string, unknown>>): Uint8Array => fram
 function messageIn(body: Uint8Array, codec: Codec): unknown {
   const bytes = Buffer.from(body)
   if (bytes.length < HEADER_BYTES || bytes.readUInt32BE(1) !== bytes.length - HEADER_BYTES)
-    throw new ServiceError('invalid_request', 'The body is not one message of the Connect protocol.')
+    throw new ServiceError(
+      'invalid_request',
+      'The body is not exactly one message of the Connect protocol. Send one frame: a flag byte, the length in four bytes, the message.',
+    )
   return codec.decode(unpack(bytes.subarray(HEADER_BYTES), (bytes.readUInt8() & COMPRESSED) !== 0))
 }
 

@@ -64,7 +64,7 @@ const makeDir = unary({ ...files, path: at('MakeDir') }, async (call, { path }) 
   const { container, context } = await useSandbox(call)
   const asked = sandboxPath(path)
   const { entry, is_new: isNew } = await makeFolder(context, container.id, asked.real)
-  if (!isNew) throw new RpcError('already_exists', `The folder ${asked.shown} exists.`)
+  if (!isNew) throw new RpcError('already_exists', `The folder ${asked.shown} exists already. Use it, or remove it first.`)
   return { entry: entryInfo(entry, asked) }
 })
 

@@ -5,7 +5,7 @@ import { e2bRoute } from './routing.ts'
 const NOT_OFFERED: readonly (readonly [string, string, readonly Method[]])[] = [
   ['/sandboxes/{sandbox_id}/snapshots', 'Snapshots of a sandbox are not kept for other sandboxes.', ['post']],
   ['/sandboxes/{sandbox_id}/fork', 'A sandbox cannot be forked.', ['post']],
-  ['/sandboxes/{sandbox_id}/network', 'Sandboxes have no network, so they take no network rules.', ['put']],
+  ['/sandboxes/{sandbox_id}/network', 'Sandboxes have no network, so network rules have no effect.', ['put']],
   ['/sandboxes/{sandbox_id}/metrics', 'Metrics of a sandbox are not recorded; each execution reports its usage.', ['get']],
   ['/sandboxes/{sandbox_id}/logs', 'Logs of a sandbox are not recorded; each execution keeps its events.', ['get']],
   ['/v2/sandboxes/{sandbox_id}/logs', 'Logs of a sandbox are not recorded; each execution keeps its events.', ['get']],

@@ -18,7 +18,10 @@ export interface SandboxPath {
 /** A path of a client: absolute, or relative to the home folder. `~` and `/home/user` stand for `/mnt/data`. Throws ServiceError. */
 export function sandboxPath(given: string): SandboxPath {
   if (given.includes('\0') || Buffer.byteLength(given) > LIMITS.maxPathBytes)
-    throw new ServiceError('invalid_file_name', `The path is longer than ${LIMITS.maxPathBytes} bytes or has a null character in it.`)
+    throw new ServiceError(
+      'invalid_file_name',
+      `The path is longer than ${LIMITS.maxPathBytes} bytes or contains a null character. Use a shorter path without it.`,
+    )
   const fromHome = given === '~' || given.startsWith('~/') ? HOME + given.slice(1) : given
   const absolute = posix.resolve(DATA, fromHome)
   const inHome = below(HOME, absolute)

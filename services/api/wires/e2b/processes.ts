@@ -91,14 +91,18 @@ function outputOf(event: ExecutionEvent, hasTerminal: boolean): Readonly<Record<
 
 /** Throws for an end that is not the program's own. */
 async function endOf(deps: ApiDeps, row: Execution): Promise<Readonly<Record<string, unknown>>> {
-  if (row.status === 'timed_out') throw new RpcError('deadline_exceeded', 'The process reached its time limit and was ended.')
+  if (row.status === 'timed_out')
+    throw new RpcError('deadline_exceeded', 'The process reached its time limit and was killed. Start it again with a longer timeout.')
   const exit = (await loadResult(deps.objects, row))?.exit
   if (typeof exit?.code === 'number') {
     const status = `exit status ${exit.code}`
     return { exitCode: exit.code, exited: true, status, ...(exit.code !== 0 && { error: status }) }
   }
   if (exit?.signal === undefined || exit.signal === null)
-    throw new ServiceError('sandbox_unavailable', `The process ended as ${row.status}${row.reason === null ? '' : ` (${row.reason})`}.`)
+    throw new ServiceError(
+      'sandbox_unavailable',
+      `The process ended without an exit code: ${row.status}${row.reason === null ? '' : ` (${row.reason})`}. Start it again.`,
+    )
   const status = `signal: ${exit.signal === 'SIGKILL' ? 'killed' : exit.signal}`
   return { exitCode: -1, exited: false, status, error: status }
 }
@@ -140,7 +144,11 @@ const sendSignal = unary(
   { path: at('SendSignal'), scope: 'run', body: z.looseObject({ process: Selector, signal: z.string() }) },
   (call, { process, signal }) => {
     const number = SIGNALS[signal]
-    if (number === undefined) throw new ServiceError('unsupported_value', `The signal ${JSON.stringify(signal.slice(0, 40))} is not known.`)
+    if (number === undefined)
+      throw new ServiceError(
+        'unsupported_value',
+        `The signal ${JSON.stringify(signal.slice(0, 40))} is not supported. Send one of ${Object.keys(SIGNALS).join(', ')}.`,
+      )
     return send(call, process, { type: 'signal', signal: number })
   },
 )

@@ -27,7 +27,11 @@ const FIXED32 = 5
 const MAX_VARINT_BYTES = 10
 const MAX_SMALL_BYTES = 5
 
-const malformed = (): ServiceError => new ServiceError('invalid_request', 'The message is not valid in the Protocol Buffers encoding.')
+const malformed = (): ServiceError =>
+  new ServiceError(
+    'invalid_request',
+    'The message is not valid in the Protocol Buffers encoding. Encode it by the schema of this call, or send JSON.',
+  )
 
 const ENTRY: MessageType = { fields: { key: { number: 1, type: 'string' }, value: { number: 2, type: 'string' } } }
 const TIMESTAMP: MessageType = { fields: { seconds: { number: 1, type: 'int64' }, nanos: { number: 2, type: 'uint32' } } }

@@ -34,8 +34,11 @@ export async function writeInSandbox(context: RunContext, containerId: string, p
   const row = hasEnded(execution.status) ? execution : await waitForExecution(context, id, read, waitMs)
   if (row.status === 'succeeded') return
   const why = (await loadResult(context.deps.objects, row))?.stderr.trim().slice(-500) ?? ''
-  if (!hasEnded(row.status)) throw new ServiceError('sandbox_unavailable', 'The sandbox did not take the file in time. Try again.')
-  throw new ServiceError('invalid_file_name', `The file ${path} cannot be written: ${why === '' ? (row.reason ?? row.status) : why}`)
+  if (!hasEnded(row.status)) throw new ServiceError('sandbox_unavailable', 'The sandbox did not accept the file in time. Try again.')
+  throw new ServiceError(
+    'invalid_file_name',
+    `The file ${path} cannot be written: ${why === '' ? (row.reason ?? row.status) : why}. Check its path and the free space.`,
+  )
 }
 
 async function sendInput(context: RunContext, execution: Execution, bytes: Uint8Array): Promise<void> {

@@ -75,10 +75,11 @@ function imageOf({ deps }: Pick<Call, 'deps'>, template: string): string | undef
 
 function refuseNotOffered(body: z.infer<typeof CreateSandbox>): void {
   const given = (value: unknown): boolean => value !== undefined && value !== null
-  if (given(body.network)) throw new NotOfferedError('Sandboxes have no network, so they take no network rules.')
-  if (given(body.mcp)) throw new NotOfferedError('Sandboxes run no MCP gateway.')
-  if (given(body.iam)) throw new NotOfferedError('Sandboxes have no workload identity.')
-  if ((body.volumeMounts ?? []).length > 0) throw new NotOfferedError('Sandboxes mount no volumes.')
+  if (given(body.network)) throw new NotOfferedError('Sandboxes have no network, so network rules have no effect. Omit `network`.')
+  if (given(body.mcp)) throw new NotOfferedError('Sandboxes run no MCP gateway. Omit `mcp`.')
+  if (given(body.iam)) throw new NotOfferedError('Sandboxes have no workload identity. Omit `iam`.')
+  if ((body.volumeMounts ?? []).length > 0)
+    throw new NotOfferedError('Sandboxes mount no volumes. Omit `volumeMounts`, and upload files instead.')
 }
 
 async function create(call: Call): Promise<Response> {
@@ -88,7 +89,10 @@ async function create(call: Call): Promise<Response> {
   const image = imageOf(call, body.templateID)
   const { metadata, envVars } = body
   if (Buffer.byteLength(JSON.stringify([metadata, envVars])) > MAX_SESSION_BYTES)
-    throw new ServiceError('request_too_large', `Metadata and variables of a sandbox have at most ${MAX_SESSION_BYTES} bytes together.`)
+    throw new ServiceError(
+      'request_too_large',
+      `Metadata and environment variables of a sandbox exceed ${MAX_SESSION_BYTES} bytes together. Write large values to a file of the sandbox.`,
+    )
   const session: E2bSession = {
     template: body.templateID,
     metadata: metadata ?? {},
@@ -145,7 +149,8 @@ async function setEnd(call: Call): Promise<Response> {
 
 async function pause(call: Call): Promise<Response> {
   const row = await sandboxOf(call)
-  if (row.e2b?.isPaused === true) throw new ServiceError('conflict', `The sandbox ${sandboxIdOf(row)} is paused already.`)
+  if (row.e2b?.isPaused === true)
+    throw new ServiceError('conflict', `The sandbox ${sandboxIdOf(row)} is paused already. Connect to it to resume it.`)
   await pauseContainer(call, row)
   return noContent()
 }

@@ -88,7 +88,8 @@ export async function authenticateData(request: Request, deps: ApiDeps): Promise
   const grant = isToken === null ? null : findGrant(session, isToken, now)
   if (grant === null || !isVisible(container, grant)) throw refused()
   await checkKey(deps, container.tenant, grant.keyId)
-  if (await endIfOverdue(deps, container)) throw new SandboxGoneError(`The time of the sandbox ${id} is over. Create another one.`)
+  if (await endIfOverdue(deps, container))
+    throw new SandboxGoneError(`The sandbox ${id} reached its timeout and was ended. Create another one.`)
   opened.set(request, { container, session })
   return { tenant: container.tenant, subject: container.subject, keyId: grant.keyId, scopes: grant.scopes }
 }

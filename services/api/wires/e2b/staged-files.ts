@@ -104,10 +104,13 @@ export class StagedFiles {
 }
 
 const tooLarge = (): ServiceError =>
-  new ServiceError('request_too_large', `The files of one call have at most ${MAX_BYTES} bytes together.`)
+  new ServiceError(
+    'request_too_large',
+    `The files of this call exceed ${MAX_BYTES} bytes together, the maximum. Send them in several calls.`,
+  )
 
 const tooLargeOutside = (): ServiceError =>
   new ServiceError(
     'request_too_large',
-    `Files outside /mnt/data have at most ${MAX_SANDBOX_BYTES} bytes. Write the file to /mnt/data and move it.`,
+    `A file outside /mnt/data exceeds ${MAX_SANDBOX_BYTES} bytes, the maximum. Write the file to /mnt/data and move it.`,
   )

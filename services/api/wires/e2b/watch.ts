@@ -112,7 +112,10 @@ async function* messages(
 
 const quoted = (root: string): string => JSON.stringify(root.slice(0, 200))
 const notWatched = (what: string): ServiceError =>
-  new ServiceError('file_not_found', `The folder ${what} is not watched: it does not exist, or its watcher has ended.`)
+  new ServiceError(
+    'file_not_found',
+    `The folder ${what} is not watched: it does not exist, or its watcher has ended. Watch it again, or create the folder first.`,
+  )
 
 type Watcher = NonNullable<E2bSession['watchers']>[number]
 const watchersOf = (session: E2bSession): readonly Watcher[] => session.watchers ?? []

@@ -76,12 +76,10 @@ const executeRoute = defineRoute({
           .object({
             stdout: z.string(),
             stderr: z.string(),
-            returncode: z
-              .int()
-              .openapi({
-                description:
-                  'The exit code as in a shell: 0 for success, 1 for an uncaught exception, the argument of `sys.exit`, 124 after the time limit, 137 when the process was killed.',
-              }),
+            returncode: z.int().openapi({
+              description:
+                'The exit code as in a shell: 0 for success, 1 for an uncaught exception, the argument of `sys.exit`, 124 after the time limit, 137 when the process was killed.',
+            }),
           })
           .openapi('ScriptResult'),
     },

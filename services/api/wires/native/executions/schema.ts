@@ -41,12 +41,9 @@ export const RunCode = z
       .max(LIMITS.maxTimeoutSeconds, `give at most ${LIMITS.maxTimeoutSeconds} seconds`)
       .nullish()
       .openapi({ description: `Bounds the whole execution, not each cell. ${LIMITS.defaultTimeoutSeconds} by default.` }),
-    on_error: z
-      .enum(['stop', 'continue'])
-      .nullish()
-      .openapi({
-        description: 'Whether the later cells of a notebook run after a cell fails: `stop` (the default) skips them, `continue` runs them.',
-      }),
+    on_error: z.enum(['stop', 'continue']).nullish().openapi({
+      description: 'Whether the later cells of a notebook run after a cell fails: `stop` (the default) skips them, `continue` runs them.',
+    }),
     store_history: z.boolean().nullish().openapi({ description: 'Whether `In`, `Out` and the execution count continue; true by default.' }),
     metadata: Metadata.nullish(),
   })

@@ -224,7 +224,8 @@ async function contentOf({ deps, request }: Call, skill: Skill, version: SkillVe
   }
   if (request.method === 'HEAD') return new Response(null, { headers })
   const archive = await zipSkill(deps, version)
-  if (archive === null) throw new ServiceError('skill_not_found', `The skill ${skill.id} was deleted.`)
+  if (archive === null)
+    throw new ServiceError('skill_not_found', `The skill ${skill.id} was deleted while it was read. List the skills, or create it again.`)
   return new Response(archive, { headers: { ...headers, etag: `"${createHash('sha256').update(archive).digest('hex').slice(0, 32)}"` } })
 }
 
