@@ -154,8 +154,10 @@ Locks the Python packages of the sandbox images with their hashes.
 
 Checks without tests: types, lint, format, unused code, prose.
 `,
-  'lint:prose': `Usage: npm run lint:prose
+  'lint:prose': `Usage: npm run lint:prose [-- PATH …]
 
-Spelling and forbidden words in documents, comments, messages and titles of tests.
+Spelling and forbidden terms in documents, comments, messages and titles of tests.
+
+  PATH  files or folders, relative to the repository; default all
 `,
 }

@@ -27,7 +27,7 @@ interface MappingOptions {
   readonly invoke: BatchHandler
 }
 
-interface Surroundings {
+interface SimulationContext {
   readonly time: VirtualTime
   readonly random: () => number
   readonly counts: QueueCounts
@@ -36,19 +36,19 @@ interface Surroundings {
 /** Standard queues with an event source mapping each, which scales as AWS documents it. */
 export class SimulatedQueues implements Queue {
   readonly counts: QueueCounts = { deadLetters: 0, duplicates: 0 }
-  readonly #around: Surroundings
+  readonly #context: SimulationContext
   readonly #mappings = new Map<QueueName, Mapping>()
 
   constructor(time: VirtualTime, random: () => number) {
-    this.#around = { time, random, counts: this.counts }
+    this.#context = { time, random, counts: this.counts }
   }
 
   consume(options: MappingOptions): void {
-    this.#mappings.set(options.queue, new Mapping(this.#around, options))
+    this.#mappings.set(options.queue, new Mapping(this.#context, options))
   }
 
   async send<Q extends QueueName>(queue: Q, message: QueueMessages[Q], options: { readonly delaySeconds?: number }): Promise<void> {
-    const { time, random } = this.#around
+    const { time, random } = this.#context
     const body = JSON.stringify(message)
     await time.sleep(between(random, QUEUE_MODEL.sendMs))
     const mapping = this.#mappings.get(queue)
@@ -64,7 +64,7 @@ export class SimulatedQueues implements Queue {
 }
 
 class Mapping {
-  readonly #around: Surroundings
+  readonly #context: SimulationContext
   readonly #options: MappingOptions
   readonly #waiting: Waiting[] = []
   #active = 0
@@ -72,10 +72,10 @@ class Mapping {
   #scaledAt: number
   #isPolling = false
 
-  constructor(around: Surroundings, options: MappingOptions) {
-    this.#around = around
+  constructor(context: SimulationContext, options: MappingOptions) {
+    this.#context = context
     this.#options = options
-    this.#scaledAt = around.time.now()
+    this.#scaledAt = context.time.now()
   }
 
   get waiting(): number {
@@ -90,7 +90,7 @@ class Mapping {
   #poll(): void {
     if (this.#isPolling || this.#waiting.length === 0) return
     this.#isPolling = true
-    this.#around.time.after(QUEUE_MODEL.pollMs, () => {
+    this.#context.time.after(QUEUE_MODEL.pollMs, () => {
       this.#isPolling = false
       this.#scale()
       while (this.#waiting.length > 0 && this.#active < this.#allowed) void this.#deliver(this.#waiting.splice(0, this.#options.batchSize))
@@ -103,7 +103,7 @@ class Mapping {
    * invocations leave pollers free at most moments, so a free poller alone does not mean that there is no backlog.
    */
   #scale(): void {
-    const seconds = Math.floor((this.#around.time.now() - this.#scaledAt) / 1000)
+    const seconds = Math.floor((this.#context.time.now() - this.#scaledAt) / 1000)
     if (seconds === 0) return
     this.#scaledAt += seconds * 1000
     const hasBacklog = this.#waiting.length > (this.#allowed - this.#active) * this.#options.batchSize
@@ -115,7 +115,7 @@ class Mapping {
   }
 
   async #deliver(batch: readonly Waiting[]): Promise<void> {
-    const { time, random, counts } = this.#around
+    const { time, random, counts } = this.#context
     this.#active += 1
     const hiddenUntil = time.now() + queueDefinitions[this.#options.queue].visibilityTimeoutSeconds * 1000
     for (const message of batch) {
@@ -140,7 +140,7 @@ class Mapping {
    * poller less; failures of single messages cost none, because the functions report them.
    */
   async #invoke(batch: readonly Waiting[], hiddenUntil: number): Promise<readonly number[]> {
-    const { time } = this.#around
+    const { time } = this.#context
     let pauseMs: number = QUEUE_MODEL.throttledPauseMs.first
     for (;;) {
       try {

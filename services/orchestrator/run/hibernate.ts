@@ -14,7 +14,7 @@ import { namespaceBudget } from './namespace-budget.ts'
 import { saveVariables } from './save-variables.ts'
 
 /** What happens to a container whose sandbox is released. */
-type Kept = Pick<Container, 'snapshot' | 'stateLost'>
+type HibernationResult = Pick<Container, 'snapshot' | 'stateLost'>
 
 /**
  * Saves the variables of an idle container and releases its sandbox. The claim is granted only while the queue is empty, and no code starts under it.
@@ -41,12 +41,12 @@ export async function hibernate(deps: StepDeps, finder: SandboxFinder, message: 
     // Snapshots of a crashed worker and of the previous hibernation: neither is restored again.
     if (before.hibernating !== null) await deps.objects.delete(before.hibernating.objectKey)
     if (claimed.snapshot?.isRestored === true) await deps.objects.delete(claimed.snapshot.objectKey)
-    const kept = await keep(deps, finder, claimed, claim.objectKey, lease.signal)
+    const result = await save(deps, finder, claimed, claim.objectKey, lease.signal)
     const dueAt = firstRetentionCheck(deps.clock.now())
-    const hibernated = await containers.hibernate(tenant, id, claim.objectKey, { ...kept, dueAt })
-    const saved = kept.snapshot?.objectKey === claim.objectKey
+    const hibernated = await containers.hibernate(tenant, id, claim.objectKey, { ...result, dueAt })
+    const saved = result.snapshot?.objectKey === claim.objectKey
     if (hibernated === null && saved) await deps.objects.delete(claim.objectKey)
-    emitHibernation(deps, claimed, hibernated === null ? 'interrupted' : saved ? 'saved' : 'not_saved', kept.snapshot?.bytes ?? 0, now)
+    emitHibernation(deps, claimed, hibernated === null ? 'interrupted' : saved ? 'saved' : 'not_saved', result.snapshot?.bytes ?? 0, now)
     // If the message is lost, the reconciler stops the sandbox, which no container refers to.
     if (hibernated !== null) await stop(deps, claimed)
   } catch (cause) {
@@ -77,7 +77,13 @@ export async function breakHibernation(deps: RunDeps, container: Container, clai
   return awake
 }
 
-async function keep(deps: StepDeps, finder: SandboxFinder, claimed: Container, objectKey: string, signal: AbortSignal): Promise<Kept> {
+async function save(
+  deps: StepDeps,
+  finder: SandboxFinder,
+  claimed: Container,
+  objectKey: string,
+  signal: AbortSignal,
+): Promise<HibernationResult> {
   const { stateLost, sandboxId } = claimed
   // No code ran in this sandbox, so the state of the previous one still applies.
   if (isHibernated(claimed)) return { snapshot: claimed.snapshot, stateLost }

@@ -2,7 +2,7 @@ import { audit, keys, type AuditEntry } from '../state/admin.ts'
 
 const FIRST_ERROR = 400
 
-/** The latest changes that keys of the tenant requested; refused ones once more in a list before. */
+/** The latest changes that keys of the tenant requested; those that were refused also in a separate list before them. */
 export function AuditView() {
   const refused = audit.value.filter(({ status }) => status >= FIRST_ERROR)
   return (

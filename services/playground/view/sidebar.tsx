@@ -78,10 +78,10 @@ function ContainerRow({ container, onOpen }: { readonly container: Container; re
   return (
     <li>
       <button type="button" onClick={() => (startChat(container.id), onOpen())} title="New chat in this container">
-        <span class={`dot ${isAwake ? 'awake' : 'asleep'}`} aria-hidden="true" />
+        <span class={`dot ${isAwake ? 'awake' : 'hibernated'}`} aria-hidden="true" />
         <span class="name">{container.name}</span>
         <small>
-          {isAwake ? `active, ${timeLeftText(left)} left` : 'asleep'} · {container.memory_limit.replace('g', ' GB')}
+          {isAwake ? `active, ${timeLeftText(left)} left` : 'hibernated'} · {container.memory_limit.replace('g', ' GB')}
         </small>
       </button>
       <button type="button" class="icon-button" onClick={() => void deleteContainer(container.id)} title="Delete with its files">

@@ -134,7 +134,7 @@ describe('renderItem', () => {
     expect(JSON.stringify(renderItem(ci, { include: ['code_interpreter_call.outputs'] }))).not.toContain('secret to the wire')
   })
 
-  it('renders messages, refusals and functions', () => {
+  it('renders messages, parts of type refusal, and function calls', () => {
     const message: ResponseItem = {
       type: 'message',
       id: 'msg_1',

@@ -16,10 +16,17 @@ describe('findForbidden', () => {
     expect(findForbidden(`const ${identifier} = 1`)).toHaveLength(1)
   })
 
-  it.each(['firewall rules', 'wall-clock time', 'the dead-letter queue', 'upper-case letters', 'mushroom', 'recommend'])(
-    'accepts the technical or unrelated term "%s"',
-    (text) => {
-      expect(findForbidden(text)).toEqual([])
-    },
-  )
+  it.each([
+    'firewall rules',
+    'wall-clock time',
+    'the dead-letter queue',
+    'upper-case letters',
+    'mushroom',
+    'recommend',
+    'reaps a child process',
+    'looks for wheels',
+    'usually',
+  ])('accepts the technical or unrelated term "%s"', (text) => {
+    expect(findForbidden(text)).toEqual([])
+  })
 })
