@@ -29,7 +29,7 @@ it('answers 507 when an object cannot be stored, a fault that a retry does not f
   }
 })
 
-it('is known for what it is behind the local object store', async () => {
+it('reports a full disk behind the local object store as InsufficientStorage, without a retry', async () => {
   const faults: unknown[] = []
   const credentials = { accessKeyId: 'A', secretAccessKey: 'B' }
   const folder = { put: toFullDisk } as unknown as ObjectFolder

@@ -110,7 +110,7 @@ describe('@e2b/code-interpreter', { timeout: 120_000 }, () => {
     assert.equal((await connected.runCode('6 * 7')).text, '42')
   })
 
-  it('says what is not offered, and refuses a wrong key', async () => {
+  it('names unsupported features, and refuses a wrong key', async () => {
     await assert.rejects(sandbox.createSnapshot(), /501: .*not offer/)
     await assert.rejects(sandbox.getMetrics(), /501: .*not offer/)
     await assert.rejects(Sandbox.create('no-such-template', connection), /404: No template/)

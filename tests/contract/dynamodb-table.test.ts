@@ -11,7 +11,7 @@ afterAll(() => storage.stop())
 tableContract('DynamoDB', () => storage.table)
 
 describe('DynamoDB beyond the port', () => {
-  it('refuses a row that is too large for DynamoDB, with advice', async () => {
+  it('refuses a row that is too large for DynamoDB, and says what to do', async () => {
     const row = executionRow({ source: { kind: 'code', code: 'x'.repeat(390 * 1024) } })
     await expect(storage.table.executions.create(row)).rejects.toThrow('Store its largest field as an object')
     expect(await storage.table.executions.get(row.tenant, row.id)).toBeNull()

@@ -111,7 +111,7 @@ describe('objects', () => {
     expect(await textOf('checked')).toBe('old')
   })
 
-  it('are made only once under If-None-Match, by one of many at the same moment', async () => {
+  it('are created once under If-None-Match, by exactly one of many concurrent requests', async () => {
     const put = (body: number) =>
       s3.send(new PutObjectCommand({ ...at('once'), Body: String(body), IfNoneMatch: '*' })).then(
         () => body,
@@ -260,13 +260,13 @@ describe('requests', () => {
     }
   })
 
-  it('with a clock that is a little off are taken', async () => {
+  it('are accepted when the clock of the client is a little wrong', async () => {
     const client = clientWith({ systemClockOffset: -14 * 60_000 })
     await expect(client.send(new HeadBucketCommand({ Bucket: 'cellblock' }))).resolves.toBeDefined()
     client.destroy()
   })
 
-  it('beyond this subset are refused, not guessed at', async () => {
+  it('beyond the supported subset of S3 are refused', async () => {
     await expect(s3.send(new CopyObjectCommand({ ...at('copy'), CopySource: 'cellblock/digits' }))).rejects.toMatchObject({
       name: 'NotImplemented',
     })
@@ -280,7 +280,7 @@ describe('requests', () => {
     await expect(s3.send(new PutObjectCommand({ ...at('x'.repeat(1025)), Body: 'x' }))).rejects.toMatchObject({ name: 'KeyTooLongError' })
   })
 
-  it('that are refused with a long body get their answer', async () => {
+  it('get their answer when they are refused before their long body has arrived', async () => {
     const response = await fetch(`${storage.emulators.endpoints.s3}/cellblock/big`, { method: 'PUT', body: Buffer.alloc(30_000_000) })
     expect([response.status, await response.text()]).toEqual([403, expect.stringContaining('<Code>AccessDenied</Code>')])
   })

@@ -66,7 +66,7 @@ describe('SQS beyond the port', () => {
     await expect(createSqsQueue({ client: storage.clients.sqs, queueUrls }).check()).rejects.toThrow()
   })
 
-  it('can be created again without a change of names or contents', async () => {
+  it('can be created again without changes to names or messages', async () => {
     await storage.objects.put('kept', Buffer.from('x'), { contentType: 'text/plain' })
     await expect(createResources(storage.clients)).resolves.toEqual(storage.resources)
     expect(await storage.objects.head('kept')).toEqual({ bytes: 1 })

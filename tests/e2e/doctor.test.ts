@@ -25,7 +25,7 @@ it('the programs of the doctor have no effect outside a real sandbox', async () 
   expect(finding).toMatchObject({ check: 'Worker', outcome: 'ok' })
 })
 
-it('the doctor sees that a server streams, and that a proxy in front of it buffers', async () => {
+it('the doctor detects that a server streams, and that a proxy in front of it buffers', async () => {
   const program = { lines: 10, pauseMs: 200 }
   const proxy = createServer((asked, answer) => {
     const passed = send(new URL(asked.url ?? '/', server.url), { method: asked.method, headers: asked.headers }, (got) => {
@@ -49,7 +49,7 @@ it('the doctor sees that a server streams, and that a proxy in front of it buffe
   }
 })
 
-it('the doctor makes a plain call that runs code for as long as it wants', async () => {
+it('the doctor makes a plain call whose code runs for the requested time', async () => {
   const finding = await withContainer(api, (container) => checkLongCall(container, { seconds: 2 }))
   expect(finding).toMatchObject({ check: 'Long call', outcome: 'ok' })
 })

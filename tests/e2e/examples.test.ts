@@ -89,7 +89,7 @@ async function recordCalls(): Promise<{ readonly url: string; readonly calls: { 
 }
 
 describe('the examples', () => {
-  it('are named when none or an unknown one is called', async () => {
+  it('are listed when no example or an unknown one is named', async () => {
     const { code, output } = await runCommand(process.execPath, [...NODE_FLAGS, RUN_EXAMPLE, 'burn'])
     expect([code, output]).toEqual([2, expect.stringContaining('console-chat, discord-bot')])
   })
@@ -163,7 +163,7 @@ describe('the examples', () => {
     expect(JSON.stringify(upstream.requests[1]?.body.messages)).toContain('42')
   })
 
-  it('gives the tools of the MCP server to an agent', async () => {
+  it('provides the tools of the MCP server to an agent', async () => {
     const models = createServer((request, response) => {
       void text(request).then((body) => {
         const { messages } = JSON.parse(body) as { messages: { role: string; content: string }[] }
@@ -185,7 +185,7 @@ describe('the examples', () => {
     expect(stdout).toContain('answer     The tool printed 1024.')
   })
 
-  it('embeds a chat in a web application that keeps the key to itself', async () => {
+  it('embeds a chat in a web application that keeps the key on its server', async () => {
     const url = await listening('web-chat/main.ts')
     const page = await (await fetch(url)).text()
     expect(page).toContain('Shop assistant')

@@ -49,7 +49,7 @@ describe('hostile output', () => {
     )
   })
 
-  it('is kept for long code with multi-byte characters', async () => {
+  it('is stored completely for long code with multi-byte characters', async () => {
     const container = await server.native.createContainer()
     const execution = await server.native.run(container, `#${'a'.repeat(190 * 1024)}\nprint("漢" * 44_000, "\\x01" * 5_000)`)
     expect(execution).toMatchObject({ status: 'succeeded', lost: [] })

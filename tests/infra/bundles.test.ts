@@ -163,13 +163,13 @@ function answerOf(
 describe("an operator's tools", () => {
   const withTools = { ...(context.cellblock as object), tools: { webSearch: true, folder: 'examples/tools' } }
 
-  it('come along in the bundle, each whole in one file', async () => {
+  it('are bundled, each with its imports in one file', async () => {
     await bundleTools('examples/tools', folder)
     const [tool] = await loadTools(join(folder, 'tools'))
     expect(tool).toMatchObject({ type: 'current_time', name: 'current_time' })
   })
 
-  it('are named to the API', async () => {
+  it('are passed to the API by their types', async () => {
     const types = await toolTypesOf(readConfig(withTools))
     expect(types).toEqual([expect.stringMatching(/^web_search\|.*\|web_search_preview/), 'current_time'])
   })

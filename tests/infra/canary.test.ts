@@ -71,7 +71,7 @@ describe('a new version', () => {
     }
   })
 
-  it('is withdrawn when calls of the alias fail, and when it reports requests or messages as failed', () => {
+  it('is rolled back when calls of the alias fail, and when it reports failed requests or messages', () => {
     for (const [name, metric] of [
       ['api', 'ApiFailed'],
       ['chat', 'MessageFailed'],
@@ -98,7 +98,7 @@ describe('a new version', () => {
     expect(says(role.Properties['ManagedPolicyArns'], 'AWSCodeDeployRoleForLambdaLimited')).toBe(true)
   })
 
-  it('serves everything at once with canaryMinutes 0, and as long as the setting says otherwise', () => {
+  it('serves all traffic at once with canaryMinutes 0, and otherwise a share for the configured minutes', () => {
     expect(codeDeploy(off)).toEqual([])
     expect(RELEASED.map((name) => (alias(off, name) as { UpdatePolicy?: unknown }).UpdatePolicy)).toEqual([undefined, undefined, undefined])
     const long = synthesise({ deployment: { canaryMinutes: 30 } })

@@ -266,7 +266,7 @@ describe('the standing parts of a deployment', () => {
     expect(findings['Origin']?.message).toContain('answered 200 to a call without the origin secret')
   })
 
-  it('warn about a version that was withdrawn, and fail without an alarm', async () => {
+  it('warn about a version that was rolled back, and fail without an alarm', async () => {
     account.groups = GROUPS.map((group) => ({ ...group, lastAttemptedDeployment: { status: 'Failed' } }))
     expect((await examine())['Canary']).toMatchObject({ outcome: 'warn', message: expect.stringContaining('was withdrawn') })
     account.groups = GROUPS.map((group) => ({ ...group, alarmConfiguration: { enabled: false } }))

@@ -50,7 +50,7 @@ describe('the edge function with an upload service', () => {
 })
 
 describe('the edge function', () => {
-  it('passes on the host name that the client used, over a forged one', () => {
+  it('forwards the host name of the request and replaces a forged one', () => {
     expect(atEdge({ 'x-forwarded-host': 'forged.example' })).toMatchObject({
       headers: { 'x-forwarded-host': { value: 'code.example.com' } },
     })
@@ -60,7 +60,7 @@ describe('the edge function', () => {
     ['multipart/form-data; boundary=x', LAMBDA_REQUEST_BYTES.binary],
     ['application/octet-stream', LAMBDA_REQUEST_BYTES.binary],
     ['application/json; charset=utf-8', LAMBDA_REQUEST_BYTES.json],
-  ])('takes %s up to %i bytes and refuses one byte more in the error envelope', (type, limit) => {
+  ])('accepts %s up to %i bytes and refuses one byte more in the error envelope', (type, limit) => {
     expect(upload(limit, type)).toHaveProperty('headers.x-forwarded-host')
     const refused = upload(limit + 1, type) as EdgeAnswer
     expect(refused.statusCode).toBe(ERRORS.request_too_large.status)

@@ -38,7 +38,7 @@ const SERVICES: Readonly<Record<string, string>> = {
 }
 
 describe('the list of what the emulated account models', () => {
-  it('says of each behaviour whether the emulator has it, and what covers it otherwise', () => {
+  it('states for each behaviour whether the emulator has it, and which check covers it otherwise', () => {
     expect(rows.length).toBeGreaterThan(40)
     for (const row of rows) expect(row, row.join(' | ')).toHaveLength(3)
     for (const [behaviour, inEmulator = '', otherwise] of rows.slice(1))

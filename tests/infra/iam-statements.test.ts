@@ -111,7 +111,7 @@ describe.each(FUNCTIONS)('%s', (name) => {
   })
 })
 
-it.each(FUNCTIONS)('notices one right too many: %s', (name) => {
+it.each(FUNCTIONS)('fails for an additional permission: %s', (name) => {
   const before = actionsOf(name)
   allowed(name)[0]!.Action = [...actions(allowed(name)[0]!), 's3:PutBucketPolicy']
   expect(actionsOf(name)).not.toEqual(before)

@@ -47,7 +47,7 @@ describe('private ingress', () => {
     expect(String(listener.Properties['SslPolicy'])).toMatch(/TLS13-1-2/)
   })
 
-  it('answers for one host name, at the load balancer and in the API, and believes no forwarded one', () => {
+  it('serves one host name, at the load balancer and in the API, and does not trust proxy headers', () => {
     expect(rule.Properties['Conditions']).toEqual([{ Field: 'host-header', HostHeaderConfig: { Values: [PRIVATE_INGRESS.host] } }])
     const refusal = at(listener, 'Properties.DefaultActions.0.FixedResponseConfig')
     expect(refusal).toMatchObject({ StatusCode: '421', ContentType: 'application/json' })
@@ -60,7 +60,7 @@ describe('private ingress', () => {
     })
   })
 
-  it('lets streams live: heartbeats come every ten seconds, the load balancer waits longer', () => {
+  it('keeps streams open: the idle timeout of the load balancer exceeds the heartbeat interval of ten seconds', () => {
     const attributes = list(balancer.Properties['LoadBalancerAttributes'])
     expect(attributes).toContainEqual({ Key: 'idle_timeout.timeout_seconds', Value: '300' })
     expect(attributes).toContainEqual({ Key: 'routing.http.drop_invalid_header_fields.enabled', Value: 'true' })

@@ -5,7 +5,7 @@ import { synthesise } from './synthesise.ts'
 const defaults = synthesise()
 const restored = synthesise({ data: { tableName: 'cellblock-prod-restored-1' } })
 
-it('puts a restored table in the place of the own one: variables, permissions, endpoint policy, alarms, output', () => {
+it('replaces the table of the stack by a restored one: variables, permissions, endpoint policy, alarms, output', () => {
   const names = all(restored, 'AWS::Lambda::Function').map((each) => at(each, 'Properties.Environment.Variables.TABLE_NAME'))
   expect(new Set(names)).toEqual(new Set(['cellblock-prod-restored-1']))
   const policies = all(restored, 'AWS::IAM::Role').filter(({ Properties }) => says(Properties['Policies'], 'dynamodb:GetItem'))
@@ -19,7 +19,7 @@ it('puts a restored table in the place of the own one: variables, permissions, e
   expect(at(restored.data.Outputs, 'TableName.Value')).toBe('cellblock-prod-restored-1')
 })
 
-it('keeps the own table and what other stacks still import of it, so that each stack can be deployed in turn, and back', () => {
+it('keeps the table of the stack and the exports that other stacks import, so that stacks can be deployed one by one, also back', () => {
   expect(only(restored, 'AWS::DynamoDB::Table')).toEqual(only(defaults, 'AWS::DynamoDB::Table'))
   const exported = (templates: typeof defaults) =>
     Object.values(templates.data.Outputs ?? {}).flatMap((output) => {

@@ -17,7 +17,7 @@ beforeAll(async () => {
 })
 afterAll(() => Promise.all([api.stop(), rm(folder, { recursive: true, force: true })]))
 
-it('works as an installed package, with its types and nothing else', async () => {
+it('works as an installed package that contains its types and no other files', async () => {
   // The project's own setting, which `npm test` passes on, would skip the build.
   const { stdout } = await run('npm', ['pack', '--ignore-scripts=false', '--json', '--pack-destination', folder], { cwd: PACKAGE })
   const [packed] = JSON.parse(stdout.slice(stdout.indexOf('['))) as [{ filename: string; files: { path: string }[] }]

@@ -308,7 +308,7 @@ describe('the Fargate driver', () => {
     expect(ecs.calls.find((call) => call.input['nextToken'] === 'more')).toBeDefined()
   })
 
-  it('explains in its check what to fix', async () => {
+  it('rejects its check with a configuration error for a missing tier and for a missing cluster', async () => {
     await expect(newDriver({ taskDefinitions: { slim: {} } }).check()).rejects.toMatchObject({ kind: 'configuration' })
     ecs.answer('ListTasks', 400, { __type: 'ClusterNotFoundException', message: 'Cluster not found.' })
     await expect(newDriver().check()).rejects.toMatchObject({

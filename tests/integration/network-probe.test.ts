@@ -72,7 +72,7 @@ describe('the network probe', () => {
     expect(puts).toEqual([`foreign.invalid:${port} /key?X-Amz-Signature=1`])
   })
 
-  it('sets all bits at once, including the one for keys in the environment', async () => {
+  it('sets every bit when every path is open and the environment has credentials', async () => {
     const world = { internet: [open()], name: 'localhost', put_url: `http://127.0.0.1:${port}/key`, put_via: open(), neighbours: [open()] }
     expect(await probe({ ...nothing(), ...world }, 'host', ['AWS_CONTAINER_CREDENTIALS_RELATIVE_URI=/v2/x'])).toBe(63)
   })

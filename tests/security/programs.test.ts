@@ -118,7 +118,7 @@ describe('two tenants with live sandboxes', () => {
 })
 
 describe('the neighbour of a hostile tenant', () => {
-  it('receives no bit through what the kernel counts, and works while the other takes all of it', async () => {
+  it('receives no data through counters of the kernel, and works while the other tenant exhausts shared resources', async () => {
     const { figures, failures } = await measureNeighbours(harness.server, CLOSED_CHANNELS)
     expect(failures).toEqual([])
     expect(figures.map(({ bitsPerSecond }) => bitsPerSecond)).toEqual(figures.map(() => 0))
@@ -133,7 +133,8 @@ describe('name resolution', () => {
 })
 
 describe('the preconditions of published escapes', () => {
-  it('are 18', () => expect(Object.values(PRECONDITIONS).map((layer) => Object.keys(layer).length)).toEqual([4, 8, 6]))
+  it('number 18: 4, 8 and 6 by layer', () =>
+    expect(Object.values(PRECONDITIONS).map((layer) => Object.keys(layer).length)).toEqual([4, 8, 6]))
 
   describe.each(Object.entries(PRECONDITIONS))('of the %s layer', (_layer, needs) => {
     it.each(Object.entries(needs))('%s: absent', (_name, ids) => expectShown(ids))
@@ -141,7 +142,8 @@ describe('the preconditions of published escapes', () => {
 })
 
 describe('the SandboxEval properties', () => {
-  it('are 86', () => expect(Object.values(PROPERTIES).map((area) => Object.keys(area).length)).toEqual([19, 19, 21, 27]))
+  it('number 86: 19, 19, 21 and 27 by area', () =>
+    expect(Object.values(PROPERTIES).map((area) => Object.keys(area).length)).toEqual([19, 19, 21, 27]))
 
   describe.each(Object.entries(PROPERTIES))('area %s', (_area, properties) => {
     it.each(Object.entries(properties))('%s', (_name, ids) => expectShown(ids))

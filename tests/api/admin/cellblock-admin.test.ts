@@ -73,7 +73,7 @@ it('refuses limits that are not of the form NAME=VALUE or unknown to the server'
   })
 })
 
-it('says that a key without the scope may not', async () => {
+it('explains that a key without the scope admin lacks the permission', async () => {
   const { key } = await api.newKey()
   expect(await cellblock(key, 'tenants', 'list')).toMatchObject({ code: 3, note: expect.stringContaining('admin') })
 })

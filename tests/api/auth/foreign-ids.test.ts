@@ -108,7 +108,7 @@ it.for(routes.map((route) => [route.operationId, route] as const))(
   },
 )
 
-it('changed nothing', async () => {
+it('changes no object of the owner by calls with foreign ids', async () => {
   const client = api.openai(ann)
   const { tenants } = api.table
   expect([await tenants.get(ann.tenant), await tenants.getPlan('probe-present')]).toMatchObject([{ name: 'hers' }, { limits: {} }])

@@ -201,7 +201,7 @@ it('takes as long for a foreign id as for a missing one', async () => {
   expect(Math.abs(share - 0.5)).toBeLessThanOrEqual(0.2)
 })
 
-it('changed nothing of the owner', async () => {
+it('changes no object of the owner by any probe', async () => {
   const client = api.openai(ann)
   const id = foreign['container_id'] ?? ''
   expect(await client.containers.retrieve(id)).toMatchObject({ name: 'one' })

@@ -106,7 +106,7 @@ describe('the control plane', () => {
     }
   })
 
-  it('deletes a sandbox at the end of its time, and keeps one that is to be paused', async () => {
+  it('deletes a sandbox at its timeout, and keeps one whose timeout pauses it', async () => {
     const killed = await create(api.owner, { timeout: 10 })
     const kept = await create(api.owner, { timeout: 10, autoPause: true })
     api.skew = 11_000
@@ -140,7 +140,7 @@ describe('the data plane', () => {
     expect((await fetch(`${api.url}/e2b/contexts`, byKey)).status).toBe(401)
   })
 
-  it('has the scopes of the key that opened the sandbox, and closes with it', async () => {
+  it('grants the scopes of the key that opened the sandbox, and refuses access once that key is revoked', async () => {
     const key = await api.newKey({ scopes: ['run', 'read'] })
     const { sandboxID, envdAccessToken } = await create(key)
     const headers = { 'e2b-sandbox-id': sandboxID, 'x-access-token': envdAccessToken }
@@ -149,7 +149,7 @@ describe('the data plane', () => {
     expect((await fetch(`${api.url}/e2b/contexts`, { headers })).status).toBe(401)
   })
 
-  it('belongs to one end user', async () => {
+  it('is accessible to the end user of its key only', async () => {
     const ann = await api.newKey({ tenant: api.owner.tenant, subject: 'ann' })
     const bob = await api.newKey({ tenant: api.owner.tenant, subject: 'bob' })
     const { sandboxID } = await create(ann)
@@ -204,7 +204,7 @@ describe('the Connect protocol', () => {
     await expect.poll(async () => (await api.table.executions.get(api.owner.tenant, id))?.status).toBe('cancelled')
   })
 
-  it('answers errors in its form, whole and streamed', async () => {
+  it('answers errors in the form of Connect, for unary and for streaming calls', async () => {
     const { sandboxID, envdAccessToken } = await create(api.owner)
     const rpc = async (path: string, type: string, body: BodyInit, token = envdAccessToken) => {
       const headers = { 'e2b-sandbox-id': sandboxID, 'x-access-token': token, 'content-type': type }
@@ -232,7 +232,7 @@ describe('the Connect protocol', () => {
   })
 })
 
-it('opens a container of another wire, which stays when the time of the sandbox is over', async () => {
+it('opens a container of another wire, which remains when the sandbox times out', async () => {
   const container = await api.openai(api.owner).containers.create({ name: 'mine' })
   const id = container.id.slice('cntr_'.length) + api.owner.tenant.slice('tnt_'.length)
   const opened = (await (await control('POST', `/v2/sandboxes/${id}/connect`, api.owner, { timeout: 1 })).json()) as Opened

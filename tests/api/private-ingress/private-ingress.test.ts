@@ -39,7 +39,7 @@ async function ask(method: string, path: string, headers: Record<string, string>
   return { status: answer.statusCode, body }
 }
 
-it('answers for its name only, and believes no forwarded one', async () => {
+it('serves its own host name only and ignores the header X-Forwarded-Host', async () => {
   expect((await ask('GET', '/v1/limits', { host: HOST })).status).toBe(200)
   const foreign = await ask('GET', '/v1/limits', { host: '10.20.0.7', 'x-forwarded-host': HOST })
   expect(foreign).toMatchObject({ status: 421, body: { error: { code: 'unknown_host' } } })

@@ -113,7 +113,7 @@ describe('a skill is refused', () => {
     })
   })
 
-  it('and nothing of it is stored', async () => {
+  it('without storing any part of it', async () => {
     expect(await api.objects.sizeOf(tenantObjects(key.tenant))).toBe(0)
   })
 })
@@ -142,7 +142,7 @@ describe('another caller', () => {
         ? { body: formOf(SKILL) }
         : { body: '{"default_version":"1"}', headers: { 'content-type': 'application/json' } }
 
-  it('reads of a skill what it reads of one that does not exist', async () => {
+  it('gets the same answer for the skill as for a skill that does not exist', async () => {
     const made = (await (await send(formOf(SKILL))).json()) as { id: string }
     const unknown = `${made.id.slice(0, -4)}0000`
     const bound = await api.newKey({ tenant: key.tenant, subject: 'ann' })

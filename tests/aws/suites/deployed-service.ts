@@ -127,7 +127,7 @@ export function deployedServiceSuite(fixture: () => DeploymentFixture): void {
       await expect.poll(() => events('run')).toContainEqual(expect.objectContaining({ event: 'execution', sandbox_trace_id: traceId }))
     })
 
-    it('is examined by the doctor, as tasks and as a tenant', { timeout: 240_000 }, async () => {
+    it('passes the checks of the doctor for tasks and for a tenant', { timeout: 240_000 }, async () => {
       const found = await examine(fixture().account, inject('sandboxImage'), fixture().acme.apiKey)
       expect(found).toMatchObject({
         Stacks: expect.stringMatching(/^ok/),

@@ -51,7 +51,7 @@ export function largeUploadSuite(fixture: () => DeploymentFixture): void {
     })
     const client = () => new OpenAI({ baseURL: `${edge.url}/v1`, apiKey: fixture().acme.apiKey, maxRetries: 0 })
 
-    it('is taken from the openai client: a file of 200 MB, whole', { timeout: 240_000 }, async () => {
+    it('is accepted from the openai client: a complete file of 200 MB', { timeout: 240_000 }, async () => {
       const bytes = Buffer.alloc(UPLOAD_BYTES, 'cellblock ')
       const made = await client().files.create({ file: new File([bytes], 'large.bin'), purpose: 'user_data' })
       expect(made).toMatchObject({ bytes: UPLOAD_BYTES, filename: 'large.bin' })

@@ -201,7 +201,7 @@ export function containerStoreContract(table: () => Table): void {
       expect(await store().list(tenant, { after: 'cntr_none', limit: 5, order: 'asc', name: null })).toEqual({ rows: [], hasMore: false })
     })
 
-    it('are listed on after a row that was deleted between pages', async () => {
+    it('continue their list after a row that was deleted between pages', async () => {
       const tenant = newId('tenant')
       const rows = [
         await created({ tenant, createdAt: T0 }),
@@ -216,7 +216,7 @@ export function containerStoreContract(table: () => Table): void {
       })
     })
 
-    it('are listed on after a row that was removed between pages', async () => {
+    it('continue their list after a row that was removed between pages', async () => {
       const tenant = newId('tenant')
       const rows = [await created({ tenant, createdAt: Date.now() }), await created({ tenant, createdAt: Date.now() })]
       await store().remove(tenant, rows[0]?.id ?? '')
@@ -241,7 +241,7 @@ export function containerStoreContract(table: () => Table): void {
       })
     })
 
-    it('keep what clients of E2B see, until they are deleted', async () => {
+    it('keep the session of E2B clients until they are deleted', async () => {
       const row = containerRow()
       await store().create(row)
       const session: E2bSession = {

@@ -26,7 +26,7 @@ export function userFilesContract(table: () => Table): void {
       expect(await table().userFiles.list(tenant, { after: 'file-none', limit: 3, order: 'asc' })).toEqual({ rows: [], hasMore: false })
     })
 
-    it('are listed on after one that was deleted between pages', async () => {
+    it('continue their list after a file that was deleted between pages', async () => {
       const tenant = newId('tenant')
       const files = Array.from({ length: 4 }, () => userFileRow({ tenant, createdAt: Date.now() }))
       for (const file of files) await table().userFiles.create(file)

@@ -241,7 +241,7 @@ describe('the demo model', () => {
     checkResponseStream(await bench.events(id), row)
   })
 
-  it('explains itself when the message contains no code', async () => {
+  it('explains how to use it when the message contains no code', async () => {
     const { id } = await bench.accept({ model: 'demo', input: 'What is the weather?' })
     const row = await bench.finish(id)
     expect(row.items).toMatchObject([{ text: expect.stringContaining('OPENAI_API_KEY') }])

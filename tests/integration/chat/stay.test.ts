@@ -76,7 +76,7 @@ describe('a worker that waits for its code', () => {
     expect(await bench.finish(id)).toMatchObject({ status: 'completed' })
   })
 
-  it('detects a cancel at the end of its code when the message about it met a leased row', async () => {
+  it('detects a cancellation at the end of its code when the message about it found the row leased', async () => {
     twoCalls()
     const { id } = await bench.accept(INTERPRETER)
     const cancel = async (): Promise<void> => {

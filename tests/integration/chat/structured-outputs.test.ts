@@ -63,14 +63,14 @@ describe('an answer in the requested format', () => {
     expect(response.output_text).toBe(GOOD)
   })
 
-  it('is cut where the limit of output tokens cuts it', async () => {
+  it('ends at the limit of output tokens without a correction', async () => {
     inOrder({ deltas: [{ content: '{"city": "Ki' }], finish: 'length' })
     const response = await ask({ text })
     expect(response).toMatchObject({ status: 'incomplete', incomplete_details: { reason: 'max_output_tokens' } })
     expect(response.output_text).toBe('{"city": "Ki')
   })
 
-  it("is the model's refusal when it refuses", async () => {
+  it('is the refusal of the model when the model refuses to answer', async () => {
     inOrder({ deltas: [{ refusal: 'I cannot help with that.' }], finish: 'stop' })
     expect((await ask({ text })).output).toMatchObject([{ content: [{ type: 'refusal', refusal: 'I cannot help with that.' }] }])
   })

@@ -184,7 +184,7 @@ async function playWithDeath(
 const READS = /\.(get|all|read|find|last|due|head)$/
 
 it.each(['before', 'after'] as const)(
-  'a worker that dies %s a call is followed by one that asks no tool again for an answer that is stored',
+  'a worker that dies %s a call is replaced by one that does not call a tool again whose result is stored',
   async (when) => {
     const { calls } = await playWithDeath(Number.POSITIVE_INFINITY, when)
     const killedAt: string[] = []

@@ -173,7 +173,7 @@ describe("OpenAI's client on a WebSocket", () => {
     expect((await response()).status).toBe('completed')
   })
 
-  it('learns that responses cannot be steered', async () => {
+  it('receives an error when it tries to change a response that runs', async () => {
     const { socket, events } = connect()
     socket.send({ type: 'response.steer', previous_response_id: 'resp_x', input: 'Stop' })
     await expect

@@ -43,7 +43,7 @@ it('deletes a tenant in passes of bounded time, each of which continues where th
   expect(left).toEqual(['tenant'])
 })
 
-it('is due later before it begins, so that a pass that dies is not repeated at once', async () => {
+it('is postponed before it begins, so that a crashed pass is not repeated at once', async () => {
   const tenant = await filled(1)
   const { table, objects } = fixture.storage
   const dies = { ...objects, deletePrefix: () => Promise.reject(new Error('The storage does not answer.')) }

@@ -84,7 +84,7 @@ describe('a worker that died after the end of its job', () => {
     expect(await table.usage.ofDay(tenant, day)).toHaveLength(1)
   })
 
-  it('leaves no conversation for ever', async () => {
+  it('leaves no conversation locked permanently', async () => {
     const { conversations } = fixture.storage.table
     const [tenant, id] = [newId('tenant'), newId('conversation')]
     await setPolicy(tenant, { conversationDays: 2 })

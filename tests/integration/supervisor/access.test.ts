@@ -89,7 +89,7 @@ describe('a request', () => {
 })
 
 describe('a sandbox', () => {
-  it('ends soon after SIGTERM with code 0, in the middle of a cell that never ends too', async () => {
+  it('ends soon after SIGTERM with code 0, also during a cell that never ends', async () => {
     await using short = await startReadySandbox({ limits: { preload: [] } })
     const running = short.supervisor
       .run('import signal\nsignal.signal(signal.SIGTERM, signal.SIG_IGN)\nwhile True: pass')

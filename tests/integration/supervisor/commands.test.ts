@@ -38,7 +38,7 @@ describe('a command', () => {
     expect((await bash('true')).done).toMatchObject({ outcome: 'ok', exit: { code: 0, signal: null } })
   })
 
-  it('takes arguments as they are, variables, a folder and a whole standard input', async () => {
+  it('receives arguments unchanged, variables, a folder and a complete standard input', async () => {
     const ended = await run(['bash', '-c', 'printf "%s|" "$@"; echo "$NAME $PWD $TERM"; cat', 'bash', 'a b', '$X'], {
       env: { NAME: 'value' },
       cwd: '/tmp',
@@ -55,7 +55,7 @@ describe('a command', () => {
     expect(nowhere.text('stderr')).toContain('/mnt/data/no-such-folder')
   })
 
-  it('refuses text that no program takes', async () => {
+  it('refuses text with a null character or a lone surrogate, which no program can receive', async () => {
     for (const part of [
       { argv: ['echo', '\ud800'] },
       { env: { A: '\udc00' } },
@@ -192,7 +192,7 @@ describe('beside the kernel, a command', () => {
     expect(command.stdout).not.toBe(kernel.stdout)
   })
 
-  it('has the same confinement, and so has the next one, whose process was forked before', async () => {
+  it('has the same confinement as the kernel, also when its process was forked in advance', async () => {
     const script = `
 import os, socket
 for family in (socket.AF_INET, socket.AF_INET6, socket.AF_NETLINK):
@@ -231,7 +231,7 @@ describe('a malformed request for a command', () => {
 })
 
 describe('an execution', () => {
-  it('has its own variables and folder, and the next one has not', async () => {
+  it('has its own variables and folder, which the next execution does not have', async () => {
     const scoped = await supervisor().run('import os; print(os.environ["A"], os.getcwd())', { env: { A: 'b' }, cwd: '/tmp' })
     expect(scoped.stdout).toBe('b /tmp\n')
     expect((await supervisor().run('print(os.environ.get("A"), os.getcwd())')).stdout).toBe('None /mnt/data\n')

@@ -185,7 +185,7 @@ describe('a cancelled execution', () => {
     await keepsWorking()
   })
 
-  it('reaches what it has started, and nothing older', async () => {
+  it('stops the processes that it started, and no older ones', async () => {
     const waiting = (word: string) => `["bash", "-c", "trap 'echo ${word}; exit' INT; echo up; while :; do sleep 0.01; done"]`
     await supervisor().run(
       `import subprocess\nolder = subprocess.Popen(${waiting('older')}, stdout=subprocess.PIPE)\nolder.stdout.readline()\n${LATER}`,

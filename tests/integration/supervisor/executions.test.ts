@@ -47,7 +47,7 @@ print(number)`)
     expect([run.stdout, run.text('stderr')]).toEqual(['out\n', 'err\n'])
   })
 
-  it('hands back the trace id that it was started with, and takes nothing else for one', async () => {
+  it('returns the trace id of its start, and is refused with a malformed one', async () => {
     const start = (traceId: unknown) =>
       supervisor().call('PUT', `/executions/${newId()}`, JSON.stringify({ v: 1, cells: [{ code: '' }], trace_id: traceId }))
     const traceId = 'a1b2c3d4e5f60718293a4b5c6d7e8f90'
@@ -237,7 +237,7 @@ describe('what a cell can do', () => {
     ).toHaveLength(1)
   })
 
-  it('explains that windows cannot be shown', async () => {
+  it('explains that windows cannot be displayed in a sandbox', async () => {
     expect((await supervisor().run('%gui qt')).text('stderr')).toContain('Use %matplotlib inline.')
   })
 
@@ -267,7 +267,7 @@ describe('what a cell can do', () => {
     expect(run.of('clear_output')[0]).toMatchObject({ wait: true })
   })
 
-  it('says that input() cannot be answered', async () => {
+  it('explains that input() cannot be answered in a sandbox', async () => {
     expect((await supervisor().run('input("name?")')).error?.name).toBe('StdinNotImplementedError')
   })
 

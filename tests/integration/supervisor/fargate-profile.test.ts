@@ -118,10 +118,14 @@ except OSError as error: print(error.errno)`
     },
     engine_socket_is_absent: { options: () => [...TASK, '--volume=/var/run/docker.sock:/var/run/docker.sock'] },
   }
-  it.each(Object.entries(REFUSED))('refuses with the exit code of %s', { timeout: 60_000 }, async (check, { options, limits = LIMITS }) => {
-    await using sandbox = await startSandbox({ options: await options(), profile: 'fargate', limits: { ...limits } })
-    const { code, errors } = await sandbox.ended()
-    expect(errors).toContain(check)
-    expect(refusedCheck(code)).toBe(check)
-  })
+  it.each(Object.entries(REFUSED))(
+    'refuses to start with the exit code of the check %s',
+    { timeout: 60_000 },
+    async (check, { options, limits = LIMITS }) => {
+      await using sandbox = await startSandbox({ options: await options(), profile: 'fargate', limits: { ...limits } })
+      const { code, errors } = await sandbox.ended()
+      expect(errors).toContain(check)
+      expect(refusedCheck(code)).toBe(check)
+    },
+  )
 })

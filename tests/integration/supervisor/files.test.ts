@@ -16,7 +16,7 @@ beforeEach(
 )
 
 describe('files', () => {
-  it('go in and out byte for byte, 20 MB too', async () => {
+  it('are uploaded and downloaded unchanged, also with 20 MB', async () => {
     const data = randomBytes(20_000_000)
     const answer = await put('deep/er/big.bin', data)
     expect(JSON.parse(answer.body.toString())).toEqual({ path: 'deep/er/big.bin', bytes: data.length, sha256: sha256(data) })

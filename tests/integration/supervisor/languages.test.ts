@@ -26,7 +26,7 @@ describe('bash', () => {
     expect((await sandbox.supervisor.run('print(open("from-bash.csv").read())')).stdout).toBe('a,b\n\n')
   })
 
-  it('is part of the history of the notebook, so that its numbers are those of the cells', async () => {
+  it('is counted in the history of the notebook, so that execution counts match the cells', async () => {
     await bash('true')
     const run = await sandbox.supervisor.run('print(In[-2], len(In) == get_ipython().execution_count)')
     expect(run.stdout).toBe('%%bash\ntrue True\n')

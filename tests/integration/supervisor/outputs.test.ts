@@ -32,7 +32,7 @@ describe('a flood of output', () => {
     expect((await sandbox.supervisorMemoryBytes()) - before).toBeLessThan(32 * MiB)
   })
 
-  it('keeps the last bytes as its end', async () => {
+  it('keeps the last bytes of the stream as its tail', async () => {
     const run = await supervisor().run('for i in range(100_000): print(i)', { max_output_bytes: 100, tail_bytes: 50 })
     expect(run.stdout.startsWith('0\n1\n2\n')).toBe(true)
     expect(run.stdout.endsWith('99998\n99999\n')).toBe(true)
@@ -139,7 +139,7 @@ describe('hostile output', () => {
     expect(run.done.truncated).toMatchObject([{ what: 'display', reason: 'numbers_changed' }])
   })
 
-  it('whose numbers no parser takes is dropped and reported', async () => {
+  it('with numbers that no JSON parser accepts is dropped and reported', async () => {
     const run = await supervisor().run(
       'import sys\nsys.set_int_max_str_digits(0)\ndisplay({"application/json": {"n": 10**5000}}, raw=True)',
     )

@@ -163,7 +163,7 @@ plt.show()`),
     expect([series?.x?.[0], series?.x?.at(-1)]).toEqual([0, 100_000])
   })
 
-  it('of which nothing can be read off is a picture alone', async () => {
+  it('without readable lines or points is displayed as an image without data', async () => {
     const [bundle] = await shown('plt.imshow(np.eye(3)); plt.show()')
     expect(Object.keys(bundle ?? {}).toSorted()).toEqual(['image/png', 'text/plain'])
     expect(await chartOf('plt.imshow(np.eye(3)); plt.plot([0, 1]); plt.show()')).toMatchObject({ charts: [{ unread: ['AxesImage'] }] })
@@ -197,7 +197,7 @@ print(pio.renderers["notebook"])`)
 })
 
 describe('other displays', () => {
-  it('are left as they are, and a type that breaks while it is read costs the data only', async () => {
+  it('are unchanged, and a value whose conversion to a table raises has its text only', async () => {
     const bundles = await shown(`
 display({"a": 1})
 class Odd(pd.Series):

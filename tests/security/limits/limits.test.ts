@@ -12,7 +12,8 @@ const measure = (thresholds: typeof selected) =>
 beforeAll(() => measure(selected), 300_000)
 
 describe('limit thresholds', () => {
-  it('are nine, C-20 to C-28', () => expect(THRESHOLDS.map(({ id }) => id)).toEqual(Array.from({ length: 9 }, (_, i) => `C-${20 + i}`)))
+  it('number nine, from C-20 to C-28', () =>
+    expect(THRESHOLDS.map(({ id }) => id)).toEqual(Array.from({ length: 9 }, (_, i) => `C-${20 + i}`)))
 
   it.each(selected.map(({ id, title }) => [id, title]))('%s: %s', async (id) => {
     // A retry measures again.

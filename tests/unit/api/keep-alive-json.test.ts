@@ -65,7 +65,7 @@ it('delivers an answer that takes twice the read time-out of CloudFront', async 
   expect(JSON.parse(text)).toEqual({ status: 'completed' })
 })
 
-it('would time out without whitespace', async () => {
+it('times out at CloudFront without whitespace', async () => {
   const url = await behindCloudFront(() => after(2 * READ_TIMEOUT_MS, Response.json({ status: 'completed' })))
   expect((await fetch(url)).status).toBe(504)
 })

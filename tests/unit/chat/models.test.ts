@@ -73,7 +73,7 @@ describe('the model catalogue', () => {
     ['gemini-2.5-pro', true],
     ['qwen2.5-vl-7b', true],
     ['qwen3', false],
-  ])('knows whether %s reads images: %s', (model, readsImages) => {
+  ])('determines whether %s accepts images: %s', (model, readsImages) => {
     expect(quirksOf('http://localhost:11434/v1', model).readsImages).toBe(readsImages)
   })
 })

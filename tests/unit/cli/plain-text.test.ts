@@ -25,7 +25,7 @@ describe('untrusted output', () => {
     ['a character set', `${ESC}(0`],
     ['a bell and a backspace', '\u0007\b'],
     ['a string that is never ended', `${ESC}]52;c;aGFja2Vk`],
-  ])('loses %s', (_, sequence) => {
+  ])('removes %s', (_, sequence) => {
     expect(plainText(`a${sequence}`)).toBe('a')
     expect(plainText(`${COLOURED}${sequence}`)).toBe(COLOURED)
   })

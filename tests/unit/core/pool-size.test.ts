@@ -47,7 +47,7 @@ describe('poolSizeFor', () => {
   })
 
   it.each([demand(), demand({ arrivalsPerSecond: 2, startSeconds: 1.5, share: 0.99 }), demand({ targetWaitSeconds: 20 })])(
-    'is the smallest size that keeps its word when the queue is played through: %o',
+    'is the smallest size that meets the allowed wait in a simulated queue: %o',
     (wanted) => {
       const size = poolSizeFor(wanted)
       expect(play(size, wanted)).toBeGreaterThan(wanted.share - 0.01)

@@ -52,7 +52,7 @@ it('writes the changes that arrive during a write together', async () => {
   expect(calls).toEqual(['get', 'replace', 'replace'])
 })
 
-it('believes no cached values that a change would leave as they are', async () => {
+it('reads the row again when a change would have no effect on the cached values', async () => {
   const { process } = memoryQuotas()
   const [left, right] = [process(), process()]
   await left.change('t', increment)

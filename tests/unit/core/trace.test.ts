@@ -53,7 +53,7 @@ describe('parseXrayHeader', () => {
     expect(parseXrayHeader('Root=1-5759e988-bd862e3fe1be46a994272793')?.spanId).toMatch(/^[0-9a-f]{16}$/)
   })
   it.each(['', 'Root=1-xyz', 'Root=2-5759e988-bd862e3fe1be46a994272793', `Root=1-${'0'.repeat(8)}-${'0'.repeat(24)}`])(
-    'takes %j for none',
+    'ignores the invalid header %j',
     (text) => expect(parseXrayHeader(text)).toBeNull(),
   )
 })

@@ -126,7 +126,7 @@ describe('batching', () => {
     expect(batches.map(({ events }) => events.map(({ type }) => type))).toEqual([['status', 'stdout']])
   })
 
-  it('writes what came while a write was under way', async () => {
+  it('writes events that arrived during a write in the next batch', async () => {
     const gate = Promise.withResolvers<boolean>()
     const { writer, batches } = responseLog(() => gate.promise)
     writer.emit(delta('a'), 'now')
@@ -160,7 +160,7 @@ describe('batching', () => {
 })
 
 describe('the tail for the row', () => {
-  it('holds what waits, in order after the log, and is not written', async () => {
+  it('has the waiting events in order after the log, which are not written there', async () => {
     const { writer, batches } = executionLog()
     writer.emit(stdout('x'), 'paced', 0)
     writer.emit(stdout('y'), 'paced', 1)
@@ -176,7 +176,7 @@ describe('the tail for the row', () => {
     expect(batches).toHaveLength(1)
   })
 
-  it('counts pictures, escapes and long characters as what they are in the row', () => {
+  it('counts images, escapes and multi-byte characters by their size in the row', () => {
     const { writer } = executionLog()
     writer.emit(stdout('\u0001'.repeat(1_000)), 'paced', 0)
     writer.emit(stdout('漢'.repeat(1_000)), 'paced', 1)

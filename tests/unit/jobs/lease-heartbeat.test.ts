@@ -54,7 +54,7 @@ describe('a lease heartbeat', () => {
     expect(start({ deadlineAt: T0 }).heartbeat.reason).toBe('overdue')
   })
 
-  it('sees a cancellation within a second, and at once when it is asked to read', async () => {
+  it('detects a cancellation within a second, and at once after a request to read', async () => {
     const cancelled = { ...held, cancelRequestedAt: T0 }
     const polling = start({ watched: { row: held, read: async () => cancelled } })
     await vi.advanceTimersByTimeAsync(1_000)

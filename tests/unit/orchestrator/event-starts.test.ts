@@ -248,7 +248,7 @@ describe('where starts are reported by event, a start for a container', () => {
     ])
   })
 
-  it('has failed when its running task refuses to serve: the check is emitted, counted and stored for the execution', async () => {
+  it('fails when its running task reports a failed isolation check, which is emitted, counted and stored for the execution', async () => {
     const containerId = newId('container')
     const container = await createContainer(storage.table, { tenant, id: containerId, subject: null, name: 'x', memoryTier: '1g' }, now)
     await storage.table.containers.enqueue(tenant, containerId, newId('execution'), now, now + 3_600_000)

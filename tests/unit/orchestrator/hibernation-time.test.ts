@@ -15,7 +15,7 @@ import { startStorage, type Storage } from '../../support/start-storage.ts'
 const MINUTE_MS = 60_000
 const SETTINGS = { earlySleepMs: MINUTE_MS, hibernateAfterMs: 5 * MINUTE_MS }
 
-describe('the sleep times of a conversation', () => {
+describe('the pauses of a conversation', () => {
   it.each([
     ['no pause yet', [], 60, 300],
     ['one pause, which says too little', [10_000], 60, 300],
@@ -89,7 +89,7 @@ describe('an idle container', () => {
     expect(await planHibernation(deps, container)).toEqual({ kind: 'hibernate', at: from + 105_000 })
   })
 
-  it('is sent to sleep with a delay, so that it keeps its sandbox no longer than planned', async () => {
+  it('gets a delayed hibernation message, so that it releases its sandbox at the planned time', async () => {
     const container = await conversation()
     now = container.lastActiveAt + 90_000
     sent.length = 0
@@ -101,7 +101,7 @@ describe('an idle container', () => {
     expect((await storage.table.containers.get(container.tenant, container.id))?.dueAt).toBe(container.lastActiveAt + 165_000)
   })
 
-  it('with a warm sandbox hibernates early, and where passes are frequent it is checked until the time has come', async () => {
+  it('with a warm sandbox hibernates early, and is checked by each pass until then if passes are frequent', async () => {
     const container = await conversation()
     const from = container.lastActiveAt
     await storage.table.sandboxes.create(sandboxRow({ id: newId('sandbox'), state: 'ready', dueAt: from + 3_600_000 }))

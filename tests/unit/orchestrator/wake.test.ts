@@ -87,7 +87,7 @@ describe('the end of a sandbox', () => {
     expect(await deps.table.sandboxes.get(id)).toBeNull()
   })
 
-  it('emits the refusal of a sandbox that had reported ready, with image and exit code', async () => {
+  it('emits the failed check of a sandbox that had reported ready, with image and exit code', async () => {
     const events: WideEvent[] = []
     const id = await inState('ready')
     await handleTaskStateChange({ ...deps, telemetry: { emit: (event) => void events.push(event) } }, gone(id, 193))

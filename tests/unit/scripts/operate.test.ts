@@ -17,7 +17,7 @@ const flags = (...args: string[]) =>
   readFlags(args, ['turns', 'per-container', 'run', 'gap', 'idle', 'start', 'model', 'tier', 'architecture', 'spot'])
 
 describe('npm run cost', () => {
-  it('takes what is not given from cdk.json', () => {
+  it('uses the settings of cdk.json where no option is given', () => {
     expect(usageFrom(flags('--turns', '10'), config)).toMatchObject({ turns: 10, architecture: 'ARM64', spotShare: 0.5 })
     expect(usageFrom(flags('--spot', '0', '--architecture', 'X86_64'), config)).toMatchObject({ architecture: 'X86_64', spotShare: 0 })
   })
@@ -79,7 +79,7 @@ describe('npm run cost', () => {
 
 describe('npm run pool-size', () => {
   const defaults = { architecture: 'X86_64', spotPercent: 0 } as const
-  it('answers what the code that sizes the pool answers, in sandboxes a minute', () => {
+  it('returns the same size as the code that sizes the pool, for sandboxes per minute', () => {
     const report = poolReport(['--arrivals', '30', '--start', '40', '--wait', '5', '--share', '99'], defaults)
     expect(report.size).toBe(poolSizeFor({ arrivalsPerSecond: 0.5, startSeconds: 40, targetWaitSeconds: 5, share: 0.99 }))
     expect(report.usdPerMonth).toBeCloseTo(report.size * 0.02913 * 730, 6)

@@ -17,7 +17,7 @@ describe('run.ts', () => {
     expect(stdout).toBe('')
   })
 
-  it('names the commands it knows when it is given another', async () => {
+  it('lists the known commands for an unknown one', async () => {
     const { code, output } = await runCommand(process.execPath, [RUN, 'strat'])
     expect(code).toBe(1)
     expect(output).toContain('Unknown command strat. Known: start, test')

@@ -18,7 +18,7 @@ describe('countTests', () => {
     expect(countTests(report(1, 0, file('passed', 'passed'), file('failed')), 1)).toEqual({ passed: 1, failed: 1, retriedPasses: 0 })
   })
 
-  it('counts an exit code that nothing else explains', () => {
+  it('counts a non-zero exit code without a failed test as one failure', () => {
     expect(countTests(report(1, 0, file('passed', 'passed')), 1)).toEqual({ passed: 1, failed: 1, retriedPasses: 0 })
   })
 
@@ -59,7 +59,7 @@ describe('suiteSeconds', () => {
 })
 
 describe('summaryLine', () => {
-  it('adds everything up', () => {
+  it('adds the counts of all suites', () => {
     expect(
       summaryLine([
         { passed: 4, failed: 0 },

@@ -89,7 +89,7 @@ describe('a metric line', () => {
     expect(Object.keys(readMetrics(metricLine(execution({ queue_wait_ms: null }), at, 'prod')))).not.toContain('QueueWait')
     expect(parse(metricLine({ event: 'reconcile', outcome: 'ok' }, at, 'prod'))).not.toHaveProperty('_aws')
   })
-  it('counts an awaited start as cold, and a pool start not', () => {
+  it('counts a start that an execution awaits as cold, and a start for the pool as not cold', () => {
     const start = (isPool: boolean) => ({ event: 'sandbox_start', outcome: 'ready', is_pool: isPool, start_ms: 900 })
     expect(Object.keys(readMetrics(metricLine(start(false), at, 'prod')))).toEqual(['SandboxStart', 'ColdStart'])
     expect(Object.keys(readMetrics(metricLine(start(true), at, 'prod')))).toEqual(['SandboxStart'])
