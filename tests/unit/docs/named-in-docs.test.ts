@@ -56,6 +56,15 @@ describe.each(PAGES)('%s', (file) => {
 
 const isScenario = (name: string): boolean => SCENARIOS.some((scenario) => scenario.name === name)
 
+describe('docs/tested.md', () => {
+  it('names only figures and ratios of the latest benchmark', () => {
+    const results = JSON.parse(text('bench/results/latest.json')) as { readonly figures: object; readonly ratios: object }
+    const named = allOf(text('docs/tested.md'), /`([a-z]+(?:_[a-z]+)+)`/g)
+    expect(named.length).toBeGreaterThan(2)
+    expect(named.filter((name) => !(name in results.figures) && !(name in results.ratios))).toEqual([])
+  })
+})
+
 describe('docs/reliability.md', () => {
   const rows = (page: string): string[][] =>
     page
