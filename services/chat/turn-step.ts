@@ -7,10 +7,9 @@ import type { TurnMessage } from '../core/messages.ts'
 import type { LeaseResult } from '../core/ports/leased-store.ts'
 import { loadResponse } from '../core/responses/response-blobs.ts'
 import { hasResponseEnded, isCheckpointed, hasEventStream, type ResponseRecord } from '../core/responses/response.ts'
-import { EventLogConflictError } from '../jobs/event-log-writer.ts'
-import { acquireLease, extendLease, LeaseLostError, releaseLease } from '../jobs/lease.ts'
+import { acquireLease, extendLease, releaseLease } from '../jobs/lease.ts'
 import { startLeaseHeartbeat, type LeaseHeartbeat } from '../jobs/lease-heartbeat.ts'
-import { rescheduleAfterFailure } from '../jobs/reschedule.ts'
+import { recover } from '../jobs/recover.ts'
 import { responseJob } from '../jobs/response-job.ts'
 import { createBudgetReader } from '../core/tenants/budget.ts'
 import { createLimitReader } from '../core/tenants/limit-reader.ts'
@@ -77,13 +76,11 @@ async function step(
     if (await isEarly(deps, row)) return await waitForPredecessor(deps, row)
     return await advance(deps, row, lease, progress)
   } catch (cause) {
-    const isPassing = cause instanceof EventLogConflictError || cause instanceof LeaseLostError || lease.reason === 'lost'
-    if (isPassing) return (await releaseLease(responses, deps.clock, row).catch(() => null)) === null ? 'lost' : 'again'
-    const hasProgressed = progress.turn?.hasCommitted === true
-    const rescheduled = await rescheduleAfterFailure(deps, responseJob(deps), row, { hasProgressed }).catch(() => null)
-    // The queue redelivers this message, and the lease expires.
-    if (rescheduled === null) throw cause
-    return { detail: describeCause(cause), retry_in_seconds: rescheduled.retryInSeconds }
+    const isLost = lease.reason === 'lost'
+    const recovery = await recover(deps, responseJob(deps), row, cause, { isLost, hasProgressed: progress.turn?.hasCommitted === true })
+    if (recovery.kind === 'held') throw cause
+    if (recovery.kind === 'rescheduled') return { detail: describeCause(cause), retry_in_seconds: recovery.retryInSeconds }
+    return recovery.kind === 'released' ? 'again' : 'lost'
   } finally {
     lease.stop()
     progress.turn?.log.close()

@@ -1,3 +1,6 @@
+/** The reconciler processes a row that no worker changed for this time, milliseconds. */
+export const RECONCILE_AFTER_MS = 10_000
+
 /**
  * The right to work on one row. `fence` is the fencing token: it grows by one with every holder and each write names it, so a worker that lost
  * its lease can never overwrite its successor.

@@ -1,6 +1,5 @@
-import { RECONCILE_AFTER_MS } from '../core/executions/accept-execution.ts'
 import { newId } from '../core/ids.ts'
-import type { Lease } from '../core/lease.ts'
+import { RECONCILE_AFTER_MS, type Lease } from '../core/lease.ts'
 import type { Clock } from '../core/ports/clock.ts'
 import type { LeasedStore, LeaseResult, Patch, Seen } from '../core/ports/leased-store.ts'
 import { joinTrace } from '../core/trace.ts'
@@ -16,6 +15,9 @@ export class LeaseLostError extends Error {
     this.name = 'LeaseLostError'
   }
 }
+
+/** What a commit does to the lease, besides the patch. */
+export type CommitOptions = Parameters<LeasedStore<JobRow>['commit']>[4]
 
 /** What a process needs to acquire leases; `workerId` names it in them. */
 export interface Worker {
@@ -40,6 +42,18 @@ export async function acquireLease<Row extends JobRow>(
   const result = await rows.acquireLease(tenant, id, { ...newLease(worker), ...(seen && { seen }) }, patch)
   if (result.kind === 'acquired') joinTrace(result.row.traceparent)
   return result
+}
+
+/** Writes under the fencing token and returns the new row. Throws LeaseLostError when another worker holds the row, or it has ended. */
+export async function commitLease<Row extends JobRow>(
+  rows: LeasedStore<Row>,
+  { tenant, id, fence }: Pick<JobRow, 'tenant' | 'id' | 'fence'>,
+  patch: Patch<Row>,
+  options?: CommitOptions,
+): Promise<Row> {
+  const row = await rows.commit(tenant, id, fence, patch, options)
+  if (row === null) throw new LeaseLostError(id)
+  return row
 }
 
 /** Extends the lease to `until`, epoch ms. False when another worker holds the row. */

@@ -1,4 +1,4 @@
-import { RECONCILE_AFTER_MS } from '../core/executions/accept-execution.ts'
+import { RECONCILE_AFTER_MS } from '../core/lease.ts'
 import type { Patch } from '../core/ports/leased-store.ts'
 import { backOffAfterFailure } from './back-off.ts'
 import { failAsDeadLetter } from './dead-letter.ts'

@@ -1,4 +1,4 @@
-import { RECONCILE_AFTER_MS } from '../core/executions/accept-execution.ts'
+import { RECONCILE_AFTER_MS } from '../core/lease.ts'
 import { hasEnded, type Execution } from '../core/executions/execution.ts'
 import { LEASE_MS } from '../jobs/lease.ts'
 import { SANDBOX_CHECK_MS } from '../core/sandboxes/new-sandbox.ts'

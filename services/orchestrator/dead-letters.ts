@@ -3,7 +3,7 @@ import { failAsDeadLetter, type DeadLetterOutcome } from '../jobs/dead-letter.ts
 import { responseJob } from '../jobs/response-job.ts'
 import type { ReconcilerDeps } from './deps.ts'
 import { giveUpHibernation } from './reconciler/give-up-hibernation.ts'
-import { executionJob } from './run/execution-job.ts'
+import { executionJob } from '../jobs/executions/execution-job.ts'
 
 /**
  * Handles a message that failed every time: the job it names ends `failed` with the reason `dead_letter`, and a container whose variables could

@@ -1,8 +1,8 @@
 import { topicOf } from '../../core/events.ts'
-import type { LeasedStore, Patch } from '../../core/ports/leased-store.ts'
+import type { Patch } from '../../core/ports/leased-store.ts'
 import { hasInlineImages } from '../../core/responses/inline-images.ts'
 import { hasEventStream, terminalEventOf, type ResponseRecord } from '../../core/responses/response.ts'
-import { extendLease, LeaseLostError } from '../../jobs/lease.ts'
+import { commitLease, extendLease, type CommitOptions } from '../../jobs/lease.ts'
 import { publishResponseEnd } from '../../jobs/webhooks/publish-event.ts'
 import { reviewAt } from '../../jobs/webhooks/review-at.ts'
 import type { TurnDeps } from '../deps.ts'
@@ -15,7 +15,6 @@ const MAX_TAIL_BYTES = 4 * 1024
 const MAX_LAST_TAIL_BYTES = 32 * 1024
 
 type StoreDeps = Pick<TurnDeps, 'table' | 'signals' | 'clock' | 'queue'>
-type CommitOptions = Parameters<LeasedStore<ResponseRecord>['commit']>[4]
 
 /** Commits the turn and keeps the lease; returns the row. Throws LeaseLostError. */
 export const saveTurn = (deps: StoreDeps, turn: Turn, patch: Patch<ResponseRecord> = {}): Promise<ResponseRecord> =>
@@ -46,8 +45,7 @@ export async function commitEnd(deps: StoreDeps, turn: Turn, status: TerminalSta
   const tailEvents = await log.removeTail()
   const end = { ...(await patch()), status, completedAt, tailEvents }
   const removeAt = await reviewAt(deps, row, completedAt)
-  const ended = await deps.table.responses.commit(row.tenant, row.id, row.fence, end, { removeAt })
-  if (ended === null) throw new LeaseLostError(row.id)
+  const ended = await commitLease(deps.table.responses, row, end, { removeAt })
   deps.signals.notify(topicOf('response', row.id), ended)
   // If this fails, the reconciler repeats it, because the row is due.
   await publishResponseEnd(deps, ended).catch(() => undefined)
@@ -82,14 +80,12 @@ async function commitNow(
   patchOf: () => Patch<ResponseRecord>,
   options?: CommitOptions,
 ): Promise<ResponseRecord> {
-  const { tenant, id, fence } = turn.row
   const tailEvents = await turn.log.copyTail(MAX_TAIL_BYTES)
   const snapshot = turn.snapshot()
   const patch = { ...(await snapshot.patch()), tailEvents, ...patchOf() }
-  const row = await deps.table.responses.commit(tenant, id, fence, patch, options)
-  if (row === null) throw new LeaseLostError(id)
+  const row = await commitLease(deps.table.responses, turn.row, patch, options)
   turn.committedChanges = snapshot.changes
   turn.noteCommit(row)
-  if (tailEvents.length > 0) deps.signals.notify(topicOf('response', id))
+  if (tailEvents.length > 0) deps.signals.notify(topicOf('response', row.id))
   return row
 }

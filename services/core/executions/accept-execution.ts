@@ -1,6 +1,7 @@
 import type { Container } from '../containers/container.ts'
 import { ServiceError } from '../errors.ts'
 import type { Execution } from './execution.ts'
+import { RECONCILE_AFTER_MS } from '../lease.ts'
 import { LIMITS } from '../limits.ts'
 import type { ContainerSeen } from '../messages.ts'
 import type { Queue } from '../ports/queue.ts'
@@ -25,9 +26,6 @@ export type NewExecution = Pick<
   | 'publicUrl'
   | 'awaitedUntil'
 >
-
-/** The reconciler processes a row that no worker changed for this time, milliseconds. */
-export const RECONCILE_AFTER_MS = 10_000
 
 /**
  * Accepts an execution or a command: writes its row and its place in the container's queue or among its commands, then sends the message. A

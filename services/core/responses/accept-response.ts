@@ -1,4 +1,4 @@
-import { RECONCILE_AFTER_MS } from '../executions/accept-execution.ts'
+import { RECONCILE_AFTER_MS } from '../lease.ts'
 import { ServiceError } from '../errors.ts'
 import { newId } from '../ids.ts'
 import { LIMITS } from '../limits.ts'

@@ -1,5 +1,5 @@
 import type { Container } from '../../core/containers/container.ts'
-import { RECONCILE_AFTER_MS } from '../../core/executions/accept-execution.ts'
+import { RECONCILE_AFTER_MS } from '../../core/lease.ts'
 import type { Execution } from '../../core/executions/execution.ts'
 import type { Clock } from '../../core/ports/clock.ts'
 import type { Queue } from '../../core/ports/queue.ts'

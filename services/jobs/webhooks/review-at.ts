@@ -1,4 +1,4 @@
-import { RECONCILE_AFTER_MS } from '../../core/executions/accept-execution.ts'
+import { RECONCILE_AFTER_MS } from '../../core/lease.ts'
 import { responseRemoval, type ResponseRecord } from '../../core/responses/response.ts'
 import { firstRetentionCheck } from '../../core/tenants/retention.ts'
 import { hasSubscribers, type PublishPorts } from './publish-event.ts'

@@ -12,8 +12,8 @@ import { responseJob } from '../../jobs/response-job.ts'
 import { DAY_MS, nextRetentionCheck } from '../../core/tenants/retention.ts'
 import type { ReconcilerDeps, RepairDeps } from '../deps.ts'
 import { repeatAfterMs } from './repeat-after.ts'
-import { executionJob } from '../run/execution-job.ts'
-import { endOverdue } from '../run/end-without-result.ts'
+import { executionJob } from '../../jobs/executions/execution-job.ts'
+import { endOverdue } from '../../jobs/executions/end-without-result.ts'
 
 /** An execution whose code reached no sandbox for this long ends `timed_out`, milliseconds. */
 const MAX_WAIT_MS = 3_600_000

@@ -1,4 +1,4 @@
-import { RECONCILE_AFTER_MS } from '../../core/executions/accept-execution.ts'
+import { RECONCILE_AFTER_MS } from '../../core/lease.ts'
 
 const MAX_REPEAT_AFTER_MS = 300_000
 

@@ -3,10 +3,9 @@ import type { Execution } from '../../core/executions/execution.ts'
 import type { OutputAssembler } from '../../core/executions/output-assembler.ts'
 import type { SupervisorEnvelope } from '../../core/ports/supervisor.ts'
 import type { SandboxSession } from '../../core/sandboxes/sandbox.ts'
-import { LeaseLostError } from '../../jobs/lease.ts'
 import type { RunDeps } from '../deps.ts'
 import type { Collected } from './collect-files.ts'
-import { endExecution, MAX_INLINE_JSON_BYTES } from './end-execution.ts'
+import { endExecution, MAX_INLINE_JSON_BYTES } from '../../jobs/executions/end-execution.ts'
 import type { ExecutionLog } from './execution-log.ts'
 import { endOf, lostIn } from './losses.ts'
 import { resultOf } from './result-of.ts'
@@ -38,11 +37,10 @@ export async function commitResult(
   // Before the end is visible, so that the next execution does not name the loss again. If this step crashes here, the row still names it.
   if (row.lostBefore.length > 0 && row.source.kind !== 'command')
     await deps.table.containers.markStateLossReported(row.tenant, row.containerId, session.sandboxId)
-  const ended = await endExecution(deps, row, {
+  await endExecution(deps, row, {
     ...end,
     result: resultOf(deps, row, container, assembler, envelope, collected.files, lost),
     tailEvents,
     sandboxTraceId: envelope.traceId ?? null,
   })
-  if (ended === null) throw new LeaseLostError(row.id)
 }

@@ -3,7 +3,7 @@ import { hasCommands, type Container } from '../../core/containers/container.ts'
 import { topicOf } from '../../core/events.ts'
 import { hasEnded, type CommandSource, type Lost } from '../../core/executions/execution.ts'
 import type { RunDeps } from '../deps.ts'
-import { publishCompletion } from './end-execution.ts'
+import { publishCompletion } from '../../jobs/executions/end-execution.ts'
 
 const MAX_SHOWN_CHARACTERS = 120
 

@@ -1,10 +1,10 @@
 import { notifyExecution } from '../../core/executions/accept-execution.ts'
 import type { Execution } from '../../core/executions/execution.ts'
 import type { Patch } from '../../core/ports/leased-store.ts'
-import { acquireLease, LeaseLostError, releaseLease } from '../../jobs/lease.ts'
-import { rescheduleAfterFailure, type Rescheduled } from '../../jobs/reschedule.ts'
-import type { EndDeps } from './end-execution.ts'
-import { executionJob } from './execution-job.ts'
+import { acquireLease, commitLease, releaseLease } from '../../jobs/lease.ts'
+import { recover, type Recovery } from '../../jobs/recover.ts'
+import type { EndDeps } from '../../jobs/executions/end-execution.ts'
+import { executionJob } from '../../jobs/executions/execution-job.ts'
 import type { ExecutionView } from './next-action.ts'
 
 const MAX_SANDBOXES_PER_STEP = 3
@@ -51,11 +51,8 @@ export class ExecutionLease {
 
   /** Writes under the fencing token. Throws LeaseLostError. */
   async commit(patch: Patch<Execution>): Promise<Execution> {
-    const { tenant, id, fence } = this.view
-    const row = await this.#deps.table.executions.commit(tenant, id, fence, patch)
-    if (row === null) throw new LeaseLostError(id)
-    this.#row = row
-    return row
+    this.#row = await commitLease(this.#deps.table.executions, this.view, patch)
+    return this.#row
   }
 
   /** Counts the sandboxes of this step that could not be reached. */
@@ -70,7 +67,7 @@ export class ExecutionLease {
     if (this.#row !== null) await releaseLease(table.executions, clock, this.#row, { patch: { ...patch, stepsFailSince: null } })
   }
 
-  /** For a step that stops while it holds the row, for example because a predecessor wrote to its event log: another step may start at once. */
+  /** For a step that stops while it holds the row: another step may start at once. */
   async releaseAndEnqueue(): Promise<void> {
     if (this.#row === null) return
     const { tenant, containerId, id } = this.#row
@@ -78,9 +75,9 @@ export class ExecutionLease {
     if (released !== null) await notifyExecution(this.#deps.queue, tenant, containerId, id)
   }
 
-  /** Null when this step holds no lease, or the table cannot be written. */
-  async reschedule(): Promise<Rescheduled | null> {
-    if (this.#row === null) return null
-    return rescheduleAfterFailure(this.#deps, executionJob(this.#deps), this.#row).catch(() => null)
+  /** After this step failed with `cause`. `held` also when this step holds no lease. */
+  async recover(cause: unknown): Promise<Recovery> {
+    if (this.#row === null) return { kind: 'held' }
+    return recover(this.#deps, executionJob(this.#deps), this.#row, cause)
   }
 }

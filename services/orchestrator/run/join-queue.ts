@@ -1,7 +1,8 @@
 import type { Container } from '../../core/containers/container.ts'
-import { notifyExecution, RECONCILE_AFTER_MS } from '../../core/executions/accept-execution.ts'
+import { notifyExecution } from '../../core/executions/accept-execution.ts'
+import { RECONCILE_AFTER_MS } from '../../core/lease.ts'
 import type { RunDeps, StepDeps } from '../deps.ts'
-import { endCancelled } from './end-without-result.ts'
+import { endCancelled } from '../../jobs/executions/end-without-result.ts'
 import type { ExecutionLease } from './execution-lease.ts'
 
 /** Enqueues an execution that its acceptance left outside the container's queue. */
@@ -20,6 +21,6 @@ export async function joinCommands(deps: StepDeps, lease: ExecutionLease, { tena
   const row = await lease.acquire()
   if (row === null || row.source.kind !== 'command') return
   const added = await deps.table.containers.addCommand(tenant, id, row.id, row.source, deps.clock.now())
-  if (added === 'full') return endCancelled(deps, row, 'The container runs its maximum of commands.')
-  await lease.releaseAndEnqueue()
+  if (added === 'full') await endCancelled(deps, row, 'The container runs its maximum of commands.')
+  else await lease.releaseAndEnqueue()
 }

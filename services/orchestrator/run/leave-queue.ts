@@ -1,4 +1,5 @@
-import { notifyExecution, notifyQueueHead, RECONCILE_AFTER_MS } from '../../core/executions/accept-execution.ts'
+import { notifyExecution, notifyQueueHead } from '../../core/executions/accept-execution.ts'
+import { RECONCILE_AFTER_MS } from '../../core/lease.ts'
 import type { Container } from '../../core/containers/container.ts'
 import { isId } from '../../core/ids.ts'
 import type { RunDeps } from '../deps.ts'

@@ -1,5 +1,5 @@
 import { isCommandOf, needsSync, type Container, type Hibernation } from '../../core/containers/container.ts'
-import { RECONCILE_AFTER_MS } from '../../core/executions/accept-execution.ts'
+import { RECONCILE_AFTER_MS } from '../../core/lease.ts'
 import { isId } from '../../core/ids.ts'
 import type { Execution } from '../../core/executions/execution.ts'
 

@@ -1,8 +1,9 @@
-import { notifyExecution, RECONCILE_AFTER_MS } from '../../core/executions/accept-execution.ts'
+import { notifyExecution } from '../../core/executions/accept-execution.ts'
+import { RECONCILE_AFTER_MS } from '../../core/lease.ts'
 import type { Container } from '../../core/containers/container.ts'
 import { hasEnded } from '../../core/executions/execution.ts'
-import { publishCompletion, type EndDeps } from './end-execution.ts'
-import { freeSlot } from './free-slot.ts'
+import { publishCompletion, type EndDeps } from '../../jobs/executions/end-execution.ts'
+import { freeSlot } from '../../jobs/executions/free-slot.ts'
 
 /**
  * Completes a head that has ended and whose worker crashed before it did so, or removes one whose row was never written; the next one is enqueued.

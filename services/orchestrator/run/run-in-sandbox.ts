@@ -5,7 +5,7 @@ import { LinkError } from '../../core/ports/sandbox-link.ts'
 import { SupervisorError, type NamespaceBudget, type NamespaceUsage, type SupervisorEnvelope } from '../../core/ports/supervisor.ts'
 import type { SandboxSession } from '../../core/sandboxes/sandbox.ts'
 import { executionLimitsOf } from '../../core/tenants/tenant-limits.ts'
-import { LeaseLostError } from '../../jobs/lease.ts'
+import { commitLease } from '../../jobs/lease.ts'
 import type { RunDeps, StepDeps } from '../deps.ts'
 import { anySignal } from './any-signal.ts'
 import { collectFiles } from './collect-files.ts'
@@ -128,12 +128,9 @@ async function prepareSandbox(
       throw new SandboxUnreachableError('The files or the variables could not be copied', { cause })
     throw cause
   }
-  const { tenant, id, fence } = leased
   const patch =
     leased.source.kind === 'command' ? startCommandPatch(deps.clock, session, lost) : startPatch(deps.clock, container, session, lost)
-  const row = await deps.table.executions.commit(tenant, id, fence, patch)
-  if (row === null) throw new LeaseLostError(id)
-  return { row, usage }
+  return { row: await commitLease(deps.table.executions, leased, patch), usage }
 }
 
 /** The use of restoring variables counts against the limits of the execution that waits for it. */

@@ -7,10 +7,10 @@ import { createLimitReader } from '../../core/tenants/limit-reader.ts'
 import { meterObjects } from '../../core/tenants/meter-objects.ts'
 import { createResourceCounts } from '../../core/tenants/resource-counts.ts'
 import { joinTrace } from '../../core/trace.ts'
-import { LeaseLostError } from '../../jobs/lease.ts'
 import type { RunDeps, StepDeps } from '../deps.ts'
-import { publishCompletion } from './end-execution.ts'
-import { endCancelled } from './end-without-result.ts'
+import { publishCompletion } from '../../jobs/executions/end-execution.ts'
+import { endCancelled } from '../../jobs/executions/end-without-result.ts'
+import { executionJob } from '../../jobs/executions/execution-job.ts'
 import { ExecutionLease } from './execution-lease.ts'
 import { breakHibernation, hibernate } from './hibernate.ts'
 import { joinCommands, joinQueue } from './join-queue.ts'
@@ -75,7 +75,7 @@ async function step(deps: StepDeps, sandboxes: SandboxFinder, read: ExecutionVie
       next = await perform(deps, sandboxes, lease, action)
     }
   } catch (cause) {
-    await recover(deps, lease, cause)
+    await handleFailure(deps, lease, cause)
   } finally {
     // Between two steps a Lambda function is frozen, including its timers.
     await sandboxes.finishClaim(read.id)
@@ -119,24 +119,25 @@ async function perform(deps: StepDeps, sandboxes: SandboxFinder, lease: Executio
 }
 
 /** A step that lost its lease leaves the row to its successor. Any other failure is retried with back-off. */
-async function recover(deps: StepDeps, lease: ExecutionLease, cause: unknown): Promise<void> {
+async function handleFailure(deps: StepDeps, lease: ExecutionLease, cause: unknown): Promise<void> {
   const { tenant, id, fence } = lease.view
-  if (cause instanceof LeaseLostError) {
-    // Another worker continues, or the reply to the commit of the end was lost.
-    const present = await deps.table.executions.get(tenant, id)
-    if (present !== null && hasEnded(present.status)) return publishCompletion(deps, present)
-    return lease.releaseAndEnqueue()
+  const recovery = await lease.recover(cause)
+  switch (recovery.kind) {
+    case 'released':
+      if (lease.row !== null) await executionJob(deps).enqueue(lease.row, 0)
+      return
+    case 'lost': {
+      // Another worker continues, or the reply to the commit of the end was lost.
+      const present = await deps.table.executions.get(tenant, id)
+      if (present !== null && hasEnded(present.status)) await publishCompletion(deps, present)
+      return
+    }
+    case 'rescheduled':
+    case 'held': {
+      const retryInSeconds = recovery.kind === 'rescheduled' ? recovery.retryInSeconds : null
+      const detail = describeCause(cause)
+      deps.telemetry.emit({ event: 'run_step', outcome: 'error', tenant, execution: id, fence, retry_in_seconds: retryInSeconds, detail })
+      if (recovery.kind === 'held') throw cause
+    }
   }
-  const rescheduled = await lease.reschedule()
-  deps.telemetry.emit({
-    event: 'run_step',
-    outcome: 'error',
-    tenant,
-    execution: id,
-    fence,
-    retry_in_seconds: rescheduled?.retryInSeconds ?? null,
-    detail: describeCause(cause),
-  })
-  // The queue redelivers this message, and the lease expires.
-  if (rescheduled === null) throw cause
 }

@@ -2,7 +2,7 @@ import type { Container } from '../../core/containers/container.ts'
 import { hasEnded } from '../../core/executions/execution.ts'
 import type { StepDeps } from '../deps.ts'
 import type { ExecutionLease } from './execution-lease.ts'
-import { freeSlot } from './free-slot.ts'
+import { freeSlot } from '../../jobs/executions/free-slot.ts'
 
 /** The reconciler reads a waiting execution again after this, milliseconds; the end of another one sends the message that starts it. */
 const SLOT_RECHECK_MS = 60_000

@@ -4,7 +4,7 @@ import { createContainer } from '../../../services/core/containers/create-contai
 import type { ResponseEvent } from '../../../services/core/events.ts'
 import { synthesizeEvents } from '../../../services/core/responses/synthesize-events.ts'
 import { silentTelemetry } from '../../../services/core/ports/telemetry.ts'
-import { publishCompletion } from '../../../services/orchestrator/run/end-execution.ts'
+import { publishCompletion } from '../../../services/jobs/executions/end-execution.ts'
 import { atCall } from '../../support/at-call.ts'
 import { checkResponseStream } from '../../support/check-response-stream.ts'
 import { finishExecution } from '../../support/finish-execution.ts'

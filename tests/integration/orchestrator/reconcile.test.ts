@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest'
-import { RECONCILE_AFTER_MS, acceptExecution } from '../../../services/core/executions/accept-execution.ts'
+import { acceptExecution } from '../../../services/core/executions/accept-execution.ts'
+import { RECONCILE_AFTER_MS } from '../../../services/core/lease.ts'
 import { newId } from '../../../services/core/ids.ts'
 import { LEASE_MS } from '../../../services/jobs/lease.ts'
 import { reconcile } from '../../../services/orchestrator/reconciler/reconcile.ts'

@@ -3,7 +3,9 @@ import type { Execution } from '../../../services/core/executions/execution.ts'
 import type { ResponseRecord } from '../../../services/core/responses/response.ts'
 import { failAsDeadLetter } from '../../../services/jobs/dead-letter.ts'
 import type { Job } from '../../../services/jobs/job.ts'
-import { acquireLease, LEASE_MS, releaseLease } from '../../../services/jobs/lease.ts'
+import { acquireLease, commitLease, LEASE_MS, LeaseLostError, releaseLease } from '../../../services/jobs/lease.ts'
+import { EventLogConflictError } from '../../../services/jobs/event-log-writer.ts'
+import { recover } from '../../../services/jobs/recover.ts'
 import { rescheduleAfterFailure } from '../../../services/jobs/reschedule.ts'
 import { responseJob } from '../../../services/jobs/response-job.ts'
 import { createLocalSignals } from '../../../services/storage/signals/local-signals.ts'
@@ -53,6 +55,7 @@ describe('a lease', () => {
     time.now += LEASE_MS
     expect(await acquireLease(worker, job.rows, first)).toMatchObject({ kind: 'acquired', row: { fence: first.fence + 2 } })
     expect(await releaseLease(job.rows, worker.clock, first)).toBeNull()
+    await expect(commitLease(job.rows, first, { status: 'starting' })).rejects.toThrow(LeaseLostError)
   })
 })
 
@@ -128,5 +131,34 @@ describe('a dead letter', () => {
     expect(await failAsDeadLetter(worker, job, row.tenant, row.id)).toBe('ended')
     expect(await table.responses.get(row.tenant, row.id)).toMatchObject({ status: 'failed', error: { code: 'dead_letter' } })
     expect(await table.events.append(owner, batch(1))).toBe(false)
+  })
+})
+
+describe('the recovery of a step', () => {
+  it('releases the row at once when another worker wrote its event log', async () => {
+    const stand = startWorker()
+    const { worker, job, delays } = stand
+    const row = await newJob(stand)
+    expect(await recover(worker, job, row, new EventLogConflictError())).toEqual({ kind: 'released' })
+    expect(await job.rows.get(row.tenant, row.id)).toMatchObject({ lease: null, stepsFailSince: null })
+    expect(delays).toEqual([])
+  })
+
+  it('leaves the row to its successor when the lease was lost', async () => {
+    const stand = startWorker()
+    const { worker, job, time } = stand
+    const row = await newJob(stand)
+    time.now += LEASE_MS
+    await acquireLease(worker, job.rows, row)
+    expect(await recover(worker, job, row, new LeaseLostError(row.id))).toEqual({ kind: 'lost' })
+    expect(await recover(worker, job, row, new Error('The store does not answer'))).toEqual({ kind: 'held' })
+  })
+
+  it('retries any other failure with a delay', async () => {
+    const stand = startWorker()
+    const { worker, job, delays } = stand
+    const row = await newJob(stand)
+    expect(await recover(worker, job, row, new Error('The store does not answer'))).toEqual({ kind: 'rescheduled', retryInSeconds: 1 })
+    expect(delays).toEqual([1])
   })
 })

@@ -1,6 +1,6 @@
 import { notifyExecution } from '../../core/executions/accept-execution.ts'
 import type { Execution } from '../../core/executions/execution.ts'
-import type { Job } from '../../jobs/job.ts'
+import type { Job } from '../job.ts'
 import type { EndDeps } from './end-execution.ts'
 import { endDeadLetter } from './end-without-result.ts'
 
@@ -8,5 +8,5 @@ import { endDeadLetter } from './end-without-result.ts'
 export const executionJob = (deps: EndDeps): Job<Execution> => ({
   rows: deps.table.executions,
   enqueue: ({ tenant, containerId, id }, delaySeconds) => notifyExecution(deps.queue, tenant, containerId, id, { delaySeconds }),
-  endAsDeadLetter: (row) => endDeadLetter(deps, row),
+  endAsDeadLetter: async (row) => void (await endDeadLetter(deps, row)),
 })

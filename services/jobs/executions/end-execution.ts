@@ -1,8 +1,8 @@
-import { publishExecutionEnd } from '../../jobs/webhooks/publish-event.ts'
 import { setImmediate } from 'node:timers/promises'
 import { freeSlot } from './free-slot.ts'
 import type { ExecutionSlots } from '../../core/executions/execution-slots.ts'
-import { notifyQueueHead, RECONCILE_AFTER_MS } from '../../core/executions/accept-execution.ts'
+import { notifyQueueHead } from '../../core/executions/accept-execution.ts'
+import { RECONCILE_AFTER_MS } from '../../core/lease.ts'
 import { notifyResponse } from '../../core/responses/accept-response.ts'
 import { topicOf, type ExecutionEvent } from '../../core/events.ts'
 import type { Execution, ExecutionReason, ExecutionResult, ExecutionStatus, ExecutionUsage } from '../../core/executions/execution.ts'
@@ -15,6 +15,8 @@ import type { Queue } from '../../core/ports/queue.ts'
 import type { Signals } from '../../core/ports/signals.ts'
 import type { Table } from '../../core/ports/table.ts'
 import type { Telemetry } from '../../core/ports/telemetry.ts'
+import { commitLease } from '../lease.ts'
+import { publishExecutionEnd } from '../webhooks/publish-event.ts'
 
 export interface EndDeps {
   readonly table: Table
@@ -45,14 +47,14 @@ export interface End {
   readonly sandboxTraceId?: string | null
 }
 
-/** Commits the one terminal state with the fencing token, notifies waiters, and enqueues the container's next execution. */
-export async function endExecution(deps: EndDeps, row: Execution, end: End): Promise<Execution | null> {
+/** Commits the one terminal state with the fencing token, notifies waiters, and enqueues the container's next execution. Throws LeaseLostError. */
+export async function endExecution(deps: EndDeps, row: Execution, end: End): Promise<Execution> {
   if (!canMove(row.status, end.status)) throw new Error(`An execution cannot go from ${row.status} to ${end.status}`)
   const json = Buffer.from(JSON.stringify(end.result))
   const besides = Buffer.byteLength(JSON.stringify([row.source, row.metadata, row.lostBefore, end.tailEvents]))
   const isInline = json.length <= Math.min(MAX_INLINE_JSON_BYTES, MAX_ROW_JSON_BYTES - besides)
   const resultRef = isInline ? null : await store(deps.objects, row, json)
-  const ended = await deps.table.executions.commit(row.tenant, row.id, row.fence, {
+  const ended = await commitLease(deps.table.executions, row, {
     status: end.status,
     reason: end.reason,
     result: isInline ? end.result : null,
@@ -61,7 +63,6 @@ export async function endExecution(deps: EndDeps, row: Execution, end: End): Pro
     endedAt: deps.clock.now(),
     ...(end.startedAt === undefined ? {} : { startedAt: end.startedAt }),
   })
-  if (ended === null) return null
   emitEnd(deps, ended, end)
   await publishCompletion(deps, ended, end.result.usage)
   return ended

@@ -1,10 +1,12 @@
 import { notifyExecution } from '../../core/executions/accept-execution.ts'
 import { ExecutionSlots } from '../../core/executions/execution-slots.ts'
-import type { RunDeps } from '../deps.ts'
+import type { Clock } from '../../core/ports/clock.ts'
+import type { Queue } from '../../core/ports/queue.ts'
+import type { Table } from '../../core/ports/table.ts'
 
 /** Frees the slot of an ended execution and enqueues the executions of the tenant that got one by it. */
 export async function freeSlot(
-  deps: Pick<RunDeps, 'table' | 'queue' | 'clock'> & { readonly slots?: ExecutionSlots },
+  deps: { readonly table: Table; readonly queue: Queue; readonly clock: Clock; readonly slots?: ExecutionSlots },
   tenant: string,
   executionId: string,
 ): Promise<void> {

@@ -1,24 +1,15 @@
 import { emptyResult } from '../../core/executions/empty-result.ts'
 import type { Execution, ExecutionReason, ExecutionStatus, Lost } from '../../core/executions/execution.ts'
 import { endExecution, type EndDeps } from './end-execution.ts'
-import { fenceEventLog } from '../../jobs/fence-event-log.ts'
+import { fenceEventLog } from '../fence-event-log.ts'
 
-/** Ends an execution without an envelope; its log ends with the event `done`. */
-async function endWithoutResult(
-  deps: EndDeps,
-  leased: Execution,
-  status: ExecutionStatus,
-  reason: ExecutionReason,
-  lost: Lost,
-): Promise<void> {
+/** Ends an execution without an envelope; its log is fenced and closed with what is known. Throws LeaseLostError. */
+async function endWithoutResult(deps: EndDeps, leased: Execution, status: ExecutionStatus, reason: ExecutionReason, lost: Lost): Promise<Execution> {
   const at = deps.clock.now()
   const owner = { kind: 'execution', tenant: leased.tenant, id: leased.id } as const
   const payload = { type: 'lost', ...lost } as const
-  const fenced = await fenceEventLog({ events: deps.table.events, clock: deps.clock }, owner, leased.fence, {
-    payload,
-    isWrittenOnce: true,
-  })
-  await endExecution(deps, leased, {
+  const fenced = await fenceEventLog({ events: deps.table.events, clock: deps.clock }, owner, leased.fence, { payload, isWrittenOnce: true })
+  return endExecution(deps, leased, {
     status,
     reason,
     result: emptyResult(leased, at, [lost]),
@@ -26,25 +17,25 @@ async function endWithoutResult(
   })
 }
 
-export const endCancelled = (deps: EndDeps, leased: Execution, why: string): Promise<void> =>
+export const endCancelled = (deps: EndDeps, leased: Execution, why: string): Promise<Execution> =>
   endWithoutResult(deps, leased, 'cancelled', 'caller', { what: 'outputs', reason: why })
 
 /** The sandbox was lost, or did not answer in time, while the code ran. */
-export const endLost = (deps: EndDeps, leased: Execution, reason: 'sandbox_lost' | 'deadline'): Promise<void> =>
+export const endLost = (deps: EndDeps, leased: Execution, reason: 'sandbox_lost' | 'deadline'): Promise<Execution> =>
   endWithoutResult(deps, leased, reason === 'deadline' ? 'timed_out' : 'failed', reason, {
     what: 'outputs',
     reason: 'The sandbox was lost while the code ran. What it had printed until then is in the events.',
   })
 
 /** The sandbox sent data that no retry can read; the sandbox is kept. */
-export const endInvalid = (deps: EndDeps, leased: Execution, detail: string): Promise<void> =>
+export const endInvalid = (deps: EndDeps, leased: Execution, detail: string): Promise<Execution> =>
   endWithoutResult(deps, leased, 'failed', 'kernel_died', {
     what: 'outputs',
     reason: `The kernel sent output that does not follow the protocol, so the execution was ended: ${detail.slice(0, 300)}`,
   })
 
 /** No sandbox could be started in time. `check`: the isolation check that the last one failed. */
-export const endUnstarted = (deps: EndDeps, leased: Execution, check?: string): Promise<void> =>
+export const endUnstarted = (deps: EndDeps, leased: Execution, check?: string): Promise<Execution> =>
   endWithoutResult(deps, leased, 'failed', 'sandbox_lost', {
     what: 'outputs',
     reason:
@@ -53,7 +44,7 @@ export const endUnstarted = (deps: EndDeps, leased: Execution, check?: string): 
         : `No sandbox could be started, so the code did not run: the last one failed the isolation check ${check}. The operator has to correct the platform.`,
   })
 
-export const endDeadLetter = (deps: EndDeps, leased: Execution): Promise<void> =>
+export const endDeadLetter = (deps: EndDeps, leased: Execution): Promise<Execution> =>
   endWithoutResult(deps, leased, 'failed', 'dead_letter', {
     what: 'outputs',
     reason:
@@ -61,8 +52,5 @@ export const endDeadLetter = (deps: EndDeps, leased: Execution): Promise<void> =
   })
 
 /** No step started it in time. */
-export const endOverdue = (deps: EndDeps, leased: Execution): Promise<void> =>
-  endWithoutResult(deps, leased, 'timed_out', 'deadline', {
-    what: 'outputs',
-    reason: 'It waited too long for its turn, so the code did not run.',
-  })
+export const endOverdue = (deps: EndDeps, leased: Execution): Promise<Execution> =>
+  endWithoutResult(deps, leased, 'timed_out', 'deadline', { what: 'outputs', reason: 'It waited too long for its turn, so the code did not run.' })
