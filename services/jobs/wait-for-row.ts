@@ -19,12 +19,12 @@ export interface WaitLimits {
 export async function waitForRow<Row extends EndedRow, First extends Row | null>(
   subscription: Subscription,
   read: () => Promise<Row | First>,
-  isDone: (row: Row) => boolean,
+  isDone: (row: Row | First) => boolean,
   { now, deadline, signal, pollMs = POLL_MS }: WaitLimits,
   first: Row | First,
 ): Promise<Row | First> {
   let row = first
-  while (row === null || !isDone(row)) {
+  while (!isDone(row)) {
     const left = deadline - now()
     if (left <= 0 || signal.aborted) return row
     const ended = await subscription.next(Math.min(left, pollMs))

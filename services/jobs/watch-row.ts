@@ -1,7 +1,5 @@
 import type { Subscription } from '../core/ports/signals.ts'
-
-/** A row is read again at least this often, so that a lost signal costs no more than this, milliseconds. */
-const POLL_MS = 1_000
+import { POLL_MS } from './wait-for-row.ts'
 
 export interface RowWatch {
   /** Reads the row now. Rejects when that fails. */

@@ -72,7 +72,7 @@ export async function submitCode(deps: TurnDeps, view: TurnView, signal: AbortSi
     const known = rejection === null ? null : await read()
     if (rejection !== null && known === null) return rejected(view.state, itemIndex, rejection)
     const limits = { now: () => clock.now(), deadline: until + SKEW_MS, signal, pollMs: POLL_MS }
-    const isDone = ({ status }: Execution): boolean => hasEnded(status)
+    const isDone = (row: Execution | null): boolean => row !== null && hasEnded(row.status)
     const execution = await waitForRow<Execution, null>(subscription, read, isDone, limits, known)
     return { code: execution !== null && hasEnded(execution.status) ? { kind: 'ended', execution } : { kind: 'running' } }
   } finally {

@@ -11,6 +11,7 @@ import { outputItemId } from '../../core/responses/item-ids.ts'
 import type { LinkedFile } from '../../core/responses/linked-file.ts'
 import { hasEventStream, type ResponseRecord } from '../../core/responses/response.ts'
 import { trimText } from '../../core/trim-text.ts'
+import { waitForRow } from '../../jobs/wait-for-row.ts'
 import type { TurnDeps } from '../deps.ts'
 import { linkFiles } from '../outcome/call-outcome.ts'
 import { autoContainerId, createAutoContainer } from './container-context.ts'
@@ -161,14 +162,19 @@ class CommandRunner {
       const refusal = await this.#accept(id, command)
       if (refusal !== null) return { stdout: '', stderr: refusal, exitCode: 1 }
       const stream = hasEventStream(this.#row) ? this.#liveStream(id, commandIndex) : null
-      for (;;) {
-        const execution = await this.#deps.table.executions.get(this.#row.tenant, id)
-        if (execution === null) return { stdout: '', stderr: 'The container was deleted.', exitCode: 1 }
-        await stream?.(execution)
-        if (hasEnded(execution.status)) return await this.#resultOf(execution)
-        if (signal.aborted) return null
-        await subscription.next(POLL_MS)
+      const read = async (): Promise<Execution | null> => {
+        const present = await this.#deps.table.executions.get(this.#row.tenant, id)
+        if (present !== null && !hasEnded(present.status)) await stream?.(present)
+        return present
       }
+      const isDone = (row: Execution | null): boolean => row === null || hasEnded(row.status)
+      // The limits of the turn abort the signal.
+      const limits = { now: () => this.#deps.clock.now(), deadline: Infinity, signal, pollMs: POLL_MS }
+      const execution = await waitForRow<Execution, null>(subscription, read, isDone, limits, await read())
+      if (execution === null) return { stdout: '', stderr: 'The container was deleted.', exitCode: 1 }
+      if (!hasEnded(execution.status)) return null
+      await stream?.(execution)
+      return await this.#resultOf(execution)
     } finally {
       subscription.close()
     }
