@@ -1,12 +1,7 @@
-import { cancelExecution } from '../executions/cancel-execution.ts'
-import type { ApiDeps } from '../deps.ts'
+import { cancelExecution, type CancelDeps } from '../executions/cancel-execution.ts'
 
 /** Deletes a container: cancels its executions and requests the stop of its sandbox; the reconciler removes the rest. Idempotent. */
-export async function endContainer(
-  deps: Pick<ApiDeps, 'table' | 'queue' | 'signals' | 'clock'>,
-  tenant: string,
-  id: string,
-): Promise<void> {
+export async function endContainer(deps: CancelDeps, tenant: string, id: string): Promise<void> {
   // The container is marked first: from then on no execution is accepted, so the returned queue is final.
   const row = await deps.table.containers.markDeleted(tenant, id, deps.clock.now())
   if (row === null) return

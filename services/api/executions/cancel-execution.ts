@@ -1,50 +1,41 @@
 import { notifyExecution } from '../../core/executions/accept-execution.ts'
-import { notifyResponse } from '../../core/responses/accept-response.ts'
-import { emptyResult } from '../../core/executions/empty-result.ts'
-import { topicOf, type ExecutionEvent } from '../../core/events.ts'
+import { topicOf } from '../../core/events.ts'
 import { hasEnded, type Execution } from '../../core/executions/execution.ts'
-import { newId } from '../../core/ids.ts'
-import { LEASE_MS } from '../../jobs/lease.ts'
+import { currentTrace, inTrace, parseTraceparent } from '../../core/trace.ts'
+import { endCancelled } from '../../jobs/executions/end-without-result.ts'
+import { acquireLease, LeaseLostError } from '../../jobs/lease.ts'
 import type { ApiDeps } from '../deps.ts'
+
+export type CancelDeps = Pick<ApiDeps, 'table' | 'queue' | 'signals' | 'objects' | 'clock' | 'telemetry'>
 
 /**
  * Requests that an execution ends; idempotent. One that no sandbox has received ends immediately; for any other the worker that holds the lease,
  * or the next one, interrupts the code. Returns the row afterwards, null when there is none.
  */
-export async function cancelExecution(
-  deps: Pick<ApiDeps, 'table' | 'queue' | 'signals' | 'clock'>,
-  tenant: string,
-  id: string,
-): Promise<Execution | null> {
-  const { executions } = deps.table
-  const requested = await executions.requestCancel(tenant, id, deps.clock.now())
+export async function cancelExecution(deps: CancelDeps, tenant: string, id: string): Promise<Execution | null> {
+  const requested = await deps.table.executions.requestCancel(tenant, id, deps.clock.now())
   if (requested === null || hasEnded(requested.status)) return requested
-  const ended = requested.sandboxId === null ? await endUntouched(deps, requested) : null
+  // The row's trace: acquiring a lease joins it, and the log line of this request keeps its own.
+  const trace = parseTraceparent(requested.traceparent) ?? currentTrace()
+  const ended = requested.sandboxId === null ? await inTrace(trace, () => endUnsent(deps, requested)) : null
+  if (ended !== null) return ended
   deps.signals.notify(topicOf('execution', id))
-  // The message starts the next execution of the container's queue, or a step for an execution without a lease.
+  // For an execution without a lease the message starts a step.
   await notifyExecution(deps.queue, tenant, requested.containerId, id)
-  if (ended?.responseId) await notifyResponse(deps.queue, tenant, ended.responseId)
-  return ended ?? requested
+  return requested
 }
 
 /** Null when a worker holds the lease, or a sandbox may have received the code. */
-async function endUntouched(deps: Pick<ApiDeps, 'table' | 'clock'>, row: Execution): Promise<Execution | null> {
-  const { executions, events } = deps.table
-  const now = deps.clock.now()
-  const acquired = await executions.acquireLease(row.tenant, row.id, { owner: newId('worker'), now, expiresAt: now + LEASE_MS })
+async function endUnsent(deps: CancelDeps, requested: Execution): Promise<Execution | null> {
+  const acquired = await acquireLease({ clock: deps.clock, workerId: 'api' }, deps.table.executions, requested, {
+    seen: { sandboxId: null },
+  })
   if (acquired.kind === 'ended') return acquired.row
   if (acquired.kind !== 'acquired') return null
-  if (acquired.row.sandboxId !== null) {
-    await executions.commit(row.tenant, row.id, acquired.row.fence, {}, { release: true })
-    return null
+  try {
+    return await endCancelled(deps, acquired.row, 'It was cancelled before it started.')
+  } catch (cause) {
+    if (cause instanceof LeaseLostError) return null
+    throw cause
   }
-  const last = (await events.last({ kind: 'execution', tenant: row.tenant, id: row.id }))?.events.at(-1)?.seq ?? 0
-  const done: ExecutionEvent = { seq: last + 1, at: now, type: 'done', status: 'cancelled', reason: 'caller' }
-  return executions.commit(row.tenant, row.id, acquired.row.fence, {
-    status: 'cancelled',
-    reason: 'caller',
-    endedAt: now,
-    result: emptyResult(acquired.row, now),
-    tailEvents: [done],
-  })
 }

@@ -1,15 +1,10 @@
 import { notifyResponse } from '../../core/responses/accept-response.ts'
 import { topicOf } from '../../core/events.ts'
 import { hasResponseEnded, type ResponseRecord as ResponseRow } from '../../core/responses/response.ts'
-import type { ApiDeps } from '../deps.ts'
-import { cancelExecution } from '../executions/cancel-execution.ts'
+import { cancelExecution, type CancelDeps } from '../executions/cancel-execution.ts'
 
 /** Requests the end of a turn and of the code that it waits for; idempotent. Returns the row, null when there is none. */
-export async function cancelResponse(
-  deps: Pick<ApiDeps, 'table' | 'queue' | 'signals' | 'clock'>,
-  tenant: string,
-  id: string,
-): Promise<ResponseRow | null> {
+export async function cancelResponse(deps: CancelDeps, tenant: string, id: string): Promise<ResponseRow | null> {
   const row = await deps.table.responses.requestCancel(tenant, id, deps.clock.now())
   if (row === null || hasResponseEnded(row.status)) return row
   deps.signals.notify(topicOf('response', id))

@@ -31,8 +31,30 @@ it('ends an execution without a worker at once, and once', async () => {
   const frames = await collectSse(await api.fetch(`/v1/executions/${id}/events`))
   expect(frames.map((frame) => [frame.id, frame.event])).toEqual([
     ['0', 'status'],
-    ['1', 'done'],
+    ['1', 'lost'],
+    ['2', 'done'],
   ])
+})
+
+it('closes the event log against a worker that lost its lease, and reports the end', async () => {
+  const { tenant } = api.owner
+  const now = Date.now()
+  const lease = { owner: 'wrk_a', now: now - 2 * LEASE_MS, expiresAt: now - LEASE_MS }
+  const taken = await api.table.executions.acquireLease(tenant, id, lease, { status: 'starting' })
+  if (taken.kind !== 'acquired') throw new Error(taken.kind)
+  expect(await cancel()).toMatchObject({ status: 'cancelled', lost: [{ what: 'outputs', reason: 'It was cancelled before it started.' }] })
+  const late = { seq: 1, at: now, type: 'status', status: 'running' } as const
+  const batch = { firstSeq: 1, events: [late], fence: taken.row.fence, sourceSeq: null }
+  expect(await api.table.events.append({ kind: 'execution', tenant, id }, batch)).toBe(false)
+  expect(api.events.filter((event) => event.event === 'execution' && event['execution'] === id)).toMatchObject([
+    { outcome: 'cancelled', reason: 'caller', fence: taken.row.fence + 1 },
+  ])
+})
+
+it('removes the execution from the queue of its container', async () => {
+  const { tenant } = api.owner
+  await cancel()
+  expect((await api.table.containers.get(tenant, containerId))?.queue).not.toContain(id)
 })
 
 it('leaves a leased execution to its worker', async () => {

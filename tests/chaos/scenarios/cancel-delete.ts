@@ -1,5 +1,6 @@
 import { cancelExecution } from '../../../services/api/executions/cancel-execution.ts'
 import type { Container } from '../../../services/core/containers/container.ts'
+import { silentTelemetry } from '../../../services/core/ports/telemetry.ts'
 import { hasEnded } from '../../../services/core/executions/execution.ts'
 import { objectPrefix } from '../../../services/core/object-keys.ts'
 import { createLocalSignals } from '../../../services/storage/signals/local-signals.ts'
@@ -42,11 +43,12 @@ async function play(fixture: Fixture, moment: (typeof MOMENTS)[number], act: (ty
   const { container, accept } = await prepare(fixture, moment.setting)
   const { tenant, id } = container
   const job = await accept()
-  const api = { table: harness.reliablePorts.table, queue: harness.manualQueue.queue, signals: createLocalSignals(), clock }
+  const { table, objects } = harness.reliablePorts
+  const api = { table, objects, queue: harness.manualQueue.queue, signals: createLocalSignals(), clock, telemetry: silentTelemetry }
   let acting: Promise<unknown> | null = null
   // Concurrently with the step, as the API does.
   const cancelOrDelete = async (): Promise<void> => {
-    const row = act === 'delete' ? await harness.reliablePorts.table.containers.markDeleted(tenant, id, clock.now()) : null
+    const row = act === 'delete' ? await table.containers.markDeleted(tenant, id, clock.now()) : null
     for (const execution of act === 'delete' ? (row?.queue ?? []) : [job.execution]) await cancelExecution(api, tenant, execution)
     const sandboxId = row?.sandboxId ?? null
     if (sandboxId !== null) await api.queue.send('placements', { v: 1, type: 'sandbox.stop', sandboxId }, { group: tenant })
@@ -67,7 +69,7 @@ async function play(fixture: Fixture, moment: (typeof MOMENTS)[number], act: (ty
   await acting
   const tookMs = await settle(harness, healthy, clockOffset, [job])
   await harness.observe(job)
-  const row = await harness.reliablePorts.table.executions.get(tenant, job.execution)
+  const row = await table.executions.get(tenant, job.execution)
   const isOpen = row !== null && !hasEnded(row.status)
   if (isOpen || (act === 'cancel' && tookMs > COMPUTE_MS && finalStatusOf(harness.history, job.execution) === 'succeeded'))
     return { container, failure: `${act} at ${moment.stage ?? moment.call}: ${row?.status} after ${tookMs} ms` }
