@@ -7,6 +7,7 @@ import { systemClock } from '../core/ports/clock.ts'
 import { createDockerDriver } from '../orchestrator/drivers/docker/docker-driver.ts'
 import { createExecRelay } from '../orchestrator/drivers/docker/exec-relay.ts'
 import { tiersOfHost } from '../orchestrator/drivers/docker/limits.ts'
+import { DRIVERS } from '../orchestrator/drivers/registry.ts'
 import { createLink } from '../orchestrator/link/create-link.ts'
 import { createSupervisorClient } from '../orchestrator/supervisor-client/supervisor-client.ts'
 import type { LocalConfig } from './config.ts'
@@ -29,7 +30,7 @@ export interface LocalSandboxes {
 export async function openSandboxes(config: LocalConfig, stage: string): Promise<LocalSandboxes> {
   const docker = new Docker()
   const firstRun = Promise.withResolvers<void>()
-  const link = createLink({ openRelay: createExecRelay(docker) })
+  const link = createLink({ kinds: DRIVERS.docker.capabilities.addressKinds, openRelay: createExecRelay(docker) })
   try {
     const supervisor = createSupervisorClient({ link })
     const driver = createDockerDriver({

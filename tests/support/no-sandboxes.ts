@@ -4,7 +4,7 @@ import { DriverError, type SandboxDriver } from '../../services/core/ports/sandb
 /** A platform without capacity, for suites that start no sandbox. */
 export const noSandboxes: SandboxDriver = {
   name: 'none',
-  capabilities: { resize: false, diskQuota: false, addressKinds: [], reportsStarts: false, startMs: 0 },
+  capabilities: { addressKinds: [], reportsStarts: false, startMs: 0 },
   images: singleImage('none'),
   start: () => Promise.reject(new DriverError('capacity', 'No capacity.')),
   inspect: () => Promise.resolve({ phase: 'gone', reason: 'lost', exitCode: null }),

@@ -38,15 +38,11 @@ export interface SandboxChange {
 
 /** Capabilities of a platform, so that callers do not depend on its name. */
 export interface DriverCapabilities {
-  /** The driver has `resize`, which increases the memory of an idle sandbox. */
-  readonly resize: boolean
-  /** The disk limit of a sandbox applies to its data folder. */
-  readonly diskQuota: boolean
-  /** Kinds of addresses that its sandboxes have. */
+  /** Kinds of addresses that its sandboxes have: the run worker has links for these only. */
   readonly addressKinds: readonly SandboxAddress['kind'][]
   /** The platform reports by event that a sandbox runs or ended: a start does not wait for it. */
   readonly reportsStarts: boolean
-  /** Typical time from the request until the sandbox is ready, milliseconds. */
+  /** Typical time from the request until the sandbox is ready, milliseconds: it determines when a start is abandoned. */
   readonly startMs: number
 }
 
@@ -73,8 +69,6 @@ export interface SandboxDriver {
   stop(sandboxId: string, platformId?: string): Promise<void>
   /** The sandboxes that the platform runs. One whose platform name is in `known` may be left out. */
   list(known?: ReadonlySet<string>): AsyncIterable<string>
-  /** Increases the memory of an idle sandbox to a larger tier. Absent if memory is fixed at the start. Throws DriverError. */
-  resize?(sandboxId: string, memoryTier: MemoryTier): Promise<void>
   /** Resolves when sandboxes can be started. Throws DriverError that says what to do. */
   check(): Promise<void>
 }

@@ -1,13 +1,20 @@
 import { generateKeyPairSync } from 'node:crypto'
 import { newId } from '../ids.ts'
 import type { MemoryTier } from '../limits.ts'
+import type { DriverCapabilities } from '../ports/sandbox-driver.ts'
 import { SUPERVISOR_PROTOCOL, type Sandbox } from './sandbox.ts'
 import type { SandboxLimits } from '../tenants/tenant-limits.ts'
 
-/** Time after which the reconciler abandons a start, milliseconds. Fargate needs about a minute. */
+/** Minimum time after which a start is abandoned, milliseconds. */
 export const SANDBOX_START_MS = 180_000
+/** A start that takes this many times the driver's typical time is abandoned. */
+const ABANDON_FACTOR = 3
 /** Interval at which the reconciler checks a sandbox, milliseconds. */
 export const SANDBOX_CHECK_MS = 30_000
+
+/** Time after which a start is abandoned, milliseconds. */
+export const startTimeoutMs = ({ startMs }: Pick<DriverCapabilities, 'startMs'>): number =>
+  Math.max(SANDBOX_START_MS, ABANDON_FACTOR * startMs)
 
 /** A row for a sandbox to start, with a new key pair. `claimedBy` null means: for the warm pool. */
 export function newSandbox(

@@ -2,7 +2,7 @@
 export interface PoolDemand {
   /** New containers per second that need a sandbox, averaged over seconds, not hours. */
   readonly arrivalsPerSecond: number
-  /** Time from the request for a sandbox until it is ready: about 1.5 with Docker, 30 to 60 on Fargate. */
+  /** Time from the request for a sandbox until it is ready (`startMs` of a driver is a typical one). */
   readonly startSeconds: number
   /** Acceptable waiting time for a sandbox; 0 means that one must be ready. */
   readonly targetWaitSeconds: number

@@ -1,21 +1,34 @@
-import type { SandboxLink } from '../../core/ports/sandbox-link.ts'
+import { LinkError, type SandboxLink } from '../../core/ports/sandbox-link.ts'
 import type { SandboxAddress } from '../../core/sandboxes/sandbox.ts'
 import { createExecLink, type OpenRelay } from './exec-link.ts'
 import { createTcpLink } from './tcp-link.ts'
 import { createUnixLink } from './unix-link.ts'
 
-/** The link for every kind of address. Without `openRelay` an `exec` address is a configuration fault and throws. */
-export function createLink(options: { readonly openRelay?: OpenRelay } = {}): SandboxLink {
-  const links: Record<SandboxAddress['kind'], SandboxLink> = {
-    unix: createUnixLink(),
-    tcp: createTcpLink(),
-    exec: createExecLink(options.openRelay ?? (() => Promise.reject(new Error('This process has no relay into containers.')))),
+const KINDS: readonly SandboxAddress['kind'][] = ['unix', 'tcp', 'exec']
+
+/**
+ * The link for these kinds of addresses; for every kind without `kinds`. An address of another kind, as a row of another driver may have it,
+ * counts as unreachable. Without `openRelay` an `exec` address is a configuration fault and throws.
+ */
+export function createLink(
+  options: { readonly kinds?: readonly SandboxAddress['kind'][]; readonly openRelay?: OpenRelay } = {},
+): SandboxLink {
+  const { kinds = KINDS, openRelay = () => Promise.reject(new Error('This process has no relay into containers.')) } = options
+  const makers: Record<SandboxAddress['kind'], () => SandboxLink> = {
+    unix: createUnixLink,
+    tcp: createTcpLink,
+    exec: () => createExecLink(openRelay),
   }
+  const links = new Map(kinds.map((kind) => [kind, makers[kind]()]))
   return {
-    request: (address, request, signal) => links[address.kind].request(address, request, signal),
+    async request(address, request, signal) {
+      const link = links.get(address.kind)
+      if (link === undefined) throw new LinkError('refused', `The driver of this process has no ${address.kind} addresses.`)
+      return link.request(address, request, signal)
+    },
     async close(address) {
-      if (address) return links[address.kind].close(address)
-      await Promise.all(Object.values(links).map((link) => link.close()))
+      if (address) return links.get(address.kind)?.close(address)
+      await Promise.all([...links.values()].map((link) => link.close()))
     },
   }
 }

@@ -1,4 +1,4 @@
-import { SANDBOX_CHECK_MS, SANDBOX_START_MS } from '../../core/sandboxes/new-sandbox.ts'
+import { SANDBOX_CHECK_MS, startTimeoutMs } from '../../core/sandboxes/new-sandbox.ts'
 import { DriverError, type SandboxStatus } from '../../core/ports/sandbox-driver.ts'
 import { SUPERVISOR_PROTOCOL, type Sandbox } from '../../core/sandboxes/sandbox.ts'
 import type { PlaceDeps } from '../deps.ts'
@@ -15,7 +15,8 @@ export async function startSandbox(deps: PlaceDeps, sandbox: Sandbox): Promise<S
   const { driver, clock, telemetry } = deps
   const began = clock.now()
   const late = new AbortController()
-  const timer = setTimeout(() => late.abort(new DOMException('The sandbox was not ready in time.', 'TimeoutError')), SANDBOX_START_MS)
+  const abandon = (): void => late.abort(new DOMException('The sandbox was not ready in time.', 'TimeoutError'))
+  const timer = setTimeout(abandon, startTimeoutMs(driver.capabilities))
   const { signal } = late
   try {
     const { id: sandboxId, memoryTier, imageName, limits, publicKey } = sandbox

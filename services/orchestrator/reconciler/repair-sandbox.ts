@@ -1,5 +1,5 @@
 import { notifyExecution } from '../../core/executions/accept-execution.ts'
-import { SANDBOX_CHECK_MS, SANDBOX_START_MS } from '../../core/sandboxes/new-sandbox.ts'
+import { SANDBOX_CHECK_MS, startTimeoutMs } from '../../core/sandboxes/new-sandbox.ts'
 import type { SandboxStatus } from '../../core/ports/sandbox-driver.ts'
 import { SUPERVISOR_PROTOCOL, type Sandbox } from '../../core/sandboxes/sandbox.ts'
 import { detachSandbox } from '../../core/containers/detach-sandbox.ts'
@@ -57,10 +57,11 @@ async function isHeld(deps: PlaceDeps, sandbox: Sandbox, now: number): Promise<b
 
 /** The place worker crashed, its message was lost, or an event was lost: repeats the start, or completes it with the platform's status. */
 async function repairStart(deps: PlaceDeps, sandbox: Sandbox, readStatus: () => Promise<SandboxStatus>, now: number): Promise<void> {
-  const { reportsStarts } = deps.driver.capabilities
+  const { capabilities } = deps.driver
+  const { reportsStarts } = capabilities
   const isLaunched = sandbox.launchedAt !== undefined
   const began = sandbox.launchedAt ?? sandbox.createdAt
-  const isTooLate = now - began > (reportsStarts && !isLaunched ? MAX_LAUNCH_WAIT_MS : SANDBOX_START_MS)
+  const isTooLate = now - began > (reportsStarts && !isLaunched ? MAX_LAUNCH_WAIT_MS : startTimeoutMs(capabilities))
   const executionId = await waitingExecution(deps, sandbox)
   if (executionId === null && sandbox.claimedBy !== null && !isYoung(sandbox, now)) return stopSandbox(deps, sandbox.id)
   if (isLaunched || (sandbox.claimedBy === null && !reportsStarts)) {

@@ -16,7 +16,7 @@ const config = runConfigFromEnv()
 const ports = createFunctionPorts(config)
 const step = createRunStep({
   ...ports,
-  supervisor: createSupervisorClient({ link: createLink() }),
+  supervisor: createSupervisorClient({ link: createLink({ kinds: DRIVERS[config.SANDBOX_DRIVER].capabilities.addressKinds }) }),
   workerId: newId('worker'),
   images: config.SANDBOX_IMAGES,
   stepBudgetMs: STEP_BUDGET_MS,

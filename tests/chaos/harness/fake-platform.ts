@@ -45,7 +45,7 @@ export async function startFakePlatform(history: History): Promise<FakePlatform>
   }
   const driver: SandboxDriver = {
     name: 'scripted',
-    capabilities: { resize: false, diskQuota: false, addressKinds: ['unix'], reportsStarts: false, startMs: 0 },
+    capabilities: { addressKinds: ['unix'], reportsStarts: false, startMs: 0 },
     images: singleImage('scripted'),
     async start({ sandboxId, publicKey }) {
       if (started.has(sandboxId)) return undefined

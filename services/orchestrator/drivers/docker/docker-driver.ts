@@ -1,7 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import type Docker from 'dockerode'
 import type { ImageCatalogue } from '../../../core/containers/images.ts'
-import type { MemoryTier } from '../../../core/limits.ts'
 import {
   DriverError,
   type SandboxDriver,
@@ -16,7 +15,7 @@ import { SANDBOX_LABEL, SHARES_WHEN_READY, STAGE_LABEL, type ContainerPlan } fro
 import { controlSocket, defaultControlRoot, makeControlFolder, removeControlFolder } from './control-folder.ts'
 import { createContainer } from './create-container.ts'
 import { engineStatus, toDriverError } from './engine-error.ts'
-import { DEFAULT_LIMITS, memoryLimitBytes, withSandboxLimits, type DockerLimits } from './limits.ts'
+import { DEFAULT_LIMITS, withSandboxLimits, type DockerLimits } from './limits.ts'
 import { DOCKER_PROFILE } from './profile.ts'
 import { readSeccompProfile } from './seccomp-profile.ts'
 import { untilReady } from './wait-ready.ts'
@@ -47,9 +46,7 @@ const NAMESAKE_PAUSE_MS = 50
 /** How long `inspect` waits for a supervisor's word, milliseconds. */
 const HEALTH_MS = 2_000
 
-type ResizableDriver = SandboxDriver & Required<Pick<SandboxDriver, 'resize'>>
-
-class DockerDriver implements ResizableDriver {
+class DockerDriver implements SandboxDriver {
   readonly name = DOCKER_PROFILE.name
   readonly capabilities = DOCKER_PROFILE.capabilities
   readonly images: ImageCatalogue
@@ -157,17 +154,6 @@ class DockerDriver implements ResizableDriver {
     }
   }
 
-  async resize(sandboxId: string, memoryTier: MemoryTier): Promise<void> {
-    const memory = memoryLimitBytes(memoryTier, this.#limits)
-    try {
-      await this.#docker.getContainer(sandboxId).update({ Memory: memory, MemorySwap: memory })
-    } catch (error) {
-      if (engineStatus(error) === 404)
-        throw new DriverError('unavailable', `Sandbox ${sandboxId} is gone, so it cannot grow.`, { cause: error })
-      throw toDriverError(error, this.#defaultImage)
-    }
-  }
-
   async check(): Promise<void> {
     try {
       await this.#docker.ping()
@@ -215,7 +201,7 @@ class DockerDriver implements ResizableDriver {
 }
 
 /** Sandboxes as containers of a Docker engine. The container's name is the sandbox's id, so a second start finds the first. */
-export const createDockerDriver = (options: DockerDriverOptions): ResizableDriver => new DockerDriver(options)
+export const createDockerDriver = (options: DockerDriverOptions): SandboxDriver => new DockerDriver(options)
 
 /** Null while it runs or is about to. */
 function goneStatus(container: Docker.ContainerInspectInfo | null): SandboxStatus | null {

@@ -2,7 +2,7 @@ import type { DriverProfile } from '../driver-profile.ts'
 
 export const DOCKER_PROFILE: DriverProfile = {
   name: 'docker',
-  capabilities: { resize: true, diskQuota: true, addressKinds: ['unix', 'exec'], reportsStarts: false, startMs: 1_500 },
+  capabilities: { addressKinds: ['unix', 'exec'], reportsStarts: false, startMs: 1_500 },
   // The operator's own machine.
   costPerSecond: () => 0,
 }

@@ -9,8 +9,7 @@ const HOURLY: Record<Architecture, { readonly vcpu: number; readonly gb: number 
 
 export const FARGATE_PROFILE: DriverProfile = {
   name: 'fargate',
-  // The disk of a task has no quota for one folder.
-  capabilities: { resize: false, diskQuota: false, addressKinds: ['tcp'], reportsStarts: true, startMs: 60_000 },
+  capabilities: { addressKinds: ['tcp'], reportsStarts: true, startMs: 60_000 },
   costPerSecond: fargateCostPerSecond,
 }
 
