@@ -3,6 +3,7 @@ import type { OriginEnv } from '../services/api/origin/config.ts'
 import type { ChatEnv } from '../services/chat/config.ts'
 import type { QueueName } from '../services/core/messages.ts'
 import type { PlaceEnv, RunEnv } from '../services/orchestrator/config.ts'
+import type { FargateEnv } from '../services/orchestrator/drivers/fargate/config.ts'
 import type { Config } from './config.ts'
 import { TOOLS_IN_BUNDLE } from './function-name.ts'
 import type { Sandboxes } from './constructs/sandboxes.ts'
@@ -111,4 +112,4 @@ export const placeEnvironment = (config: Config, storage: StorageEnvironment, ne
         Object.entries(config.sandboxes.tiers).flatMap(([tier, { warmMax }]) => (warmMax === undefined ? [] : [[tier, warmMax]])),
       ),
     ),
-  }) satisfies Set<PlaceEnv>
+  }) satisfies Set<PlaceEnv & FargateEnv>

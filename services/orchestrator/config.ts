@@ -1,8 +1,10 @@
 import { z } from 'zod'
 import { IMAGE_NAME, ImageCatalogue } from '../core/containers/images.ts'
+import { jsonVariable } from '../core/json-variable.ts'
 import { MEMORY_TIERS } from '../core/limits.ts'
 import { LOG_LEVELS } from '../core/ports/telemetry.ts'
 import { ARCHITECTURES } from './drivers/driver-profile.ts'
+import { DEPLOYED_DRIVERS } from './drivers/registry.ts'
 
 const storage = {
   AWS_REGION: z.string(),
@@ -14,32 +16,19 @@ const storage = {
   STAGE: z.string().min(1),
   LOG_LEVEL: z.enum(LOG_LEVELS).default('info'),
 }
-/** Where sandboxes run; a key of the driver registry. */
-const sandboxDriver = z.literal('fargate').default('fargate')
-const json = <T extends z.ZodType>(schema: T) =>
-  z
-    .string()
-    .transform((text, context) => {
-      try {
-        return JSON.parse(text) as unknown
-      } catch {
-        context.addIssue({ code: 'custom', message: 'is not JSON' })
-        return z.NEVER
-      }
-    })
-    .pipe(schema)
+/** Where sandboxes run. */
+const sandboxDriver = z.enum(DEPLOYED_DRIVERS).default('fargate')
 
-const tiers = <T extends z.ZodType>(value: T) => z.partialRecord(z.enum(MEMORY_TIERS), value)
-const pool = tiers(z.number().int().min(0))
+const pool = z.partialRecord(z.enum(MEMORY_TIERS), z.number().int().min(0))
 /** URI by the name with which containers ask for the image; the first is the default: `{"standard":"…:tag"}`. */
-const images = json(
+const images = jsonVariable(
   z
     .record(z.string().regex(IMAGE_NAME), z.string().min(1))
     .refine((found) => Object.keys(found).length > 0, 'must name at least one image')
     .transform((found) => new ImageCatalogue(found, Object.keys(found)[0] ?? '')),
 )
 
-/** The run worker: inside the VPC, connects to sandboxes, has no access to ECS. */
+/** The run worker: inside the VPC, connects to sandboxes, has no access to the platform. */
 export const RunEnv = z.object({
   ...storage,
   SANDBOX_DRIVER: sandboxDriver,
@@ -49,27 +38,21 @@ export const RunEnv = z.object({
 })
 export type RunEnv = z.input<typeof RunEnv>
 
-/** The place worker and the reconciler: outside the VPC, the only ones that call ECS. */
+/** The place worker and the reconciler: outside the VPC, the only ones that call the platform. The driver reads further variables. */
 export const PlaceEnv = z.object({
   ...storage,
   SANDBOX_DRIVER: sandboxDriver,
   SANDBOX_IMAGES: images,
   /** Determines the price of a sandbox second. */
   SANDBOX_ARCHITECTURE: z.enum(ARCHITECTURES),
-  CLUSTER_ARN: z.string().min(1),
-  /** Comma-separated. */
-  SUBNET_IDS: z.string().transform((text) => text.split(',')),
-  SECURITY_GROUP_IDS: z.string().transform((text) => text.split(',')),
-  /** Task definition by image and tier: `{"standard":{"1g":"arn:…"}}`. */
-  TASK_DEFINITIONS: json(z.record(z.string(), tiers(z.string()))),
   /** Warm sandboxes of the default image by tier: `{"1g":2}`. */
-  POOL_SIZES: json(pool).default({}),
+  POOL_SIZES: jsonVariable(pool).default({}),
   /** The same for other images: `{"slim":{"1g":2}}`. */
-  IMAGE_POOL_SIZES: json(z.record(z.string(), pool)).default({}),
+  IMAGE_POOL_SIZES: jsonVariable(z.record(z.string(), pool)).default({}),
   /** An idle container hibernates after this long while a warm sandbox waits to wake it, seconds. */
   EARLY_SLEEP_SECONDS: z.coerce.number().int().min(1).default(60),
   /** Maximum pool size by tier, reached with the rate of claims: `{"1g":20}`. */
-  POOL_CEILINGS: json(pool).default({}),
+  POOL_CEILINGS: jsonVariable(pool).default({}),
 })
 export type PlaceEnv = z.input<typeof PlaceEnv>
 
@@ -78,3 +61,7 @@ export const runConfigFromEnv = (env: Readonly<Record<string, string | undefined
   RunEnv.parse(env)
 export const placeConfigFromEnv = (env: Readonly<Record<string, string | undefined>> = process.env): z.output<typeof PlaceEnv> =>
   PlaceEnv.parse(env)
+
+/** The platform of a deployment, for functions that only describe it. Throws a ZodError. */
+export const sandboxDriverFromEnv = (env: Readonly<Record<string, string | undefined>> = process.env): (typeof DEPLOYED_DRIVERS)[number] =>
+  sandboxDriver.parse(env['SANDBOX_DRIVER'])

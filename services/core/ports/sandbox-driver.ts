@@ -28,7 +28,7 @@ export type SandboxStatus =
       readonly detail?: string
     }
 
-/** What a platform that reports by event says of one sandbox. */
+/** A sandbox and its status as the platform reports them by event. */
 export interface SandboxChange {
   readonly sandboxId: string
   /** The platform's name for the sandbox. */

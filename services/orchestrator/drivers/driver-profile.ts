@@ -1,5 +1,6 @@
+import type { ImageCatalogue } from '../../core/containers/images.ts'
 import type { MemoryTier } from '../../core/limits.ts'
-import type { DriverCapabilities } from '../../core/ports/sandbox-driver.ts'
+import type { DriverCapabilities, SandboxChange, SandboxDriver } from '../../core/ports/sandbox-driver.ts'
 
 export const ARCHITECTURES = ['X86_64', 'ARM64'] as const
 export type Architecture = (typeof ARCHITECTURES)[number]
@@ -10,4 +11,12 @@ export interface DriverProfile {
   readonly capabilities: DriverCapabilities
   /** An estimate for one second of a sandbox of this tier, US dollars. */
   readonly costPerSecond: (tier: MemoryTier, architecture: Architecture) => number
+}
+
+/** How the functions of a deployment use a platform. */
+export interface DriverDeployment {
+  /** Creates the driver from the function's environment. Throws a ZodError that names the variable at fault. */
+  createDriver(images: ImageCatalogue): SandboxDriver
+  /** The change of a sandbox in an event of the platform; null for any other event. */
+  readEvent(event: unknown): SandboxChange | null
 }

@@ -9,3 +9,6 @@ export const DRIVERS = {
   fargate: FARGATE_PROFILE,
   memory: MEMORY_PROFILE,
 } as const satisfies Record<string, DriverProfile>
+
+/** The platforms of a deployment, values of SANDBOX_DRIVER. `deployments.ts` creates their drivers. */
+export const DEPLOYED_DRIVERS = ['fargate'] as const satisfies readonly (keyof typeof DRIVERS)[]

@@ -1,4 +1,3 @@
-import { ECSClient } from '@aws-sdk/client-ecs'
 import { newId } from '../../core/ids.ts'
 import { LIMITS } from '../../core/limits.ts'
 import { createFunctionPorts } from '../../storage/function-ports.ts'
@@ -6,8 +5,8 @@ import { logFailedMessage } from '../../storage/json-log.ts'
 import { createBatchHandler } from '../../storage/sqs/lambda-batch.ts'
 import { placeConfigFromEnv } from '../config.ts'
 import type { ReconcilerDeps } from '../deps.ts'
+import { DEPLOYMENTS } from '../drivers/deployments.ts'
 import { DRIVERS } from '../drivers/registry.ts'
-import { createFargateDriver } from '../drivers/fargate/fargate-driver.ts'
 import { createPlaceStep } from './place-step.ts'
 import { createPool } from './pool.ts'
 
@@ -16,18 +15,15 @@ const MAX_STARTS = 10
 /** The schedule of the reconciler in `infra`. */
 const BETWEEN_PASSES_MS = 60_000
 
-function placeDeps(config: ReturnType<typeof placeConfigFromEnv>): ReconcilerDeps {
+const config = placeConfigFromEnv()
+/** The platform of this deployment. */
+export const deployment = DEPLOYMENTS[config.SANDBOX_DRIVER]
+
+function placeDeps(): ReconcilerDeps {
   return {
     ...createFunctionPorts(config),
     costPerSecond: (tier) => DRIVERS[config.SANDBOX_DRIVER].costPerSecond(tier, config.SANDBOX_ARCHITECTURE),
-    driver: createFargateDriver({
-      ecs: new ECSClient({ region: config.AWS_REGION }),
-      cluster: config.CLUSTER_ARN,
-      images: config.SANDBOX_IMAGES,
-      taskDefinitions: config.TASK_DEFINITIONS,
-      subnets: config.SUBNET_IDS,
-      securityGroups: config.SECURITY_GROUP_IDS,
-    }),
+    driver: deployment.createDriver(config.SANDBOX_IMAGES),
     poolSizes: config.POOL_SIZES,
     poolCeilings: config.POOL_CEILINGS,
     imagePoolSizes: config.IMAGE_POOL_SIZES,
@@ -39,8 +35,8 @@ function placeDeps(config: ReturnType<typeof placeConfigFromEnv>): ReconcilerDep
   }
 }
 
-/** The dependencies of the two functions that call ECS. */
-export const deps = placeDeps(placeConfigFromEnv())
+/** The dependencies of the two functions that call the platform. */
+export const deps = placeDeps()
 
 export const handler = createBatchHandler(
   'placements',

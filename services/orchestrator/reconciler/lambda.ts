@@ -3,8 +3,7 @@ import { createStorageClients } from '../../storage/clients.ts'
 import { deadLetterUrl, drainDeadLetters } from '../../storage/sqs/drain-dead-letters.ts'
 import type { SqsBatchAnswer } from '../../storage/sqs/lambda-batch.ts'
 import { placeConfigFromEnv } from '../config.ts'
-import { deps } from '../place/lambda.ts'
-import { readTaskEvent } from '../drivers/fargate/task-event.ts'
+import { deployment, deps } from '../place/lambda.ts'
 import { reconcile, type Reconciled } from './reconcile.ts'
 import { processDeadLetters, handleTaskStateChange, type DeadLetter } from './handle-task-state-change.ts'
 
@@ -21,7 +20,7 @@ interface ReconcilerEvent {
 /** An event of a task changes its sandbox. The schedule ends the jobs of dead letters, and one pass processes all due rows. */
 export async function handler(event: ReconcilerEvent): Promise<SqsBatchAnswer | Reconciled | null> {
   if (event.Records !== undefined) return processDeadLetters(deps, event.Records)
-  const change = readTaskEvent(event)
+  const change = deployment.readEvent(event)
   if (change !== null) {
     await handleTaskStateChange(deps, change)
     return null

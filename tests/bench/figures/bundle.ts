@@ -6,6 +6,7 @@ import { explainFailure, runCommand } from '../../../scripts/setup/command.ts'
 import type { ApiEnv } from '../../../services/api/config.ts'
 import type { ChatEnv } from '../../../services/chat/config.ts'
 import type { PlaceEnv, RunEnv } from '../../../services/orchestrator/config.ts'
+import type { FargateEnv } from '../../../services/orchestrator/drivers/fargate/config.ts'
 import type { Bench } from '../bench.ts'
 import { round, summarize, type Figure } from '../statistics.ts'
 
@@ -40,7 +41,7 @@ const HANDLER_ENV = {
   SECURITY_GROUP_IDS: 'sg-1',
   TASK_DEFINITIONS: '{"slim":{"1g":"bench:1"}}',
   POOL_SIZES: '{}',
-} satisfies ApiEnv & ChatEnv & RunEnv & PlaceEnv
+} satisfies ApiEnv & ChatEnv & RunEnv & PlaceEnv & FargateEnv
 
 /** Every Lambda bundle as it is deployed: its size, and its cold start in a plain Node process. */
 export const bundle: Bench = {
