@@ -4,6 +4,7 @@ import type { IRole } from 'aws-cdk-lib/aws-iam'
 import { Construct } from 'constructs'
 import { TIERS, type MemoryTier } from '../../services/core/limits.ts'
 import { DEFAULT_LIMITS, RUN_BYTES, SKILLS_BYTES } from '../../services/orchestrator/drivers/docker/limits.ts'
+import { FARGATE_SIZES } from '../../services/orchestrator/drivers/fargate/sizes.ts'
 import { SUPERVISOR_PORT } from './security-groups.ts'
 
 /** Name of the task's container; `RunTask` overrides its environment with the sandbox id and public key. */
@@ -68,13 +69,13 @@ export class SandboxTaskDefinition extends Construct {
     { stage, tier, imageName, image, architecture, diskGiB, executionRole }: SandboxTaskDefinitionProps,
   ) {
     super(scope, id)
-    const { fargateCpu, fargateMemoryMiB, memoryBytes } = TIERS[tier]
+    const { cpu, memoryMiB } = FARGATE_SIZES[tier]
     const definition = new CfnTaskDefinition(this, 'Resource', {
       family: `cellblock-${stage}-sandbox-${imageName}-${tier}`,
       requiresCompatibilities: ['FARGATE'],
       networkMode: 'awsvpc',
-      cpu: String(fargateCpu),
-      memory: String(fargateMemoryMiB),
+      cpu: String(cpu),
+      memory: String(memoryMiB),
       runtimePlatform: { cpuArchitecture: architecture, operatingSystemFamily: 'LINUX' },
       executionRoleArn: executionRole.roleArn,
       ephemeralStorage: { sizeInGiB: diskGiB },
@@ -86,7 +87,7 @@ export class SandboxTaskDefinition extends Construct {
           image,
           essential: true,
           // Without its own limit the container's cgroup shows none, and the supervisor refuses to serve.
-          memory: fargateMemoryMiB - PLATFORM_MEMORY_MIB,
+          memory: memoryMiB - PLATFORM_MEMORY_MIB,
           privileged: false,
           readonlyRootFilesystem: true,
           stopTimeout: 3,
@@ -96,7 +97,7 @@ export class SandboxTaskDefinition extends Construct {
             {
               name: 'CELLBLOCK_LIMITS',
               value: Stack.of(this).toJsonString({
-                memory_bytes: memoryBytes,
+                memory_bytes: TIERS[tier].memoryBytes,
                 processes: DEFAULT_LIMITS.processes,
                 open_files: DEFAULT_LIMITS.openFiles,
               }),

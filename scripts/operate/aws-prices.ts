@@ -1,6 +1,6 @@
-import { awsPrice, FARGATE_PRICES, type Price } from '../../services/core/usage/fargate-prices.ts'
+import { awsPrice, FARGATE_PRICES, type Price } from '../../services/orchestrator/drivers/fargate/prices.ts'
 
-/** On-demand list prices without free tiers, of the day and Region in `fargate-prices.ts`. The cost model reads no other table. */
+/** On-demand list prices without free tiers, of the day and Region in `drivers/fargate/prices.ts`. The cost model reads no other table. */
 export const PRICES = {
   ...FARGATE_PRICES,
   /** Disk beyond the 20 GB included in a task. */

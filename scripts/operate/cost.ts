@@ -9,7 +9,7 @@ import { sleepTimes } from '../../services/orchestrator/reconciler/hibernation-t
 import { ECS_MODEL } from './simulate/aws-limits.ts'
 import { UP_MS } from './simulate/simulated-supervisor.ts'
 import { PEER_PRICES } from './peer-prices.ts'
-import { PRICES_AS_OF, PRICES_REGION } from '../../services/core/usage/fargate-prices.ts'
+import { PRICES_AS_OF, PRICES_REGION } from '../../services/orchestrator/drivers/fargate/prices.ts'
 import { writeHtmlReport } from '../report/html-report.ts'
 import { readCdkConfig } from './cdk-config.ts'
 import { costHtml } from './cost-html.ts'

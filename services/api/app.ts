@@ -72,7 +72,7 @@ export function createApp(ports: ApiPorts): Hono<ApiHono> {
     limits,
     audit: new AuditLog(ports, ports.config.auditFlushMs),
     requests: createRequestLimiter(ports.table.quotas, limits, ports.clock),
-    budget: createBudgetReader(ports.table.usage, limits, ports.clock),
+    budget: createBudgetReader(ports.table.usage, limits, ports.clock, ports.prices),
   }
   const app = new Hono<ApiHono>({ getPath: (request) => routedPath(request, ports.config) })
   app.use('*', wideEvent(deps))

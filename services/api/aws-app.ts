@@ -1,6 +1,8 @@
 import { GetSecretValueCommand, SecretsManagerClient } from '@aws-sdk/client-secrets-manager'
 import { ImageCatalogue } from '../core/containers/images.ts'
 import { systemClock } from '../core/ports/clock.ts'
+import { sandboxDriverFromEnv } from '../orchestrator/config.ts'
+import { DRIVERS } from '../orchestrator/drivers/registry.ts'
 import { createStorageClients } from '../storage/clients.ts'
 import { createDynamoTable } from '../storage/dynamodb/dynamo-table.ts'
 import { createJsonLog } from '../storage/json-log.ts'
@@ -44,6 +46,7 @@ export function createAwsApp(): ReturnType<typeof createApp> {
     toolTypes: config.toolTypes,
     images: new ImageCatalogue(Object.fromEntries(config.images.map((name) => [name, name])), config.images[0] ?? 'slim'),
     readiness: () => checkParts({ table: () => table.check(), queue: () => queue.check(), store: () => objects.check() }),
+    prices: DRIVERS[sandboxDriverFromEnv()].prices,
     config: config.api,
     ...(page === null ? {} : { page }),
     ...(site === null || INGRESS === 'distribution' ? {} : { readReference: () => site.get(REFERENCE_KEY) }),

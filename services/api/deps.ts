@@ -10,6 +10,7 @@ import type { Queue } from '../core/ports/queue.ts'
 import type { Signals } from '../core/ports/signals.ts'
 import type { Table } from '../core/ports/table.ts'
 import type { Telemetry } from '../core/ports/telemetry.ts'
+import type { PriceList } from '../core/usage/price-list.ts'
 import type { ApiConfig } from './config.ts'
 import type { ResultBudget } from './executions/result-budget.ts'
 import type { PagePorts } from './page/ports.ts'
@@ -48,6 +49,8 @@ export interface ApiPorts {
   readonly toolTypes: readonly (readonly string[])[]
   /** The images that containers may name. */
   readonly images: Pick<ImageCatalogue, 'defaultName' | 'names' | 'has' | 'resolve'>
+  /** Of the platform that sandboxes run on. */
+  readonly prices: PriceList
   readonly readiness: () => Promise<Readiness>
   readonly config: ApiConfig
   /** Test mode only: adds the tools, prompts and resources that MCP's conformance suite calls, and lets calls without a key list and call them. */

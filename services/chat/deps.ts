@@ -7,6 +7,7 @@ import type { Table } from '../core/ports/table.ts'
 import type { Telemetry } from '../core/ports/telemetry.ts'
 import type { BudgetReader } from '../core/tenants/budget.ts'
 import type { Tool } from '../core/ports/tool.ts'
+import type { PriceList } from '../core/usage/price-list.ts'
 
 export interface TurnDeps {
   readonly table: Table
@@ -18,6 +19,8 @@ export interface TurnDeps {
   readonly models: ModelCatalogue
   /** Tools of this server besides the interpreter. A request names them by type. */
   readonly tools?: readonly Tool[]
+  /** Of the platform that sandboxes run on. */
+  readonly prices: PriceList
   /** The daily limits; not checked when absent. */
   readonly budget?: BudgetReader
   /** How long a step waits for code that it submitted, milliseconds; 0 for no wait; by default one second. */

@@ -4,6 +4,8 @@ import type { QueueMessages, TurnMessage } from '../core/messages.ts'
 import { createDeliveryStep } from '../jobs/webhooks/delivery-step.ts'
 import type { ModelCatalogue } from '../core/ports/model-catalogue.ts'
 import type { Tool } from '../core/ports/tool.ts'
+import { sandboxDriverFromEnv } from '../orchestrator/config.ts'
+import { DRIVERS } from '../orchestrator/drivers/registry.ts'
 import { createFunctionPorts } from '../storage/function-ports.ts'
 import { logFailedMessage } from '../storage/json-log.ts'
 import { createBatchHandler } from '../storage/sqs/lambda-batch.ts'
@@ -14,7 +16,7 @@ import { createTools } from './tools/create-tools.ts'
 import { createTurnStep } from './turn-step.ts'
 
 const env = chatEnvFromEnv()
-const ports = { ...createFunctionPorts(env), workerId: newId('worker') }
+const ports = { ...createFunctionPorts(env), prices: DRIVERS[sandboxDriverFromEnv()].prices, workerId: newId('worker') }
 const secrets = new SecretsManagerClient({ region: env.AWS_REGION })
 
 let step: ((message: TurnMessage) => Promise<void>) | null = null

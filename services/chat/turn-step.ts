@@ -38,7 +38,7 @@ export function createTurnStep(ports: TurnDeps): (message: TurnMessage) => Promi
   const limits = createLimitReader(table.tenants, clock)
   const { storageBytes } = createResourceCounts({ ...ports, limits })
   const objects = meterObjects(ports.objects, storageBytes, { isStrict: false })
-  const deps: TurnDeps = { budget: createBudgetReader(table.usage, limits, clock), ...ports, objects }
+  const deps: TurnDeps = { budget: createBudgetReader(table.usage, limits, clock, ports.prices), ...ports, objects }
   return async (message) => {
     const { tenant, responseId } = message
     for (let round = 0; round < MAX_ROUNDS; round += 1) {

@@ -4,12 +4,12 @@ const GiB = 1024 * MiB
 export const MEMORY_TIERS = ['1g', '4g', '16g', '64g'] as const
 export type MemoryTier = (typeof MEMORY_TIERS)[number]
 
-/** Memory of each tier for user code, and the Fargate task size (CPU units, MiB) that provides it. */
-export const TIERS: Record<MemoryTier, { readonly memoryBytes: number; readonly fargateCpu: number; readonly fargateMemoryMiB: number }> = {
-  '1g': { memoryBytes: 1 * GiB, fargateCpu: 512, fargateMemoryMiB: 2048 },
-  '4g': { memoryBytes: 4 * GiB, fargateCpu: 1024, fargateMemoryMiB: 6144 },
-  '16g': { memoryBytes: 16 * GiB, fargateCpu: 4096, fargateMemoryMiB: 20480 },
-  '64g': { memoryBytes: 64 * GiB, fargateCpu: 16384, fargateMemoryMiB: 81920 },
+/** Memory of each tier for user code. */
+export const TIERS: Record<MemoryTier, { readonly memoryBytes: number }> = {
+  '1g': { memoryBytes: 1 * GiB },
+  '4g': { memoryBytes: 4 * GiB },
+  '16g': { memoryBytes: 16 * GiB },
+  '64g': { memoryBytes: 64 * GiB },
 }
 
 export const LIMITS = {

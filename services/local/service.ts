@@ -12,6 +12,7 @@ import { systemClock } from '../core/ports/clock.ts'
 import { ensureAdminKey, ensureDevTenant } from '../core/tenants/first-keys.ts'
 import { createDeliveryStep } from '../jobs/webhooks/delivery-step.ts'
 import type { ReconcilerDeps } from '../orchestrator/deps.ts'
+import { DRIVERS } from '../orchestrator/drivers/registry.ts'
 import { createPlaceStep } from '../orchestrator/place/place-step.ts'
 import type { Pool } from '../orchestrator/place/pool.ts'
 import { createRunStep } from '../orchestrator/run/run-step.ts'
@@ -76,6 +77,7 @@ export async function openService(parts: ServiceParts, cleanups: Cleanups): Prom
     models,
     toolTypes: typesOf(tools),
     images: sandboxes.driver.images,
+    prices: DRIVERS.docker.prices,
     readiness: () =>
       checkParts({
         table: () => table.check(),
@@ -128,7 +130,7 @@ function startWork(
     workerId,
     images: driver.images,
     stepBudgetMs: config.stepBudgetMs,
-    costPerSecond: () => 0,
+    costPerSecond: DRIVERS.docker.costPerSecond,
   })
   const workers = startWorkers({
     consumer: storage.consumer,
@@ -136,7 +138,7 @@ function startWork(
     reconciler: placing,
     steps: {
       turns: turnsStep(
-        createTurnStep({ ...common, ...turnParts, workerId }),
+        createTurnStep({ ...common, ...turnParts, prices: DRIVERS.docker.prices, workerId }),
         createDeliveryStep({ ...common, workerId, webhookHosts: config.webhookHosts }),
       ),
       executions: runStep,

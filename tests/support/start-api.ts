@@ -12,6 +12,7 @@ import { systemClock } from '../../services/core/ports/clock.ts'
 import type { WideEvent } from '../../services/core/ports/telemetry.ts'
 import { listen } from '../../services/local/http-server.ts'
 import { WebSockets } from '../../services/local/web-sockets.ts'
+import { DRIVERS } from '../../services/orchestrator/drivers/registry.ts'
 import { createLocalSignals } from '../../services/storage/signals/local-signals.ts'
 import { startStorage } from './start-storage.ts'
 
@@ -21,7 +22,7 @@ export interface TestKey {
   readonly key: string
 }
 
-export interface TestApi extends Pick<ApiDeps, 'table' | 'queue' | 'objects' | 'signals'> {
+export interface TestApi extends Pick<ApiDeps, 'table' | 'queue' | 'objects' | 'signals' | 'prices'> {
   readonly url: string
   /** Milliseconds by which the API's clock is ahead. */
   skew: number
@@ -64,6 +65,7 @@ export async function startApi(
   let readiness: Readiness = { ok: true, parts: { table: { ok: true } } }
   const models = (options.models ?? ['demo']).map((id) => ({ id, createdAt: 1_700_000_000_000, ownedBy: 'cellblock' }))
   const webSockets = options.hasWebSockets === false ? null : new WebSockets()
+  const { prices } = DRIVERS.fargate
   const app = createApp({
     ...(webSockets === null ? {} : { sockets: webSockets.admissions }),
     table,
@@ -75,6 +77,7 @@ export async function startApi(
     images: options.images ?? singleImage('cellblock-sandbox:test'),
     models: { list: () => models, has: (id) => models.some((model) => model.id === id) },
     toolTypes: options.toolTypes ?? [],
+    prices,
     readiness: async () => readiness,
     ...(options.mcpFixtures && { mcpFixtures: options.mcpFixtures }),
     config: ApiConfig.parse(options.config ?? {}),
@@ -107,6 +110,7 @@ export async function startApi(
     queue,
     objects,
     signals,
+    prices,
     events,
     owner,
     otherTenant,

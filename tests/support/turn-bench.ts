@@ -13,6 +13,7 @@ import { loadResponse } from '../../services/core/responses/response-blobs.ts'
 import type { TurnDeps } from '../../services/chat/deps.ts'
 import { createModelCatalogue } from '../../services/chat/models/catalogue.ts'
 import { createTurnStep } from '../../services/chat/turn-step.ts'
+import { DRIVERS } from '../../services/orchestrator/drivers/registry.ts'
 import { createLocalSignals } from '../../services/storage/signals/local-signals.ts'
 import { finishExecution } from './finish-execution.ts'
 import { startScriptedUpstream, type ScriptedUpstream } from './scripted-upstream.ts'
@@ -84,6 +85,7 @@ export async function startTurnBench(): Promise<TurnBench> {
       clock: { now: () => Date.now() + bench.skew },
       telemetry: silentTelemetry,
       models,
+      prices: DRIVERS.fargate.prices,
       workerId: newId('worker'),
       executionWaitMs: 0,
     },

@@ -1,6 +1,7 @@
 import { GetServiceQuotaCommand, type ServiceQuotasClient } from '@aws-sdk/client-service-quotas'
 import type { Config } from '../../../infra/config.ts'
-import { TIERS, type MemoryTier } from '../../../services/core/limits.ts'
+import type { MemoryTier } from '../../../services/core/limits.ts'
+import { FARGATE_SIZES } from '../../../services/orchestrator/drivers/fargate/sizes.ts'
 import type { CheckName } from '../check-names.ts'
 import { fail, ok, warn, type Finding } from '../finding.ts'
 
@@ -30,7 +31,7 @@ function riskOfWaitingClients(value: number): string | null {
 /** Quotas that the settings need. */
 export function quotasFor({ sandboxes, concurrency, api }: Pick<Config, 'sandboxes' | 'concurrency' | 'api'>): readonly Quota[] {
   const tiers = Object.entries(sandboxes.tiers) as [MemoryTier, { readonly warm: number }][]
-  const vcpu = (tier: MemoryTier): number => TIERS[tier].fargateCpu / 1024
+  const vcpu = (tier: MemoryTier): number => FARGATE_SIZES[tier].cpu / 1024
   const warm = tiers.reduce((sum, [tier, settings]) => sum + vcpu(tier) * settings.warm, 0)
   const biggest = Math.max(...tiers.map(([tier]) => vcpu(tier)))
   const smallest = Math.min(...tiers.map(([tier]) => vcpu(tier)))

@@ -1,5 +1,4 @@
-import { TIERS } from '../../../services/core/limits.ts'
-import { PRICES } from '../aws-prices.ts'
+import { fargateCostPerHour } from '../../../services/orchestrator/drivers/fargate/profile.ts'
 import type { Usage } from './usage.ts'
 
 export const HOURS_A_MONTH = 730
@@ -10,11 +9,7 @@ const SPOT_SHARE_OF_PRICE = 0.3
 
 /** One hour of a sandbox, US dollars. */
 export function sandboxHour({ tier, architecture, spotShare }: Pick<Usage, 'tier' | 'architecture' | 'spotShare'>): number {
-  const { fargateCpu, fargateMemoryMiB } = TIERS[tier]
-  const [vcpu, gb] =
-    architecture === 'ARM64' ? [PRICES.fargateArmVcpuHour, PRICES.fargateArmGbHour] : [PRICES.fargateX86VcpuHour, PRICES.fargateX86GbHour]
-  const onDemand = (fargateCpu / 1024) * vcpu.usd + (fargateMemoryMiB / 1024) * gb.usd
-  return onDemand * (1 - spotShare * (1 - SPOT_SHARE_OF_PRICE))
+  return fargateCostPerHour(tier, architecture) * (1 - spotShare * (1 - SPOT_SHARE_OF_PRICE))
 }
 
 /** Billed seconds of one container's sandbox, by purpose. */

@@ -1,6 +1,7 @@
 import { ServiceError, type ErrorCode } from '../errors.ts'
 import type { Clock } from '../ports/clock.ts'
 import type { UsageStore } from '../ports/usage-store.ts'
+import type { PriceList } from '../usage/price-list.ts'
 import { dayOf, sumUsage, type UsageSum } from '../usage/usage.ts'
 import type { LimitReader } from './limit-reader.ts'
 import type { TenantLimits } from './tenant-limits.ts'
@@ -9,8 +10,6 @@ const DAY_MS = 86_400_000
 /** Range of the time after which a day's usage is summed again, milliseconds. */
 const MIN_AGE_MS = 5_000
 const MAX_AGE_MS = 300_000
-/** Maximum cost of one execution, US dollars per second: the largest Fargate task. */
-const MAX_USD_PER_SECOND = 0.0003
 const MAX_TENANTS = 10_000
 
 type BudgetLimits = Pick<TenantLimits, 'sandboxSecondsPerDay' | 'dollarsPerDay' | 'modelTokensPerDay' | 'concurrentExecutions'>
@@ -32,10 +31,10 @@ export interface BudgetReader {
  * How long a sum stays usable: sandboxes use at most one second per second each, so a limit that is far away needs no new sum soon. Tokens have no
  * such bound; a sum below half of their limit is used for a minute.
  */
-export function sumAgeMs(used: UsageSum, limits: BudgetLimits): number {
+export function sumAgeMs(used: UsageSum, limits: BudgetLimits, maxUsdPerSecond: number): number {
   const perSecond = Math.max(1, limits.concurrentExecutions)
   const seconds = (limits.sandboxSecondsPerDay - used.sandboxSeconds) / perSecond
-  const dollars = (limits.dollarsPerDay - used.costUsd) / (perSecond * MAX_USD_PER_SECOND)
+  const dollars = maxUsdPerSecond === 0 ? Infinity : (limits.dollarsPerDay - used.costUsd) / (perSecond * maxUsdPerSecond)
   const tokens = tokensOf(used) < limits.modelTokensPerDay / 2 ? 60 : 0
   return Math.min(MAX_AGE_MS, Math.max(MIN_AGE_MS, Math.min(seconds, dollars, tokens) * 1000))
 }
@@ -43,7 +42,12 @@ export function sumAgeMs(used: UsageSum, limits: BudgetLimits): number {
 const tokensOf = (sum: UsageSum): number => sum.modelInputTokens + sum.modelOutputTokens
 
 /** Compares the usage of the present UTC day with the tenant's daily limits. Usage counts when an execution or a turn has ended. */
-export function createBudgetReader(usage: UsageStore, limits: Pick<LimitReader, 'of'>, clock: Clock): BudgetReader {
+export function createBudgetReader(
+  usage: UsageStore,
+  limits: Pick<LimitReader, 'of'>,
+  clock: Clock,
+  { maxUsdPerSecond }: PriceList,
+): BudgetReader {
   const sums = new Map<string, { readonly day: string; readonly until: number; readonly sum: Promise<UsageSum> }>()
 
   async function usedToday(tenant: string, own: BudgetLimits): Promise<UsageSum> {
@@ -58,7 +62,7 @@ export function createBudgetReader(usage: UsageStore, limits: Pick<LimitReader, 
       sums.delete(tenant)
       throw error
     })
-    sums.set(tenant, { day, until: now + sumAgeMs(used, own), sum })
+    sums.set(tenant, { day, until: now + sumAgeMs(used, own, maxUsdPerSecond), sum })
     return used
   }
 

@@ -1,6 +1,7 @@
 import type { ImageCatalogue } from '../../core/containers/images.ts'
 import type { MemoryTier } from '../../core/limits.ts'
 import type { DriverCapabilities, SandboxChange, SandboxDriver } from '../../core/ports/sandbox-driver.ts'
+import type { PriceList } from '../../core/usage/price-list.ts'
 
 export const ARCHITECTURES = ['X86_64', 'ARM64'] as const
 export type Architecture = (typeof ARCHITECTURES)[number]
@@ -11,6 +12,7 @@ export interface DriverProfile {
   readonly capabilities: DriverCapabilities
   /** An estimate for one second of a sandbox of this tier, US dollars. */
   readonly costPerSecond: (tier: MemoryTier, architecture: Architecture) => number
+  readonly prices: PriceList
 }
 
 /** How the functions of a deployment use a platform. */
@@ -20,3 +22,9 @@ export interface DriverDeployment {
   /** The change of a sandbox in an event of the platform; null for any other event. */
   readEvent(event: unknown): SandboxChange | null
 }
+
+/** A platform that charges nothing per sandbox. */
+export const NO_CHARGE = {
+  costPerSecond: () => 0,
+  prices: { asOf: '2026-11-21', region: 'local', maxUsdPerSecond: 0 },
+} as const satisfies Pick<DriverProfile, 'costPerSecond' | 'prices'>

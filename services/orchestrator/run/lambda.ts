@@ -1,5 +1,4 @@
 import { newId } from '../../core/ids.ts'
-import type { MemoryTier } from '../../core/limits.ts'
 import { createFunctionPorts } from '../../storage/function-ports.ts'
 import { logFailedMessage } from '../../storage/json-log.ts'
 import { createBatchHandler } from '../../storage/sqs/lambda-batch.ts'
@@ -14,13 +13,14 @@ const STEP_BUDGET_MS = 50_000
 
 const config = runConfigFromEnv()
 const ports = createFunctionPorts(config)
+const { capabilities, costPerSecond } = DRIVERS[config.SANDBOX_DRIVER]
 const step = createRunStep({
   ...ports,
-  supervisor: createSupervisorClient({ link: createLink({ kinds: DRIVERS[config.SANDBOX_DRIVER].capabilities.addressKinds }) }),
+  supervisor: createSupervisorClient({ link: createLink({ kinds: capabilities.addressKinds }) }),
   workerId: newId('worker'),
   images: config.SANDBOX_IMAGES,
   stepBudgetMs: STEP_BUDGET_MS,
-  costPerSecond: (tier: MemoryTier) => DRIVERS[config.SANDBOX_DRIVER].costPerSecond(tier, config.SANDBOX_ARCHITECTURE),
+  costPerSecond: (tier) => costPerSecond(tier, config.SANDBOX_ARCHITECTURE),
 })
 
 export const handler = createBatchHandler('executions', step, logFailedMessage(ports.telemetry, 'executions'))

@@ -1,8 +1,9 @@
 import { describe, expect, it } from 'vitest'
 import { MEMORY_TIERS, TIERS } from '../../../services/core/limits.ts'
 import { PRICES } from '../../../scripts/operate/aws-prices.ts'
-import { PRICES_AS_OF, PRICES_REGION } from '../../../services/core/usage/fargate-prices.ts'
-import { fargateCostPerSecond } from '../../../services/orchestrator/drivers/fargate/profile.ts'
+import { FARGATE_PROFILE } from '../../../services/orchestrator/drivers/fargate/profile.ts'
+
+const { costPerSecond: fargateCostPerSecond, prices } = FARGATE_PROFILE
 
 describe('the estimated cost of a sandbox second', () => {
   it('is the published hourly price of its CPU and memory for its architecture', () => {
@@ -19,9 +20,15 @@ describe('the estimated cost of a sandbox second', () => {
     )
   })
 
+  it('is at most the maximum by which budgets are checked', () => {
+    // The largest task on x86: 16 vCPU and 80 GB for an hour, calculated by hand from the price page.
+    expect(prices.maxUsdPerSecond * 3600).toBeCloseTo(16 * 0.04048 + 80 * 0.004445, 10)
+    for (const tier of MEMORY_TIERS) expect(fargateCostPerSecond(tier, 'X86_64')).toBeLessThanOrEqual(prices.maxUsdPerSecond)
+  })
+
   it('has a source and a unit for every price, and one date and Region', () => {
-    expect(PRICES_AS_OF).toMatch(/^20\d\d-\d\d-\d\d$/)
-    expect(PRICES_REGION).toMatch(/^[a-z]{2}-[a-z]+-\d$/)
+    expect(prices.asOf).toMatch(/^20\d\d-\d\d-\d\d$/)
+    expect(prices.region).toMatch(/^[a-z]{2}-[a-z]+-\d$/)
     for (const { usd, unit, source } of Object.values(PRICES)) {
       expect(usd).toBeGreaterThan(0)
       expect(unit).not.toBe('')

@@ -1,6 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import { expect, it } from 'vitest'
-import { DRIVERS } from '../../../services/orchestrator/drivers/registry.ts'
 import { MemoryDriver, type MemorySandbox } from '../../../services/orchestrator/drivers/memory/memory-driver.ts'
 import { newSpec, sandboxDriverContract } from '../../contract/sandbox-driver.ts'
 
@@ -28,8 +27,4 @@ it('stops a sandbox whose launch ends after its stop', async () => {
   await driver.start(spec, AbortSignal.timeout(5_000))
   await driver.stop(spec.sandboxId)
   await expect.poll(() => stopped).toContain(spec.sandboxId)
-})
-
-it('registers each driver under its name', () => {
-  for (const [name, profile] of Object.entries(DRIVERS)) expect(profile.name).toBe(name)
 })

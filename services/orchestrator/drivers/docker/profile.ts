@@ -1,8 +1,8 @@
-import type { DriverProfile } from '../driver-profile.ts'
+import { NO_CHARGE, type DriverProfile } from '../driver-profile.ts'
 
-export const DOCKER_PROFILE: DriverProfile = {
+/** The operator's own machine. */
+export const DOCKER_PROFILE = {
   name: 'docker',
   capabilities: { addressKinds: ['unix', 'exec'], reportsStarts: false, startMs: 1_500 },
-  // The operator's own machine.
-  costPerSecond: () => 0,
-}
+  ...NO_CHARGE,
+} as const satisfies DriverProfile

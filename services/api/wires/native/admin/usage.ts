@@ -16,7 +16,7 @@ const tenantUsageRoute = defineRoute({
   errors: ['tenant_not_found'],
   async handle({ deps, param, query }) {
     const { id } = await tenantOf(deps, param('tenant_id'))
-    return json(200, renderUsage(await readUsage(deps, id, query)))
+    return json(200, renderUsage(await readUsage(deps, id, query), deps.prices))
   },
 })
 

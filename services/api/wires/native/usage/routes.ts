@@ -15,7 +15,7 @@ const usageRoute = defineRoute({
   query: UsageQuery,
   answers: { 200: { description: 'Sums per day and in all.', schema: Usage } },
   handle: async ({ deps, caller, query }) =>
-    json(200, renderUsage(await readUsage(deps, caller.tenant, query, (record) => isVisible(record, caller)))),
+    json(200, renderUsage(await readUsage(deps, caller.tenant, query, (record) => isVisible(record, caller)), deps.prices)),
 })
 
 export const usageRoutes: readonly AnyRoute[] = [usageRoute]

@@ -1,6 +1,6 @@
 import { z } from '@hono/zod-openapi'
 import { lazySchema, type Described } from '../../../http/lazy-schema.ts'
-import { PRICES_AS_OF, PRICES_REGION } from '../../../../core/usage/fargate-prices.ts'
+import type { PriceList } from '../../../../core/usage/price-list.ts'
 import type { UsageSum } from '../../../../core/usage/usage.ts'
 import type { UsageReport } from '../../../usage/read-usage.ts'
 
@@ -54,14 +54,14 @@ const renderSum = (sum: UsageSum): Described<typeof Sum> => ({
   model_output_tokens: sum.modelOutputTokens,
 })
 
-export const renderUsage = ({ from, to, days, total }: UsageReport): Described<typeof Usage> => ({
+export const renderUsage = ({ from, to, days, total }: UsageReport, { asOf, region }: PriceList): Described<typeof Usage> => ({
   object: 'usage',
   from,
   to,
   days: days.map(({ date: day, sum }) => ({ date: day, ...renderSum(sum) })),
   total: renderSum(total),
-  prices_as_of: PRICES_AS_OF,
-  prices_region: PRICES_REGION,
+  prices_as_of: asOf,
+  prices_region: region,
 })
 
 /** Rounds sums, whose last digits are floating-point noise. */

@@ -1,0 +1,67 @@
+import { readdirSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { describe, expect, it } from 'vitest'
+import { singleImage } from '../../../services/core/containers/images.ts'
+import { MEMORY_TIERS } from '../../../services/core/limits.ts'
+import { SANDBOX_START_MS, startTimeoutMs } from '../../../services/core/sandboxes/new-sandbox.ts'
+import { RunEnv, sandboxDriverFromEnv } from '../../../services/orchestrator/config.ts'
+import { DEPLOYMENTS } from '../../../services/orchestrator/drivers/deployments.ts'
+import { ARCHITECTURES } from '../../../services/orchestrator/drivers/driver-profile.ts'
+import { DEPLOYED_DRIVERS, DRIVERS } from '../../../services/orchestrator/drivers/registry.ts'
+import { createLink } from '../../../services/orchestrator/link/create-link.ts'
+
+const SERVICES = join(import.meta.dirname, '../../../services')
+/** A deployed driver has entries in these files, besides its folder. */
+const ENTRIES = ['orchestrator/config.ts', 'orchestrator/drivers/deployments.ts', 'orchestrator/drivers/registry.ts']
+
+const withoutComments = (code: string): string => code.replaceAll(/\/\*[\s\S]*?\*\//g, '').replaceAll(/\/\/.*/g, '')
+
+describe('the driver registry', () => {
+  it.each(Object.entries(DRIVERS))('has prices of %s for every tier, up to its maximum', (name, { name: own, costPerSecond, prices }) => {
+    expect(own).toBe(name)
+    for (const tier of MEMORY_TIERS)
+      for (const architecture of ARCHITECTURES)
+        expect((costPerSecond as (tier: string, architecture: string) => number)(tier, architecture)).toBeLessThanOrEqual(
+          prices.maxUsdPerSecond,
+        )
+  })
+
+  it('is the only place outside its folder that names the deployed driver', () => {
+    const naming = readdirSync(SERVICES, { recursive: true, encoding: 'utf8' })
+      .filter((file) => file.endsWith('.ts') && !file.startsWith('orchestrator/drivers/fargate/'))
+      .filter((file) => /fargate/i.test(withoutComments(readFileSync(join(SERVICES, file), 'utf8'))))
+    expect(naming.toSorted()).toEqual(ENTRIES)
+  })
+
+  it('determines the values of SANDBOX_DRIVER', () => {
+    expect(RunEnv.shape.SANDBOX_DRIVER.unwrap().options).toEqual([...DEPLOYED_DRIVERS])
+    expect(sandboxDriverFromEnv({})).toBe('fargate')
+    expect(() => sandboxDriverFromEnv({ SANDBOX_DRIVER: 'docker' })).toThrow('fargate')
+  })
+
+  it('creates no deployed driver without its variables, and names the missing one', () => {
+    expect(() => DEPLOYMENTS.fargate.createDriver(singleImage('sandbox:1'))).toThrow('CLUSTER_ARN')
+  })
+
+  it('reads the change of a sandbox from events of the platform only', () => {
+    expect(DEPLOYMENTS.fargate.readEvent({ 'detail-type': 'Scheduled Event' })).toBeNull()
+  })
+})
+
+describe('the capabilities of a driver', () => {
+  it('determine when a start is abandoned: after three times the typical time, and never before three minutes', () => {
+    expect(startTimeoutMs(DRIVERS.docker.capabilities)).toBe(SANDBOX_START_MS)
+    expect(startTimeoutMs(DRIVERS.fargate.capabilities)).toBe(180_000)
+    expect(startTimeoutMs({ startMs: 120_000 })).toBe(360_000)
+  })
+
+  it('determine which sandboxes the run worker reaches', async () => {
+    const link = createLink({ kinds: DRIVERS.fargate.capabilities.addressKinds })
+    const request = { method: 'GET', path: '/health', headers: {} } as const
+    await expect(link.request({ kind: 'exec', containerName: 'other' }, request, AbortSignal.timeout(1_000))).rejects.toMatchObject({
+      name: 'LinkError',
+      kind: 'refused',
+    })
+    await link.close()
+  })
+})
