@@ -4,11 +4,20 @@ import { endExecution, type EndDeps } from './end-execution.ts'
 import { fenceEventLog } from '../fence-event-log.ts'
 
 /** Ends an execution without an envelope; its log is fenced and closed with what is known. Throws LeaseLostError. */
-async function endWithoutResult(deps: EndDeps, leased: Execution, status: ExecutionStatus, reason: ExecutionReason, lost: Lost): Promise<Execution> {
+async function endWithoutResult(
+  deps: EndDeps,
+  leased: Execution,
+  status: ExecutionStatus,
+  reason: ExecutionReason,
+  lost: Lost,
+): Promise<Execution> {
   const at = deps.clock.now()
   const owner = { kind: 'execution', tenant: leased.tenant, id: leased.id } as const
   const payload = { type: 'lost', ...lost } as const
-  const fenced = await fenceEventLog({ events: deps.table.events, clock: deps.clock }, owner, leased.fence, { payload, isWrittenOnce: true })
+  const fenced = await fenceEventLog({ events: deps.table.events, clock: deps.clock }, owner, leased.fence, {
+    payload,
+    isWrittenOnce: true,
+  })
   return endExecution(deps, leased, {
     status,
     reason,
@@ -53,4 +62,7 @@ export const endDeadLetter = (deps: EndDeps, leased: Execution): Promise<Executi
 
 /** No step started it in time. */
 export const endOverdue = (deps: EndDeps, leased: Execution): Promise<Execution> =>
-  endWithoutResult(deps, leased, 'timed_out', 'deadline', { what: 'outputs', reason: 'It waited too long for its turn, so the code did not run.' })
+  endWithoutResult(deps, leased, 'timed_out', 'deadline', {
+    what: 'outputs',
+    reason: 'It waited too long for its turn, so the code did not run.',
+  })

@@ -57,7 +57,7 @@ describe('the capabilities of a driver', () => {
 
   it('determine which sandboxes the run worker reaches', async () => {
     const link = createLink({ kinds: DRIVERS.fargate.capabilities.addressKinds })
-    const request = { method: 'GET', path: '/health', headers: {} } as const
+    const request = { method: 'GET', target: '/health', headers: {} } as const
     await expect(link.request({ kind: 'exec', containerName: 'other' }, request, AbortSignal.timeout(1_000))).rejects.toMatchObject({
       name: 'LinkError',
       kind: 'refused',
