@@ -67,9 +67,13 @@ export function checkFileCount(count: number, param: string): void {
 
 export function checkFileBytes(bytes: number, param: string): void {
   if (bytes > LIMITS.maxSkillBytes)
-    throw new ServiceError('limit_exceeded', `The files of a skill have at most ${LIMITS.maxSkillBytes} bytes together, unpacked.`, {
-      param,
-    })
+    throw new ServiceError(
+      'limit_exceeded',
+      `The unpacked files of the skill exceed ${LIMITS.maxSkillBytes} bytes, the maximum. Remove files.`,
+      {
+        param,
+      },
+    )
 }
 
 const modeOf = (entry: Entry): number => (entry.versionMadeBy >> 8 === UNIX ? entry.externalFileAttributes >>> 16 : 0)

@@ -52,7 +52,8 @@ export function createObjectHandler(options: {
     const verified = verifyLink(url.slice(OBJECTS_PATH.length + 1), secret, now())
     if ('refusal' in verified) throw LINK_ERRORS[verified.refusal]()
     const { claims } = verified
-    if (claims.method !== method) throw new LinkError(403, 'link_invalid', `The link allows ${claims.method} requests only.`)
+    if (claims.method !== method)
+      throw new LinkError(403, 'link_invalid', `The link allows ${claims.method} requests only. Use that method.`)
     await (claims.method === 'GET' ? sendObject(folder, claims, incoming, response) : receiveObject(folder, claims, incoming, response))
   }
 
@@ -98,7 +99,7 @@ async function receiveObject(folder: ObjectFolder, claims: PutClaims, incoming: 
   if (headers['content-length'] !== String(claims.bytes))
     throw new LinkError(403, 'link_invalid', `The link allows a body of exactly ${claims.bytes} bytes. Send that Content-Length.`)
   if (headers['content-type'] !== claims.contentType)
-    throw new LinkError(403, 'link_invalid', `The link allows the Content-Type ${claims.contentType} only.`)
+    throw new LinkError(403, 'link_invalid', `The link allows the Content-Type ${claims.contentType} only. Send that header.`)
   if (headers['if-none-match'] !== '*') throw new LinkError(403, 'link_invalid', 'The header If-None-Match: * is required.')
   const body = exactLength(incoming.iterator({ destroyOnReturn: false }), claims.bytes)
   const stored = await folder.put(claims.key, body, { contentType: claims.contentType, onlyNew: true })

@@ -51,7 +51,7 @@ export function addPlans(program: Command, { io }: CommandContext): void {
 
   plans
     .command('delete')
-    .description('Deletes a plan. Its tenants then have the default limits besides their own.')
+    .description('Deletes a plan. Its tenants keep their individual limits; the others return to the default.')
     .argument('<name>')
     .option(...JSON_OPTION)
     .addHelpText('after', examples('cellblock plans delete team'))

@@ -56,7 +56,11 @@ function unpack(bytes: Uint8Array, isCompressed: boolean): Uint8Array {
   try {
     return gunzipSync(bytes, { maxOutputLength: MAX_BODY_BYTES })
   } catch (cause) {
-    throw new ServiceError('invalid_request', `The compressed message is malformed or larger than ${MAX_BODY_BYTES} bytes.`, { cause })
+    throw new ServiceError(
+      'invalid_request',
+      `The compressed message is malformed or larger than ${MAX_BODY_BYTES} bytes. Send it without compression, or in several calls.`,
+      { cause },
+    )
   }
 }
 

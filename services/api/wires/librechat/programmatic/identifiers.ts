@@ -28,7 +28,9 @@ export function identifiersOf(names: readonly string[], language: ProgramLanguag
     const identifier = identifierOf(name, language)
     const other = byIdentifier.get(identifier)
     if (identifier === '')
-      throw new ServiceError('invalid_request', `The tool name ${JSON.stringify(name)} has no letter or digit.`, { param: 'tools' })
+      throw new ServiceError('invalid_request', `The tool name ${JSON.stringify(name)} has no letter or digit. Rename the tool.`, {
+        param: 'tools',
+      })
     if (other !== undefined && other !== name)
       throw new ServiceError(
         'invalid_request',
