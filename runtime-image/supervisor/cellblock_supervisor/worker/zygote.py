@@ -20,7 +20,7 @@ import types
 
 from ..config import DATA_DIR, INSTALL_DIR, WORKER_GID
 from . import command, descriptors, loopback, seccomp
-from .drop_privileges import Rlimits, become_worker, change_identity, files_owned_by_worker, hide_memory, restrict, return_free_memory
+from .drop_privileges import Rlimits, become_worker, change_identity, files_owned_by_worker, hide_memory, restrict, return_free_memory, unmap_used_code
 from .channel import Channel
 from .peak_memory import PeakMemory
 
@@ -124,6 +124,7 @@ def preload(modules: list[str]) -> list[str]:
     gc.collect()
     gc.freeze()
     return_free_memory()
+    unmap_used_code()
     return failed
 
 
