@@ -14,6 +14,7 @@ from collections import deque
 from typing import Protocol
 
 from .. import packets
+from ..reserved_buffer import reserved_buffer
 from . import json_guard
 
 # Above the cap of a bundle, so that the size of one that is too large is known. Beyond this fragments are dropped as they come.
@@ -71,10 +72,9 @@ class KernelLink:
             self._raw_poll.register(fd, select.POLLIN)
         self._assembler = packets.Assembler(MAX_MESSAGE_BYTES)
         # Larger than any packet that the other side can send, so that none is cut.
-        self._buffer = bytearray(4 * packets.PACKET_BYTES)
-        self._view = memoryview(self._buffer)
+        self._buffer = reserved_buffer(4 * packets.PACKET_BYTES)
         # A separate buffer: pipes are read while a packet is being handled.
-        self._raw_view = memoryview(bytearray(_RAW_READ_BYTES))
+        self._raw_view = reserved_buffer(_RAW_READ_BYTES)
         self._dev_null = os.open(os.devnull, os.O_WRONLY | os.O_CLOEXEC)
         # The parts of each packet.
         self._outgoing: deque[tuple[bytes | memoryview, ...]] = deque()
@@ -176,16 +176,16 @@ class KernelLink:
         if self._raw_poll.poll(0):
             raw = sum(self._read_raw(name, _RAW_READ_BYTES) for name in self._raw)
         if kind == packets.STDOUT:
-            self._events.on_text("stdout", self._view[1:size])
+            self._events.on_text("stdout", self._buffer[1:size])
         elif kind == packets.STDERR:
-            self._events.on_text("stderr", self._view[1:size])
+            self._events.on_text("stderr", self._buffer[1:size])
         elif kind == packets.SKIPPED and size == packets.SKIP.size:
             _, stream, count = packets.SKIP.unpack_from(self._buffer)
             self._events.on_skipped("stderr" if stream == packets.STDERR else "stdout", count)
         elif kind == packets.BULK:
-            self._events.on_bulk(bytes(self._view[1:size]))
+            self._events.on_bulk(bytes(self._buffer[1:size]))
         elif kind == packets.MESSAGE:
-            whole = self._assembler.add(self._view[:size])
+            whole = self._assembler.add(self._buffer[:size])
             for dropped in self._assembler.take_dropped():
                 self._events.on_dropped(dropped, "bundle_too_large")
             if whole is not None:

@@ -7,6 +7,7 @@ import time
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
+from ..reserved_buffer import reserved_buffer
 from . import walk
 from .client import FileError, FilesClient
 
@@ -43,7 +44,7 @@ class FileTracker:
         self._client = client
         self._known: dict[str, KnownFile] = {}
         self._reported_skipped: frozenset[tuple[str, str]] = frozenset()
-        self._buffer = bytearray(_CHUNK_BYTES)
+        self._buffer = reserved_buffer(_CHUNK_BYTES)
         self._lock = asyncio.Lock()
 
     async def changes(self) -> Changes:
@@ -121,15 +122,14 @@ class FileTracker:
 
         fd = await self._client.open(path)
         digest, total = hashlib.sha256(), 0
-        view = memoryview(self._buffer)
         try:
             while total < limit:
                 if time.monotonic() > end:
                     raise FileError("refused", "timed_out")
-                count = os.readv(fd, [view[: min(_CHUNK_BYTES, limit - total)]])
+                count = os.readv(fd, [self._buffer[: min(_CHUNK_BYTES, limit - total)]])
                 if count == 0:
                     break
-                digest.update(view[:count])
+                digest.update(self._buffer[:count])
                 total += count
                 if count == _CHUNK_BYTES:
                     await asyncio.sleep(0)
