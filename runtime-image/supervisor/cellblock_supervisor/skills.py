@@ -6,7 +6,6 @@ A bundle is one line of JSON that lists the files, then their bytes in that orde
 import json
 import os
 import re
-import shutil
 from collections.abc import AsyncIterator
 
 from .config import SKILLS_DIR
@@ -53,6 +52,9 @@ async def write(folder: str, body: AsyncIterator[bytes], root: str = SKILLS_DIR)
             if not os.path.isdir(f"{root}/{folder}"):
                 raise
     finally:
+        # It loads the libraries of all archive formats, which an idle sandbox does without.
+        import shutil
+
         shutil.rmtree(incoming, ignore_errors=True)
 
 

@@ -7,9 +7,11 @@ import functools
 import io
 import os
 import pickle
-import sqlite3
 from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    import sqlite3
 
 Reduced = tuple[Callable[..., object], tuple[Any, ...]]
 
@@ -41,7 +43,7 @@ def reopen_file(path: str, mode: str, encoding: str | None, position: int) -> io
     return file
 
 
-def _reduced_connection(connection: sqlite3.Connection) -> Reduced:
+def _reduced_connection(connection: "sqlite3.Connection") -> Reduced:
     if connection.in_transaction:
         raise pickle.PicklingError("It has changes that are not committed. Call commit() to keep them")
     cursor = connection.cursor()
@@ -51,13 +53,16 @@ def _reduced_connection(connection: sqlite3.Connection) -> Reduced:
     return (open_database, (path, *settings)) if path else (load_database, (connection.serialize(), *settings))
 
 
-def open_database(path: str, isolation_level: Any, row_factory: Any, text_factory: Any) -> sqlite3.Connection:
+def open_database(path: str, isolation_level: Any, row_factory: Any, text_factory: Any) -> "sqlite3.Connection":
+    # Few kernels have a database: the others do without the library's memory.
+    import sqlite3
+
     connection = sqlite3.connect(path, isolation_level=isolation_level)
     connection.row_factory, connection.text_factory = row_factory, text_factory
     return connection
 
 
-def load_database(content: bytes, isolation_level: Any, row_factory: Any, text_factory: Any) -> sqlite3.Connection:
+def load_database(content: bytes, isolation_level: Any, row_factory: Any, text_factory: Any) -> "sqlite3.Connection":
     connection = open_database(":memory:", isolation_level, row_factory, text_factory)
     if content:
         connection.deserialize(content)
