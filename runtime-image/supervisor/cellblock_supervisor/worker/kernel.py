@@ -143,7 +143,7 @@ def _inline_instead(enable: Callable[..., object]) -> Callable[..., object]:
     return lambda gui=None: enable("inline" if gui in _INTERACTIVE_BACKENDS else gui)
 
 
-def _silence_warnings() -> None:
+def silence_warnings() -> None:
     # The only other thread is the flusher, which handles forks.
     warnings.filterwarnings("ignore", message=".*use of fork\\(\\) may lead to deadlocks.*", category=DeprecationWarning)
     # `!pip` is this kernel's own, like `%pip`.
@@ -202,7 +202,6 @@ def main(prepared: "PreparedKernel", channel: Channel, data_dir: str, peak: Peak
 
     server = loop.run_until_complete(boot())
     flusher.start()
-    _silence_warnings()
     _audit(flusher, channel, mapped)
     loop.add_reader(channel.fileno(), server.on_readable)
     channel.send_message({"op": "ready", "id": "", "python": sys.version.split()[0]})

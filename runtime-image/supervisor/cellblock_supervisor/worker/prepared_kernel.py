@@ -16,7 +16,7 @@ from dataclasses import dataclass
 from IPython.core.profiledir import ProfileDir
 from traitlets.config import Config
 
-from .kernel import ChannelKernel
+from .kernel import ChannelKernel, silence_warnings
 from .output import ChannelSession
 from .process_state import ProcessState
 from .unsaved_state import UnsavedState
@@ -39,6 +39,7 @@ class PreparedKernel:
 def prepare(data_dir: str) -> PreparedKernel:
     """A process can hold one kernel, so the first call makes it and later ones return it."""
     _warm_up()
+    silence_warnings()
     folder = os.getcwd()
     # IPython remembers the folder of its start.
     os.chdir(data_dir)
