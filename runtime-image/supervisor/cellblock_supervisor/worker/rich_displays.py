@@ -4,12 +4,14 @@ Only displayed objects are examined, by the names of their types: nothing is imp
 object's own picture or HTML is always sent.
 """
 
+import importlib
+import types
 from collections.abc import Callable
 
 from IPython.core.formatters import BaseFormatter, DisplayFormatter
 from traitlets import ObjectName, Unicode
 
-from . import altair_bundles, bokeh_bundles, chart_data, nltk_downloads, plotly_bundles, table_data
+from . import chart_data, nltk_downloads, plotly_bundles, table_data
 from .post_import import after_import
 
 _MAKERS: tuple[tuple[str, Callable[[object], object], tuple[tuple[str, str], ...]], ...] = (
@@ -47,6 +49,11 @@ def install(formatter: DisplayFormatter) -> None:
             added.for_type_by_name(module, name, make)
         formatter.formatters[mime] = added
     after_import("plotly.io._renderers", plotly_bundles.install)
-    after_import("altair", lambda module: altair_bundles.install(formatter, module))
-    after_import("bokeh.io", bokeh_bundles.install)
+    after_import("altair", lambda module: _adapter("altair_bundles").install(formatter, module))
+    after_import("bokeh.io", lambda module: _adapter("bokeh_bundles").install(module))
     after_import("nltk.downloader", nltk_downloads.install)
+
+
+def _adapter(name: str) -> types.ModuleType:
+    """A module of this package that takes memory only beside the library that it adapts."""
+    return importlib.import_module(f".{name}", __package__)
