@@ -27,6 +27,8 @@ from .peak_memory import PeakMemory
 
 # Between two checks for children that ended, where the kernel has no pidfd.
 _REAP_INTERVAL_MS = 20
+# Options of jemalloc with the prefix of Arrow's build; read when the library is loaded.
+_ARROW_ALLOCATOR = "JE_ARROW_MALLOC_CONF"
 
 
 class Zygote:
@@ -109,6 +111,8 @@ class Zygote:
 def preload(modules: list[str]) -> list[str]:
     """Imports the modules that kernels share; returns those that failed, which does not prevent the start."""
     failed = []
+    # Arrow's allocator would start a thread, which kernels would not inherit.
+    os.environ[_ARROW_ALLOCATOR] = "background_thread:false"
     importlib.import_module(f"{__package__}.prepared_kernel")
     # Pandas takes a process without IPython for a terminal and sets other display options than in a kernel.
     builtins.get_ipython = lambda: types.SimpleNamespace(kernel=None)  # type: ignore[attr-defined]
@@ -117,7 +121,7 @@ def preload(modules: list[str]) -> list[str]:
             importlib.import_module(module)
         except Exception:
             failed.append(module)
-    del builtins.get_ipython  # type: ignore[attr-defined]
+    del builtins.get_ipython, os.environ[_ARROW_ALLOCATOR]  # type: ignore[attr-defined]
     with files_owned_by_worker():
         sys.modules[f"{__package__}.prepared_kernel"].prepare(DATA_DIR)
     # The collector ignores the shared objects from here on, so that it does not copy their pages.
