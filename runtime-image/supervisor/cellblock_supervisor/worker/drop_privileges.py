@@ -105,12 +105,14 @@ def unmap_used_code() -> None:
 
     A process that imports and then only forks needs few of them, and a fork maps none.
     """
-    for start, end in _unchanged_file_mappings():
-        _libc.madvise(ctypes.c_void_p(start), ctypes.c_size_t(end - start), _MADV_DONTNEED)
+    # A system without this file keeps the pages.
+    with contextlib.suppress(FileNotFoundError):
+        for start, end in _unchanged_file_mappings():
+            _libc.madvise(ctypes.c_void_p(start), ctypes.c_size_t(end - start), _MADV_DONTNEED)
 
 
 def _unchanged_file_mappings() -> Iterator[tuple[int, int]]:
-    """Mappings of files that this process cannot write to and has not written to, relocations included: no page differs from its file."""
+    """Mappings of files that this process cannot write to and whose pages are all those of the file: a relocated page is anonymous or swapped out."""
     mapping: tuple[int, int] | None = None
     with open("/proc/self/smaps", encoding="utf-8", errors="replace") as lines:
         for line in lines:
@@ -119,7 +121,9 @@ def _unchanged_file_mappings() -> Iterator[tuple[int, int]]:
                 is_file = len(fields) == 5 and fields[4].startswith("/")
                 start, end = (int(part, 16) for part in name.split("-"))
                 mapping = (start, end) if is_file and fields[0] in ("r-xp", "r--p") else None
-            elif name == "Anonymous:" and mapping is not None and fields[0] == "0":
+            elif name in ("Anonymous:", "Swap:") and fields[0] != "0":
+                mapping = None
+            elif name == "VmFlags:" and mapping is not None:
                 yield mapping
 
 
