@@ -13,6 +13,11 @@ _absolute = os.path.abspath
 class CellCompiler(CachingCompiler):
     """IPython's compiler. That of ipykernel hashes every cell in pure Python for a debugger, which this image does not have."""
 
+    def __init__(self) -> None:
+        super().__init__()
+        # Without the flag for consoles that wait for more lines, which changes the errors of cut code.
+        self.reset_compiler_flags()
+
     def cache(self, transformed_code: str, number: int = 0, raw_code: str | None = None) -> str:
         name = super().cache(transformed_code, number, raw_code)
         # `inspect` searches every loaded module for an unknown file, twice per frame of a traceback: with the data stack the traceback of an
