@@ -6,6 +6,8 @@ import types
 
 from IPython.core.formatters import DisplayFormatter
 
+from . import figure_texts
+
 _BACKEND = "matplotlib.backends.backend_agg"
 _INLINE = "module://matplotlib_inline.backend_inline"
 _WINDOW_BACKENDS = frozenset(
@@ -48,7 +50,7 @@ def _compress_faster(module: types.ModuleType) -> None:
         # Canvases of other kinds do not know the option.
         if fmt in ("png", "retina") and hasattr(figure.canvas, "buffer_rgba"):  # type: ignore[attr-defined]
             options = {"pil_kwargs": _COMPRESSION, **options}
-        return print_figure(figure, fmt, *arguments, **options)
+        return figure_texts.draw(figure, lambda: print_figure(figure, fmt, *arguments, **options))
 
     module.print_figure = print_compressed  # type: ignore[attr-defined]
 
