@@ -9,6 +9,7 @@ from jupyter_client.jsonutil import json_default
 from jupyter_client.session import Session
 from traitlets import Any, Unicode
 
+from . import widget_output
 from .channel import Channel
 
 # Saves copying only: the supervisor enforces its own caps.
@@ -49,7 +50,7 @@ class ChannelSession(Session):
         else:
             kind = msg_or_type
         build = _MESSAGES.get(kind)
-        if build is not None and content is not None:
+        if build is not None and content is not None and not _is_void(kind, content):
             message = build(content)
             if "data" not in message or self._is_within_limits(message["data"], message["metadata"]):
                 # As in Jupyter's sessions: dates as ISO 8601, NumPy's numbers as numbers.
@@ -72,6 +73,13 @@ class ChannelSession(Session):
                 return True
             self._omitted[reason] = self._omitted.get(reason, 0) + size + len(json.dumps(metadata, default=json_default))
         return False
+
+
+def _is_void(kind: str, content: dict[str, object]) -> bool:
+    """Displays without content, and clears that a widget wants for its area only."""
+    if kind == "clear_output":
+        return widget_output.is_open()
+    return "data" in content and content["data"] in ({}, {"text/plain": ""})
 
 
 def _display(content: dict[str, object]) -> dict[str, object]:
