@@ -18,6 +18,7 @@ _MAKERS: tuple[tuple[str, Callable[[object], object], tuple[tuple[str, str], ...
     (table_data.MIME, table_data.describe, (("pandas.core.frame", "DataFrame"), ("pandas.core.series", "Series"))),
     (chart_data.MIME, chart_data.describe, (("matplotlib.figure", "Figure"),)),
 )
+_STYLER = ("pandas.io.formats.style", "Styler")
 
 
 class _DataFormatter(BaseFormatter):
@@ -48,6 +49,9 @@ def install(formatter: DisplayFormatter) -> None:
         for module, name in names:
             added.for_type_by_name(module, name, make)
         formatter.formatters[mime] = added
+    # A styled table is HTML and a memory address otherwise.
+    formatter.formatters[table_data.MIME].for_type_by_name(*_STYLER, lambda styler: table_data.describe(styler.data))
+    formatter.formatters["text/plain"].for_type_by_name(*_STYLER, lambda styler, printer, _cycle: printer.text(repr(styler.data)))
     after_import("plotly.io._renderers", plotly_bundles.install)
     after_import("altair", lambda module: _adapter("altair_bundles").install(formatter, module))
     after_import("bokeh.io", lambda module: _adapter("bokeh_bundles").install(module))
