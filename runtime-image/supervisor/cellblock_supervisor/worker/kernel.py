@@ -20,10 +20,12 @@ from IPython.core.error import UsageError
 from tornado.ioloop import IOLoop
 
 from .. import packets
-from . import agg_show, environment, math_text, nested_asyncio, network_errors, open_files, picture_budget, rich_displays, spawned_processes
+from . import agg_show, environment, figure_pauses, keyboard, math_text, nested_asyncio, network_errors, open_files, picture_budget
+from . import rich_displays, spawned_processes, widget_output
 from .cell_compiler import CellCompiler
 from .cell_scope import ScopeError, cell_scope
 from .channel import Channel
+from .display_format import DisplayFormat
 from .language_session import LanguageSessions, SessionError
 from .mapped_files import MappedFiles
 from .peak_memory import PeakMemory
@@ -63,8 +65,10 @@ class ChannelKernel(IPythonKernel):
         os.environ["TERM"] = "dumb"
         shell.compile = CellCompiler()
         rich_displays.install(shell.display_formatter)
-        self._script_exit = ScriptExit(shell)
+        self._script_exit = ScriptExit(shell, DisplayFormat(shell), self._send_error)
         agg_show.install(shell.display_formatter)
+        figure_pauses.install(shell)
+        widget_output.install()
         nested_asyncio.install()
         network_errors.install()
         math_text.install()
@@ -89,6 +93,7 @@ class ChannelKernel(IPythonKernel):
                 reply = await self.do_execute(
                     request["code"], silent=False, store_history=request["store_history"], allow_stdin=False
                 )
+            _flush_streams()
             open_files.flush(self.shell.user_ns.values())
             if reply["status"] == "error" and self._script_exit.is_clean and reply.get("ename") == "SystemExit":
                 return {"status": "ok"}
@@ -114,8 +119,7 @@ class ChannelKernel(IPythonKernel):
         except SessionError as error:
             self._show(error.pictures)
             shown = error.value[:_MAX_REPLY_VALUE_CHARACTERS]
-            content = {"ename": error.name, "evalue": error.value, "traceback": error.traceback}
-            self.session.send(self.iopub_socket, "error", content)
+            self._send_error(error.name, error.value, error.traceback)
             return {"status": "error", "name": error.name, "value": shown, "cut_bytes": len(error.value) - len(shown)}
         finally:
             if request["store_history"]:
@@ -123,9 +127,25 @@ class ChannelKernel(IPythonKernel):
                 self.shell.history_manager.store_inputs(count, f"%%{request['language']}\n{request['code']}")
                 self.shell.execution_count += 1
 
+    def raw_input(self, prompt: str = "") -> str:
+        raise keyboard.refuse()
+
+    def getpass(self, prompt: str = "", stream: object = None) -> str:
+        raise keyboard.refuse()
+
+    def _send_error(self, name: str, value: str, traceback: list[str]) -> None:
+        self.session.send(self.iopub_socket, "error", {"ename": name, "evalue": value, "traceback": traceback})
+
     def _show(self, pictures: tuple[bytes, ...]) -> None:
         for picture in pictures:
             self.session.send(self.iopub_socket, "display_data", {"data": {"image/png": picture}, "metadata": {}})
+
+
+def _flush_streams() -> None:
+    """User code may have put its own buffers over the kernel's streams."""
+    for stream in (sys.stdout, sys.stderr):
+        with contextlib.suppress(Exception):
+            stream.flush()
 
 
 def _raise_system_exit() -> None:
@@ -150,6 +170,8 @@ def silence_warnings() -> None:
     warnings.filterwarnings("ignore", message="You executed the system command !pip ")
     # Tracebacks read the sources of libraries again.
     warnings.filterwarnings("ignore", category=SyntaxWarning, module="/usr/")
+    # `fastapi.testclient` works with the httpx that is installed.
+    warnings.filterwarnings("ignore", message="Using `httpx` with `starlette.testclient` is deprecated")
     warnings.filterwarnings("ignore", message="To exit: use 'exit', 'quit', or Ctrl-D.")
 
 
