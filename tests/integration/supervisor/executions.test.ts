@@ -268,7 +268,7 @@ describe('what a cell can do', () => {
   })
 
   it('explains that input() cannot be answered in a sandbox', async () => {
-    expect((await supervisor().run('input("name?")')).error?.name).toBe('StdinNotImplementedError')
+    expect((await supervisor().run('input("name?")')).error?.name).toBe('NoKeyboardError')
   })
 
   it('succeeds with exit() and keeps its variables', async () => {

@@ -358,7 +358,8 @@ sys.set_int_max_str_digits(0); print(len(str(math.factorial(1000))))
 import tkinter
 
 # %% text adventure with input() says what to do
-#| error: StdinNotImplementedError
+#| error: NoKeyboardError
+#| hint: give the value in the code
 name = input("What is your name? ")
 
 # %% JSON is flattened and written as Excel

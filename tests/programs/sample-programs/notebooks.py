@@ -83,7 +83,8 @@ InteractiveShell.ast_node_interactivity = "all"
 2
 
 # %% input() is refused with a reason
-#| error: StdinNotImplementedError
+#| error: NoKeyboardError
+#| hint: This sandbox has no keyboard
 name = input("Name? ")
 
 # %% %env and os.environ
@@ -95,9 +96,18 @@ name = input("Name? ")
 %%html
 <h1>Title</h1>
 
+# %% rich's progress bars keep what was printed before
+#| image: standard
+#| stdout: important
+#| stdout: 100%
+print("important")
+from rich.progress import track
+for _ in track(range(3)): pass
+print("end")
+
 # %% rich prints tables
 #| image: standard
-#| mime: text/html
+#| stdout: Ada
 from rich.console import Console
 from rich.table import Table
 table = Table(title="T"); table.add_column("Name"); table.add_row("Ada"); Console().print(table)

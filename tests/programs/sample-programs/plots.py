@@ -316,3 +316,16 @@ data = pd.DataFrame({"a": random.random(50), "b": random.random(50), "kind": lis
 sns.pairplot(data, hue="kind"); plt.show()
 sns.heatmap(data[["a", "b"]].corr(), annot=True); plt.show()
 sns.jointplot(data, x="a", y="b", kind="kde"); plt.show()
+
+# %% a vector graphic has a picture
+#| image: standard
+#| figure
+#| mime: image/svg+xml
+from IPython.display import SVG
+SVG('<svg xmlns="http://www.w3.org/2000/svg" width="90000" height="90000"><circle cx="50" cy="50" r="40"/></svg>')
+
+# %% the test client of FastAPI loads without a warning
+#| image: standard
+#| stdout: TestClient
+from fastapi.testclient import TestClient
+print(TestClient.__name__)

@@ -106,6 +106,8 @@ print(duckdb.query("select count(*) from '/mnt/data/v.csv'").df())
 # %% to_markdown, to_latex and a styled table
 #| stdout: | name
 #| mime: text/html
+#| mime: application/vnd.dataresource+json
+#| result: 1.5
 import pandas as pd
 df = pd.DataFrame({"name": ["a"], "v": [1.5]})
 print(df.to_markdown(index=False))

@@ -152,7 +152,7 @@ except ValueError as e:
     raise ExceptionGroup("many", [e] * 50)`,
     RAISES(/^ExceptionGroup/),
   ],
-  ['input without a user', 'input(3) of the kernel', py`input("password: ")`, RAISES(/^(StdinNotImplementedError|EOFError|RuntimeError)/)],
+  ['input without a user', 'input(3) of the kernel', py`input("password: ")`, RAISES(/^(NoKeyboardError|EOFError|RuntimeError)/)],
   [
     'pager',
     'pager of IPython',
