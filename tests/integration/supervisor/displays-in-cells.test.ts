@@ -89,7 +89,7 @@ it('cut code names what was not closed', async () => {
 
 describe('code that asks for input', () => {
   it.each(['input("name?")', 'import getpass; getpass.getpass()', 'breakpoint()', 'import pdb; pdb.set_trace()'])(
-    'is told that there is no keyboard: %s',
+    'reports that there is no keyboard: %s',
     async (code) => {
       const [error] = (await run(code)).of('error')
       expect(error?.['value']).toContain('This sandbox has no keyboard')
