@@ -15,7 +15,8 @@ def flush(values: Iterable[object]) -> None:
         with contextlib.suppress(Exception):
             # Only regular files: a pipe can be full.
             if type(value) in _KINDS:
-                if not value.closed and isinstance(value.name, str) and os.path.isfile(value.name):
+                # Not files for reading: a flush after `next(file)` makes `tell()` report a wrong position.
+                if not value.closed and value.writable() and isinstance(value.name, str) and os.path.isfile(value.name):
                     value.flush()
             elif type(value).__module__ == _HDF5 and value:
                 value.flush()

@@ -3,8 +3,11 @@
 Pickles refer to the public functions of this module; they keep their names and arguments.
 """
 
+import bz2
 import functools
+import gzip
 import io
+import lzma
 import os
 import pickle
 from collections.abc import Callable
@@ -12,6 +15,11 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     import sqlite3
+
+from .file_position import text_position
+
+_FILES = (io.TextIOWrapper, io.BufferedReader, io.BufferedWriter, io.BufferedRandom, io.FileIO)
+_COMPRESSED = (gzip.GzipFile, bz2.BZ2File, lzma.LZMAFile)
 
 Reduced = tuple[Callable[..., object], tuple[Any, ...]]
 
@@ -30,15 +38,36 @@ def _reduced_file(file: Any) -> Reduced | None:
     name, mode = getattr(file, "name", None), getattr(file, "mode", None)
     if file.closed or not isinstance(name, str) or not isinstance(mode, str) or not os.path.isfile(name):
         return None
+    if type(file) in _COMPRESSED:
+        if mode != "rb":
+            raise pickle.PicklingError("It is a compressed file that is not finished. Call close() to keep it")
+        return reopen_compressed, (type(file), os.path.abspath(name), file.tell())
+    if type(file) not in _FILES:
+        return None
     if file.writable():
         file.flush()
     # Writing again from the start would empty it.
     mode = mode.replace("w", "r+").replace("x", "r+").replace("++", "+")
-    return reopen_file, (os.path.abspath(name), mode, getattr(file, "encoding", None), file.tell())
+    if isinstance(file, io.TextIOWrapper):
+        position = text_position(file)
+        return reopen_file, (os.path.abspath(name), mode, file.encoding, position, file.errors, file.line_buffering)
+    return reopen_file, (os.path.abspath(name), mode, None, file.tell(), None, type(file) is io.FileIO)
 
 
-def reopen_file(path: str, mode: str, encoding: str | None, position: int) -> io.IOBase:
-    file = open(path, mode, encoding=encoding) if "b" not in mode else open(path, mode)
+def reopen_file(
+    path: str, mode: str, encoding: str | None, position: int, errors: str | None = None, is_unbuffered: bool = False
+) -> io.IOBase:
+    """A text file without a buffer writes each line at once."""
+    if "b" in mode:
+        file = open(path, mode, buffering=0 if is_unbuffered else -1)
+    else:
+        file = open(path, mode, buffering=1 if is_unbuffered else -1, encoding=encoding, errors=errors)
+    file.seek(position)
+    return file
+
+
+def reopen_compressed(kind: type[Any], path: str, position: int) -> Any:
+    file = kind(path, "rb")
     file.seek(position)
     return file
 
