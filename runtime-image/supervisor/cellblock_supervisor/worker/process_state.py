@@ -3,6 +3,7 @@
 Parts are saved only where they differ from the start of the kernel, each on its own, so that one that fails is named and the others are kept.
 """
 
+import functools
 import os
 import pickle
 import random
@@ -14,7 +15,8 @@ from collections.abc import Callable, Iterator
 import cloudpickle
 
 from ..config import DATA_DIR, HOME_DIR
-from . import logging_state, temporary_files
+from . import file_attributes, logging_state, temporary_files
+from .file_attributes import FileAttributes
 from .library_options import OPTION_GROUPS
 from .logging_state import LoggingState
 
@@ -23,7 +25,7 @@ _SKIPPED_VARIABLES = frozenset(("PWD", "OLDPWD", "_", "COLUMNS", "LINES"))
 _USUAL_MASK = 0o022
 
 # Variables may refer to these files, and to modules that are found by this path.
-FIRST_PARTS = ("temporary files", "sys.path")
+FIRST_PARTS = ("temporary files", "folders and links", "sys.path")
 
 Lost = list[dict[str, str]]
 
@@ -79,6 +81,10 @@ class ProcessState:
             if group.is_loaded:
                 yield name, lambda name=name: self._changed_options(name)
         yield "temporary files", lambda: temporary_files.pack(lost)
+        attributes = functools.cache(lambda: FileAttributes(lost))
+        yield "folders and links", lambda: attributes().folders_and_links()
+        # The last part: others may open or change files.
+        yield "file attributes", lambda: attributes().modes_and_times()
 
     def _changed_environment(self) -> dict[str, str | None] | None:
         now = {name: value for name, value in os.environ.items() if name not in _SKIPPED_VARIABLES}
@@ -112,7 +118,7 @@ def _mask() -> int | None:
 
 
 def _enter_folder(folder: str) -> None:
-    # Files are restored, empty folders are not.
+    # A snapshot keeps a limited number of folders.
     if folder.startswith((f"{DATA_DIR}/", f"{HOME_DIR}/", "/tmp/")):
         os.makedirs(folder, exist_ok=True)
     os.chdir(folder)
@@ -148,4 +154,6 @@ _APPLY: dict[str, Callable[[object], None]] = {
     "random state": random.setstate,  # type: ignore[dict-item]
     "numpy random state": lambda state: __import__("numpy").random.set_state(state),
     "temporary files": temporary_files.unpack,  # type: ignore[arg-type]
+    "folders and links": file_attributes.make_folders_and_links,  # type: ignore[dict-item]
+    "file attributes": file_attributes.set_modes_and_times,  # type: ignore[dict-item]
 }

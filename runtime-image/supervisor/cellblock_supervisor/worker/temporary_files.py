@@ -11,7 +11,7 @@ from ..config import HOME_DIR, PACKAGES_DIR, SPAWNED_DIR
 
 _FOLDERS = ("/tmp", HOME_DIR)
 # Entries of these folders that the sandbox itself makes.
-_OWN_ENTRIES = frozenset(
+OWN_ENTRIES = frozenset(
     (*("/tmp/.ipython-profile", "/tmp/.pycache", SPAWNED_DIR), *(f"{HOME_DIR}/{name}" for name in (".config", ".ipython", ".cache")))
 )
 _MAX_BYTES = 32 * 1024 * 1024
@@ -61,7 +61,7 @@ def _add(packed: tarfile.TarFile, path: str) -> bool:
 def _files_in(top: str) -> Iterator[tuple[str, int]]:
     """Regular files with their sizes. Installed packages appear only when their folder is asked for."""
     for path, folders, files in os.walk(top):
-        folders[:] = [name for name in folders if os.path.join(path, name) not in _OWN_ENTRIES | {PACKAGES_DIR}]
+        folders[:] = [name for name in folders if os.path.join(path, name) not in OWN_ENTRIES | {PACKAGES_DIR}]
         for name in files:
             whole = os.path.join(path, name)
             # A file may vanish meanwhile.
