@@ -224,6 +224,7 @@ def main(prepared: "PreparedKernel", channel: Channel, data_dir: str, peak: Peak
 
     server = loop.run_until_complete(boot())
     flusher.start()
+    prepared.unsaved.begin()
     _audit(flusher, channel, mapped)
     loop.add_reader(channel.fileno(), server.on_readable)
     channel.send_message({"op": "ready", "id": "", "python": sys.version.split()[0]})

@@ -15,7 +15,7 @@ import subprocess
 import tempfile
 
 from ..config import DATA_DIR
-from . import r_session
+from . import r_session, shell_state
 
 _PROGRAMS = {"bash": "bash", "javascript": "node", "r": r_session.PROGRAM}
 _NODE_SESSION = os.path.join(os.path.dirname(__file__), "node_session.cjs")
@@ -34,13 +34,6 @@ while IFS= read -r -d '' -u 3 __before && IFS= read -r -d '' -u 3 __cell && IFS=
   eval "$__after"
   printf '%s\0' "$__status" >&4
 done
-"""
-# What of a shell outlives it: variables but for its own, functions, aliases, options, the folder, the mask of new files, traps.
-_SHELL_STATE = r"""
-{
-  declare -p | grep -vE '^declare -[a-zA-Z-]*r[a-zA-Z-]* |^declare -[^ ]+ (BASH[A-Z_0-9]*|__before|__cell|__after|__status|PPID|SHLVL|_|DIRSTACK|FUNCNAME|GROUPS|PIPESTATUS|EPOCH[A-Z]*|RANDOM|SRANDOM|SECONDS|LINENO|OPTIND|COMP_WORDBREAKS|HISTCMD)(=|$)'
-  declare -f; alias -p; shopt -p; printf 'mkdir -p -- %q; cd -- %q\n' "$PWD" "$PWD"; umask -p; set +o; trap -p; echo true
-} > "$__state_file" 2>/dev/null
 """
 
 
@@ -89,6 +82,14 @@ class _Session:
         finally:
             os.close(cells_read)
             os.close(answers_write)
+        self._first_descriptors = shell_state.open_descriptors(self.pid)
+
+    @property
+    def pid(self) -> int:
+        return self._process.pid
+
+    def new_descriptors(self) -> list[tuple[str, str]]:
+        return shell_state.named_descriptors(self._first_descriptors, shell_state.open_descriptors(self.pid))
 
     def ask(self, data: bytes) -> str:
         """Sends a cell and waits for its answer. Raises EOFError when the session ended."""
@@ -145,13 +146,21 @@ class LanguageSessions:
             raise SessionError(error["name"], error["value"], error["traceback"])
         return CellResult(answer["result"])
 
+    @property
+    def pids(self) -> frozenset[int]:
+        return frozenset(session.pid for session in self._sessions.values())
+
+    def unsaved_of_shell(self) -> list[tuple[str, str]]:
+        session = self._sessions.get("bash")
+        return [] if session is None else session.new_descriptors()
+
     def save_shell(self) -> str | None:
         """Text that makes a new shell continue where this one stopped; None without a shell."""
         session = self._sessions.get("bash")
         if session is None:
             return None
         with tempfile.NamedTemporaryFile("r", encoding="utf-8", errors="replace") as file:
-            session.ask(_null_ended([f"__state_file={shlex.quote(file.name)}", _SHELL_STATE, "unset __state_file"]))
+            session.ask(_null_ended([f"__state_file={shlex.quote(file.name)}", shell_state.SAVE, "unset __state_file"]))
             return file.read()
 
     def restore_shell(self, state: str) -> None:

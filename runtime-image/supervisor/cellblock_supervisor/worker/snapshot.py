@@ -51,12 +51,13 @@ class ProcessParts:
         try:
             with budget:
                 parts = self._process.dump(lost)
-                lost += self._unsaved.named()
+                lost += self._unsaved.named(self._languages.pids)
         except BaseException as error:
             lost.append({"what": "environment", "reason": _reason(error, budget)})
         try:
             with budget:
                 shell = self._languages.save_shell()
+                lost += [{"what": what, "reason": reason} for what, reason in self._languages.unsaved_of_shell()]
             if shell is not None:
                 parts[_SHELL] = shell.encode("utf-8", "replace")
         except BaseException as error:

@@ -3,11 +3,12 @@
 import asyncio
 import signal
 import sys
-import threading
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import Any
 
+from . import child_processes
 from .namespace_pickler import live_namespace
+from .running_threads import RunningThreads
 
 _MAX_NAMED = 20
 _PANDAS_CLASSES = ("DataFrame", "Series", "Index")
@@ -19,15 +20,28 @@ class UnsavedState:
     def __init__(self, shell: Any) -> None:
         self._shell = shell
         self._magics = set(_magics(shell))
+        self._threads = RunningThreads()
 
-    def named(self) -> list[dict[str, str]]:
-        found = [*_threads(), *_tasks(), *self._new_magics(), *_pandas_changes()]
-        return [{"what": what, "reason": reason} for what, reason in found[:_MAX_NAMED]]
+    def begin(self) -> None:
+        """Reads again what the start of a kernel changes."""
+        self._threads.begin()
+
+    def named(self, sessions: frozenset[int]) -> list[dict[str, str]]:
+        """`sessions` are the processes of the language sessions."""
+        named = [*_bounded("threads", self._threads.named()), *_bounded("processes", child_processes.running(sessions))]
+        named += _bounded("changes", (*_tasks(), *self._new_magics(), *_pandas_changes()))
+        return [{"what": what, "reason": reason} for what, reason in named]
 
     def _new_magics(self) -> Iterator[tuple[str, str]]:
         for name, function in _magics(self._shell).items():
             if name not in self._magics and getattr(function, "__globals__", None) is live_namespace():
                 yield f"magic {name}", "A magic command that code defines cannot be saved. Run its definition again."
+
+
+def _bounded(kind: str, found: Iterable[tuple[str, str]]) -> list[tuple[str, str]]:
+    entries = list(found)
+    left_out = len(entries) - _MAX_NAMED
+    return [*entries[:_MAX_NAMED], *([(f"other {kind}", f"{left_out} more of them cannot be saved.")] if left_out > 0 else [])]
 
 
 def _magics(shell: Any) -> dict[str, Any]:
@@ -45,14 +59,6 @@ def named_signal_handlers() -> list[dict[str, str]]:
         for number, handler in handlers
         if getattr(handler, "__module__", None) == "__main__"
     ]
-
-
-def _threads() -> Iterator[tuple[str, str]]:
-    """Those that run a function or a class of the notebook; libraries keep threads that they start again."""
-    for thread in threading.enumerate():
-        target = getattr(thread, "_target", None)
-        if "__main__" in (getattr(target, "__module__", None), type(thread).__module__):
-            yield f"thread {thread.name}", "A running thread cannot be saved. Start it again."
 
 
 def _tasks() -> Iterator[tuple[str, str]]:
