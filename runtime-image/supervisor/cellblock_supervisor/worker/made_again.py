@@ -9,13 +9,13 @@ import logging
 import os
 import pickle
 import sys
-import tempfile
 import threading
 import weakref
 from collections.abc import Callable
 from typing import Any
 
-from .reopened import Reduced
+from . import databases
+from .databases import Reduced
 
 _POOL = "A pool of workers cannot be saved. Make it again"
 _UNFINISHED = "It is a file that is not finished. Call close() to keep it"
@@ -163,28 +163,8 @@ def open_hdf5(path: str, mode: str) -> Any:
     return h5py.File(path, mode)
 
 
-def _reduced_duckdb(connection: Any) -> Reduced:
-    path = next((row[2] for row in connection.cursor().execute("PRAGMA database_list").fetchall() if row[2]), None)
-    if path is not None:
-        connection.execute("CHECKPOINT")
-        return load_duckdb, (os.path.abspath(path), {})
-    with tempfile.TemporaryDirectory() as folder:
-        connection.cursor().execute(f"EXPORT DATABASE '{folder}' (FORMAT parquet)")
-        return load_duckdb, (None, {entry.name: open(entry.path, "rb").read() for entry in os.scandir(folder)})
-
-
-def load_duckdb(path: str | None, exported: dict[str, bytes]) -> Any:
-    import duckdb
-
-    connection = duckdb.connect(path or ":memory:")
-    if exported:
-        with tempfile.TemporaryDirectory() as folder:
-            for name, content in exported.items():
-                # The script of the import names the folder of the export.
-                with open(os.path.join(folder, os.path.basename(name)), "wb") as file:
-                    file.write(content)
-            connection.execute(f"IMPORT DATABASE '{folder}'")
-    return connection
+# Snapshots of earlier versions refer to it.
+load_duckdb = databases.load_duckdb
 
 
 _REDUCERS: dict[tuple[str, str], Callable[[Any], Reduced | None]] = {
@@ -197,5 +177,5 @@ _REDUCERS: dict[tuple[str, str], Callable[[Any], Reduced | None]] = {
     ("pypdf._writer", "PdfWriter"): _reduced_pdf_writer,
     ("pypdf.generic._base", "IndirectObject"): _reduced_pdf_reference,
     ("h5py._hl.files", "File"): _reduced_hdf5,
-    ("_duckdb", "DuckDBPyConnection"): _reduced_duckdb,
+    ("_duckdb", "DuckDBPyConnection"): databases.reduced_duckdb,
 }

@@ -15,7 +15,7 @@ from collections.abc import Callable, Iterator
 import cloudpickle
 
 from ..config import DATA_DIR, HOME_DIR
-from . import file_attributes, logging_state, temporary_files
+from . import databases, file_attributes, logging_state, temporary_files
 from .file_attributes import FileAttributes
 from .library_options import OPTION_GROUPS
 from .logging_state import LoggingState
@@ -80,6 +80,7 @@ class ProcessState:
         for name, group in OPTION_GROUPS.items():
             if group.is_loaded:
                 yield name, lambda name=name: self._changed_options(name)
+        yield "DuckDB tables", databases.default_duckdb
         yield "temporary files", lambda: temporary_files.pack(lost)
         attributes = functools.cache(lambda: FileAttributes(lost))
         yield "folders and links", lambda: attributes().folders_and_links()
@@ -153,6 +154,7 @@ _APPLY: dict[str, Callable[[object], None]] = {
     "loggers": logging_state.restore,  # type: ignore[dict-item]
     "random state": random.setstate,  # type: ignore[dict-item]
     "numpy random state": lambda state: __import__("numpy").random.set_state(state),
+    "DuckDB tables": databases.load_default_duckdb,  # type: ignore[dict-item]
     "temporary files": temporary_files.unpack,  # type: ignore[arg-type]
     "folders and links": file_attributes.make_folders_and_links,  # type: ignore[dict-item]
     "file attributes": file_attributes.set_modes_and_times,  # type: ignore[dict-item]

@@ -10,18 +10,17 @@ import io
 import lzma
 import os
 import pickle
+import sqlite3
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-if TYPE_CHECKING:
-    import sqlite3
-
+from . import databases
+from .databases import Reduced
 from .file_position import text_position
 
 _FILES = (io.TextIOWrapper, io.BufferedReader, io.BufferedWriter, io.BufferedRandom, io.FileIO)
 _COMPRESSED = (gzip.GzipFile, bz2.BZ2File, lzma.LZMAFile)
 
-Reduced = tuple[Callable[..., object], tuple[Any, ...]]
 
 
 def reduced(value: object) -> Reduced | None:
@@ -72,42 +71,21 @@ def reopen_compressed(kind: type[Any], path: str, position: int) -> Any:
     return file
 
 
-def _reduced_connection(connection: "sqlite3.Connection") -> Reduced:
-    if connection.in_transaction:
-        raise pickle.PicklingError("It has changes that are not committed. Call commit() to keep them")
-    cursor = connection.cursor()
-    cursor.row_factory = None
-    path = next((row[2] for row in cursor.execute("PRAGMA database_list") if row[1] == "main"), "")
-    settings = (connection.isolation_level, connection.row_factory, connection.text_factory)
-    return (open_database, (path, *settings)) if path else (load_database, (connection.serialize(), *settings))
-
-
-def open_database(path: str, isolation_level: Any, row_factory: Any, text_factory: Any) -> "sqlite3.Connection":
-    # Few kernels have a database: the others do without the library's memory.
-    import sqlite3
-
+def open_database(path: str, isolation_level: Any, row_factory: Any, text_factory: Any) -> sqlite3.Connection:
+    """Of snapshots of earlier versions, like the two functions below."""
     connection = sqlite3.connect(path, isolation_level=isolation_level)
     connection.row_factory, connection.text_factory = row_factory, text_factory
     return connection
 
 
-def load_database(content: bytes, isolation_level: Any, row_factory: Any, text_factory: Any) -> "sqlite3.Connection":
+def load_database(content: bytes, isolation_level: Any, row_factory: Any, text_factory: Any) -> sqlite3.Connection:
     connection = open_database(":memory:", isolation_level, row_factory, text_factory)
     if content:
         connection.deserialize(content)
     return connection
 
 
-def _reduced_engine(engine: Any) -> Reduced:
-    if engine.url.get_backend_name() == "sqlite" and engine.url.database in (None, "", ":memory:"):
-        raise pickle.PicklingError("Its database is in memory. Use a file in /mnt/data to keep it")
-    return open_engine, (engine.url.render_as_string(hide_password=False),)
-
-
-def open_engine(url: str) -> Any:
-    import sqlalchemy
-
-    return sqlalchemy.create_engine(url)
+open_engine = databases.open_engine
 
 
 def _reduced_workbook(book: Any) -> Reduced | None:
@@ -141,8 +119,8 @@ def cached_function(function: Callable[..., object], parameters: dict[str, Any])
 
 
 _REDUCERS: dict[tuple[str, str], Callable[[Any], Reduced | None]] = {
-    ("sqlite3", "Connection"): _reduced_connection,
-    ("sqlalchemy.engine.base", "Engine"): _reduced_engine,
+    ("sqlite3", "Connection"): databases.reduced_sqlite,
+    ("sqlalchemy.engine.base", "Engine"): databases.reduced_engine,
     ("pandas.io.excel._base", "ExcelFile"): _reduced_workbook,
     ("pandas.io.parsers.readers", "TextFileReader"): _reduced_reader,
     ("functools", "_lru_cache_wrapper"): _reduced_cached_function,

@@ -8,6 +8,7 @@ import json
 import pickle
 import types
 
+from . import partial_losses
 from .channel import Channel
 from .definitions import defining_line
 from .language_session import LanguageSessions
@@ -56,8 +57,9 @@ class ProcessParts:
             lost.append({"what": "environment", "reason": _reason(error, budget)})
         try:
             with budget:
-                shell = self._languages.save_shell()
+                # While the shell waits: its answers redirect its own descriptors.
                 lost += [{"what": what, "reason": reason} for what, reason in self._languages.unsaved_of_shell()]
+                shell = self._languages.save_shell()
             if shell is not None:
                 parts[_SHELL] = shell.encode("utf-8", "replace")
         except BaseException as error:
@@ -136,7 +138,9 @@ def dump(  # type: ignore[no-untyped-def]
             continue
         try:
             with budget:
+                partial_losses.take(name)
                 pickler.dump(value)
+            lost += partial_losses.take(name)
         except BaseException as error:
             # It could be pickled before: user code changes it meanwhile. Its objects in the memo were never sent.
             lost.append(_lost_variable(shell, name, error, budget))

@@ -1,0 +1,229 @@
+"""How connections to databases are saved: SQLite with its settings, SQLAlchemy engines, DuckDB.
+
+Pickles refer to the public functions of this module; they keep their names and arguments.
+"""
+
+import contextlib
+import os
+import pickle
+import sqlite3
+import sys
+import tempfile
+import threading
+from collections.abc import Callable
+from typing import Any
+
+from . import partial_losses
+
+Reduced = tuple[Callable[..., object], tuple[Any, ...]]
+# Of a connection, with a value that can be read and set.
+_PRAGMAS = (
+    *("foreign_keys", "busy_timeout", "cache_size", "synchronous", "temp_store", "recursive_triggers", "query_only", "ignore_check_constraints"),
+    *("read_uncommitted", "secure_delete", "journal_size_limit", "automatic_index", "cell_size_check", "trusted_schema", "legacy_alter_table"),
+    *("reverse_unordered_selects", "analysis_limit", "wal_autocheckpoint"),
+)
+_MAX_NAMES = 10
+_MAX_DEFAULT_BYTES = 256 * 1024 * 1024
+
+
+def reduced_sqlite(connection: sqlite3.Connection) -> Reduced:
+    if connection.in_transaction:
+        raise pickle.PicklingError("It has changes that are not committed. Call commit() to keep them")
+    if type(connection) is not sqlite3.Connection:
+        raise pickle.PicklingError("It is a connection of another class. Open it again")
+    cursor = connection.cursor()
+    cursor.row_factory = None
+    databases = {name: path for _, name, path in cursor.execute("PRAGMA database_list")}
+    settings = {
+        "isolation_level": connection.isolation_level,
+        "autocommit": connection.autocommit,
+        "row_factory": connection.row_factory,
+        "text_factory": connection.text_factory,
+        "check_same_thread": _is_bound_to_its_thread(connection),
+        "detect_types": _detected_types(connection),
+    }
+    pragmas = {name: row[0] for name in _PRAGMAS if (row := cursor.execute(f"PRAGMA {name}").fetchone()) is not None}
+    main, attached = databases.pop("main", ""), {}
+    for name, path in databases.items():
+        if name != "temp":
+            attached[name] = os.path.abspath(path) if path else connection.serialize(name=name)
+    _name_unsaved(connection, cursor)
+    return open_sqlite, (os.path.abspath(main) if main else connection.serialize(), attached, settings, pragmas)
+
+
+def open_sqlite(main: str | bytes, attached: dict[str, str | bytes], settings: dict[str, Any], pragmas: dict[str, Any]) -> sqlite3.Connection:
+    """Databases are paths, or contents of those in memory."""
+    options = {name: settings[name] for name in ("isolation_level", "autocommit", "check_same_thread", "detect_types")}
+    connection = sqlite3.connect(main if isinstance(main, str) else ":memory:", **options)
+    if isinstance(main, bytes) and main:
+        connection.deserialize(main)
+    for name, content in attached.items():
+        quoted = name.replace('"', '""')
+        connection.execute(f'ATTACH ? AS "{quoted}"', (content if isinstance(content, str) else ":memory:",))
+        if isinstance(content, bytes) and content:
+            connection.deserialize(content, name=name)
+    for name, value in pragmas.items():
+        if name in _PRAGMAS and isinstance(value, int):
+            connection.execute(f"PRAGMA {name} = {value}")
+    connection.row_factory, connection.text_factory = settings["row_factory"], settings["text_factory"]
+    return connection
+
+
+def _is_bound_to_its_thread(connection: sqlite3.Connection) -> bool:
+    """No attribute tells it."""
+    refused = []
+
+    def use() -> None:
+        try:
+            connection.cursor().close()
+        except sqlite3.ProgrammingError:
+            refused.append(True)
+
+    thread = threading.Thread(target=use)
+    thread.start()
+    thread.join()
+    return bool(refused)
+
+
+def _detected_types(connection: sqlite3.Connection) -> int:
+    """No attribute tells it. Types of declared columns are seen in a database with at least one table."""
+    found = 0
+    converters: dict[str, Any] = sqlite3.converters  # type: ignore[attr-defined]
+    before = converters.get("TEXT")
+    sqlite3.register_converter("TEXT", lambda _value: found_type)
+    found_type = object()
+    factory, connection.row_factory = connection.row_factory, None
+    try:
+        for flag, query in (
+            (sqlite3.PARSE_COLNAMES, """SELECT 'x' AS "x [text]" """),
+            (sqlite3.PARSE_DECLTYPES, "SELECT name FROM sqlite_schema LIMIT 1"),
+        ):
+            row = connection.execute(query).fetchone()
+            found |= flag if row is not None and row[0] is found_type else 0
+    finally:
+        connection.row_factory = factory
+        if before is None:
+            converters.pop("TEXT", None)
+        else:
+            converters["TEXT"] = before
+    return found
+
+
+def _name_unsaved(connection: sqlite3.Connection, cursor: sqlite3.Cursor) -> None:
+    functions = "SELECT DISTINCT name FROM pragma_function_list WHERE builtin = 0"
+    collations = "SELECT name FROM pragma_collation_list"
+    with contextlib.closing(sqlite3.connect(":memory:")) as fresh:
+        for part, query in (("SQL functions", functions), ("SQL collations", collations)):
+            usual = set(fresh.execute(query))
+            names = sorted(str(row[0]) for row in cursor.execute(query).fetchall() if row not in usual)
+            if names:
+                partial_losses.note(part, f"Functions of Python in SQL cannot be saved. Create them again: {_listed(names)}")
+    tables = [str(row[0]) for row in cursor.execute("SELECT name FROM sqlite_temp_schema WHERE type IN ('table', 'view')")]
+    if tables:
+        partial_losses.note("temporary tables", f"Temporary tables cannot be saved. Create them again: {_listed(tables)}")
+
+
+def _listed(names: list[str]) -> str:
+    return ", ".join(names[:_MAX_NAMES]) + (f" and {len(names) - _MAX_NAMES} more" if len(names) > _MAX_NAMES else "")
+
+
+def reduced_engine(engine: Any) -> Reduced:
+    if engine.url.get_backend_name() == "sqlite" and engine.url.database in (None, "", ":memory:"):
+        raise pickle.PicklingError("Its database is in memory. Use a file in /mnt/data to keep it")
+    pool = engine.pool
+    options = {
+        "echo": engine.echo,
+        "hide_parameters": engine.hide_parameters,
+        "execution_options": dict(engine.get_execution_options()),
+        "isolation_level": getattr(engine.dialect, "_on_connect_isolation_level", None),
+        "poolclass": type(pool),
+        "pool_pre_ping": pool._pre_ping,
+        "pool_recycle": pool._recycle,
+    }
+    if hasattr(pool, "_max_overflow"):
+        options |= {"pool_size": pool.size(), "max_overflow": pool._max_overflow, "pool_timeout": pool._timeout}
+    arguments = _connect_arguments(engine)
+    if arguments is None:
+        partial_losses.note("creator", "The function that connects cannot be saved. Create the engine again.")
+    listeners = [name for events in (engine.dispatch, pool.dispatch) for name in events._event_names if _has_listener(getattr(events, name))]
+    if listeners:
+        partial_losses.note("event listeners", f"Event listeners cannot be saved. Add them again: {_listed(listeners)}")
+    return open_engine, (engine.url.render_as_string(hide_password=False), {**options, "connect_args": arguments or {}})
+
+
+def _connect_arguments(engine: Any) -> dict[str, Any] | None:
+    """Those that differ from what the URL alone leads to; None for a function of the user."""
+    creator = engine.pool._creator
+    names = getattr(getattr(creator, "__code__", None), "co_freevars", ())
+    if getattr(creator, "__module__", "") != "sqlalchemy.engine.create" or "cparams" not in names:
+        return None
+    given = creator.__closure__[names.index("cparams")].cell_contents
+    _, usual = engine.dialect.create_connect_args(engine.url)
+    return {name: value for name, value in given.items() if name not in usual or usual[name] != value}
+
+
+def _has_listener(listeners: Any) -> bool:
+    return any(getattr(listener, "__module__", None) == "__main__" for listener in listeners)
+
+
+def open_engine(url: str, options: dict[str, Any] | None = None) -> Any:
+    import sqlalchemy
+
+    return sqlalchemy.create_engine(url, **(options or {}))
+
+
+def reduced_duckdb(connection: Any) -> Reduced:
+    path = next((row[2] for row in connection.cursor().execute("PRAGMA database_list").fetchall() if row[2]), None)
+    if path is not None:
+        connection.execute("CHECKPOINT")
+        return load_duckdb, (os.path.abspath(path), {})
+    return load_duckdb, (None, exported_duckdb(connection))
+
+
+def exported_duckdb(connection: Any) -> dict[str, bytes]:
+    with tempfile.TemporaryDirectory() as folder:
+        connection.cursor().execute(f"EXPORT DATABASE '{folder}' (FORMAT parquet)")
+        exported = {}
+        for entry in os.scandir(folder):
+            with open(entry.path, "rb") as file:
+                exported[entry.name] = file.read()
+        return exported
+
+
+def load_duckdb(path: str | None, exported: dict[str, bytes]) -> Any:
+    import duckdb
+
+    connection = duckdb.connect(path or ":memory:")
+    if exported:
+        import_duckdb(connection, exported)
+    return connection
+
+
+def import_duckdb(connection: Any, exported: dict[str, bytes]) -> None:
+    with tempfile.TemporaryDirectory() as folder:
+        for name, content in exported.items():
+            # The script of the import names the folder of the export.
+            with open(os.path.join(folder, os.path.basename(name)), "wb") as file:
+                file.write(content)
+        connection.execute(f"IMPORT DATABASE '{folder}'")
+
+
+def default_duckdb() -> dict[str, bytes] | None:
+    """The content of the connection that `duckdb.sql()` uses; None without tables. Raises ValueError for one that is too large."""
+    duckdb = sys.modules.get("duckdb")
+    if duckdb is None:
+        return None
+    connection = duckdb.default_connection()
+    objects = "SELECT count(*) FROM (SELECT 1 FROM duckdb_tables() WHERE NOT internal UNION ALL SELECT 1 FROM duckdb_views() WHERE NOT internal)"
+    if connection.cursor().execute(objects).fetchone()[0] == 0:
+        return None
+    exported = exported_duckdb(connection)
+    if sum(map(len, exported.values())) > _MAX_DEFAULT_BYTES:
+        raise ValueError(f"The tables of duckdb.sql() have more than {_MAX_DEFAULT_BYTES} bytes. Use a database file in /mnt/data to keep them.")
+    return exported
+
+
+def load_default_duckdb(exported: dict[str, bytes]) -> None:
+    import duckdb
+
+    import_duckdb(duckdb.default_connection(), exported)
