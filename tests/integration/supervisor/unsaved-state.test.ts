@@ -22,20 +22,27 @@ with concurrent.futures.ThreadPoolExecutor() as pool: pool.submit(print, "done")
 open("go.sh", "w").write("#!/bin/sh\\necho it runs")
 os.chmod("go.sh", 0o755); os.utime("go.sh", (1_000_000_000, 1_000_000_000))
 os.makedirs("out/logs"); os.symlink("go.sh", "latest"); os.makedirs("/tmp/cache/empty")
-lines = open("lines.txt", "w+"); lines.write("one\\ntwo\\nthree\\n"); lines.seek(0); next(lines);`
+lines = open("lines.txt", "w+"); lines.write("one\\ntwo\\nthree\\n"); lines.seek(0); next(lines);
+import builtins, gc, logging, sys
+%alias greet echo hello
+sys.argv = ["tool", "-v"]; logging.disable(logging.INFO); gc.disable(); builtins.shared = 1
+len(sys.argv)`
 
 const SHELL_SETUP = `readonly limit=5; set -- 'a b' c; exec 5>/tmp/log.txt; sleep 902 & :`
 
 it('a snapshot names running programs, threads and open descriptors', async () => {
   expect((await from.supervisor.run(SETUP)).error).toBeUndefined()
   expect((await from.supervisor.run(SHELL_SETUP, { language: 'bash' })).done.outcome).toBe('ok')
+  expect((await from.supervisor.run('_ + 1')).error).toBeUndefined()
   const snapshot = await from.supervisor.call('POST', '/snapshot')
   const lost = JSON.parse(snapshot.trailers['cellblock-lost'] ?? 'null') as readonly Lost[]
   expect(lost.map(({ what }) => what.replace(/\d{2,}/, 'N')).toSorted()).toEqual([
     'bash descriptor 5',
+    'builtins shared',
     'pool',
     'process N',
     'process N',
+    'results Out',
     'thread server',
   ])
   const reasons = lost.map(({ reason }) => reason).join('\n')
@@ -59,6 +66,8 @@ it('modes, times, empty folders, links, positions and the arguments of the shell
   expect(shell.text('stderr')).toContain('limit: readonly variable')
   const python = await to.supervisor.run('print(lines.readline())')
   expect(python.stdout).toBe('two\n\n')
+  const settings = await to.supervisor.run('import gc\nprint(sys.argv, logging.root.manager.disable, gc.isenabled(), In[-3][:7])\n%greet you')
+  expect(settings.stdout).toBe("['tool', '-v'] 20 False _ + 1\nhello you\n")
   // A changed mode or time is no changed file.
   expect([...shell.done.files, ...python.done.files]).toEqual([])
 })

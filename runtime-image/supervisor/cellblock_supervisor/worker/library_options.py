@@ -131,6 +131,7 @@ def _notebook_options() -> Values:
         "precision": text.float_precision,
         "extensions": sorted(shell.extension_manager.loaded),
         "figures": _figure_options(),
+        "aliases": {name: command for name, command in shell.alias_manager.aliases if type(command) is str},
     }
 
 
@@ -155,6 +156,8 @@ def _set_notebook_options(options: Values) -> None:
     if "precision" in options:
         text: Any = shell.display_formatter.formatters["text/plain"]
         text.float_precision = options["precision"]
+    for name, command in options.get("aliases", {}).items():
+        shell.alias_manager.define_alias(name, command)
     if options.get("figures"):
         from matplotlib_inline.config import InlineBackend
 

@@ -13,10 +13,12 @@ import warnings
 from collections.abc import Callable, Iterator
 
 import cloudpickle
+from IPython.core.getipython import get_ipython
 
 from ..config import DATA_DIR, HOME_DIR
-from . import databases, file_attributes, logging_state, temporary_files
+from . import databases, file_attributes, interpreter_state, logging_state, temporary_files
 from .file_attributes import FileAttributes
+from .interpreter_state import InterpreterState
 from .library_options import OPTION_GROUPS
 from .logging_state import LoggingState
 
@@ -35,6 +37,7 @@ class ProcessState:
 
     def __init__(self) -> None:
         self._logging = LoggingState()
+        self._interpreter = InterpreterState()
         self._start = {name: group.read() for name, group in OPTION_GROUPS.items() if group.is_loaded}
         self.begin()
 
@@ -43,6 +46,7 @@ class ProcessState:
         self._environ = dict(os.environ)
         self._path = list(sys.path)
         self._filters = list(warnings.filters)
+        self._interpreter.begin()
 
     def dump(self, lost: Lost) -> dict[str, bytes]:
         """Pickled parts by name. What cannot be kept is added to `lost`."""
@@ -74,9 +78,13 @@ class ProcessState:
         yield "sys.path", lambda: list(sys.path) if sys.path != self._path else None
         yield "warning filters", lambda: list(warnings.filters) if warnings.filters != self._filters else None
         yield "loggers", lambda: self._logging.changed(lost)
+        yield "interpreter", self._interpreter.changed
         yield "random state", random.getstate
         if "numpy" in sys.modules:
             yield "numpy random state", lambda: sys.modules["numpy"].random.get_state()
+        shell = get_ipython()
+        if shell is not None:
+            yield "inputs of the notebook", lambda: interpreter_state.inputs(shell)
         for name, group in OPTION_GROUPS.items():
             if group.is_loaded:
                 yield name, lambda name=name: self._changed_options(name)
@@ -152,6 +160,8 @@ _APPLY: dict[str, Callable[[object], None]] = {
     "sys.path": _apply_path,  # type: ignore[dict-item]
     "warning filters": _apply_filters,  # type: ignore[dict-item]
     "loggers": logging_state.restore,  # type: ignore[dict-item]
+    "interpreter": interpreter_state.restore,  # type: ignore[dict-item]
+    "inputs of the notebook": interpreter_state.set_inputs,  # type: ignore[dict-item]
     "random state": random.setstate,  # type: ignore[dict-item]
     "numpy random state": lambda state: __import__("numpy").random.set_state(state),
     "DuckDB tables": databases.load_default_duckdb,  # type: ignore[dict-item]

@@ -9,6 +9,7 @@ import pickle
 import types
 
 from . import partial_losses
+from .array_views import named_views
 from .channel import Channel
 from .definitions import defining_line
 from .language_session import LanguageSessions
@@ -108,6 +109,7 @@ def dump(  # type: ignore[no-untyped-def]
             keep.append((size, name, value))
         except BaseException as error:
             lost.append(_lost_variable(shell, name, error, budget))
+    lost += named_views((name, value) for _, name, value in keep)
     lost_of_process: list[dict[str, str]] = []
     parts = process_parts.dump(budget, lost_of_process, max_bytes // 4)
     total = sum(size for size, _, _ in keep) + sum(map(len, parts.values()))

@@ -1,12 +1,14 @@
 """What a snapshot cannot keep and that is no variable: running threads and tasks, signal handlers, changes of notebook and pandas. They are named."""
 
 import asyncio
+import builtins
 import signal
 import sys
 from collections.abc import Iterable, Iterator
 from typing import Any
 
 from . import child_processes
+from .interpreter_state import uses_results
 from .namespace_pickler import live_namespace
 from .running_threads import RunningThreads
 
@@ -21,21 +23,31 @@ class UnsavedState:
         self._shell = shell
         self._magics = set(_magics(shell))
         self._threads = RunningThreads()
+        self._builtins = frozenset(vars(builtins))
 
     def begin(self) -> None:
         """Reads again what the start of a kernel changes."""
         self._threads.begin()
+        self._builtins = frozenset(vars(builtins))
 
     def named(self, sessions: frozenset[int]) -> list[dict[str, str]]:
         """`sessions` are the processes of the language sessions."""
         named = [*_bounded("threads", self._threads.named()), *_bounded("processes", child_processes.running(sessions))]
-        named += _bounded("changes", (*_tasks(), *self._new_magics(), *_pandas_changes()))
+        named += _bounded("changes", (*_tasks(), *self._new_magics(), *self._new_builtins(), *self._results(), *_pandas_changes()))
         return [{"what": what, "reason": reason} for what, reason in named]
 
     def _new_magics(self) -> Iterator[tuple[str, str]]:
         for name, function in _magics(self._shell).items():
             if name not in self._magics and getattr(function, "__globals__", None) is live_namespace():
                 yield f"magic {name}", "A magic command that code defines cannot be saved. Run its definition again."
+
+    def _new_builtins(self) -> Iterator[tuple[str, str]]:
+        for name in vars(builtins).keys() - self._builtins:
+            yield f"builtins {name}", "A name that code sets on builtins cannot be saved. Set it again."
+
+    def _results(self) -> Iterator[tuple[str, str]]:
+        if uses_results(self._shell):
+            yield "results Out", "Results in Out and _ are not saved. Assign a result to a variable to keep it."
 
 
 def _bounded(kind: str, found: Iterable[tuple[str, str]]) -> list[tuple[str, str]]:
