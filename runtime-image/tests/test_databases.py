@@ -61,6 +61,14 @@ class DatabasesTest(unittest.TestCase):
         again, _ = self._carried(self._opened(self.path))
         self.assertTrue(databases._is_bound_to_its_thread(again))
 
+    def test_a_connection_for_reading_stays_one(self) -> None:
+        self._opened(self.path).execute("create table t (x)")
+        again, lost = self._carried(self._opened(f"file:{self.path}?mode=ro", uri=True))
+        self.assertEqual(lost, {})
+        self.assertEqual(again.execute("select * from t").fetchall(), [])
+        self.assertRaisesRegex(sqlite3.OperationalError, "readonly", again.execute, "insert into t values (1)")
+        self._carried(self._opened(self.path))[0].execute("insert into t values (1)")
+
     def test_attached_databases_are_restored(self) -> None:
         connection = self._opened(":memory:")
         connection.execute("ATTACH ? AS side", (self.path,))
@@ -83,25 +91,34 @@ class DatabasesTest(unittest.TestCase):
         self.assertTrue(lost["SQL functions of db"].endswith(": half"))
         self.assertTrue(lost["temporary tables of db"].endswith(": scratch"))
 
-    @unittest.skipIf(sqlalchemy is None, "an image without SQLAlchemy")
-    def test_options_of_an_engine_are_restored(self) -> None:
-        engine = sqlalchemy.create_engine(
-            f"sqlite:///{self.path}", echo=False, pool_pre_ping=True, pool_size=3, isolation_level="AUTOCOMMIT", connect_args={"timeout": 7}
-        )
-        reduced, arguments = pickle.loads(pickle.dumps(databases.reduced_engine(engine)))
-        again = reduced(*arguments)
-        with again.connect() as connection:
-            self.assertEqual(connection.exec_driver_sql("PRAGMA busy_timeout").scalar(), 7000)
-            self.assertIsNone(connection.connection.dbapi_connection.isolation_level)
-        self.assertEqual((again.pool._pre_ping, again.pool.size()), (True, 3))
-        again.dispose()
 
-    @unittest.skipIf(duckdb is None, "an image without DuckDB")
-    def test_tables_of_the_default_connection_of_duckdb_are_restored(self) -> None:
-        duckdb.sql("create table t as select 42 as answer")
-        exported = databases.default_duckdb()
-        assert exported is not None
-        duckdb.sql("drop table t")
-        self.assertIsNone(databases.default_duckdb())
-        databases.load_default_duckdb(exported)
-        self.assertEqual(duckdb.sql("select answer from t").fetchall(), [(42,)])
+# The image slim has neither library; these tests are defined in the others.
+if sqlalchemy is not None:
+
+    class EngineTest(unittest.TestCase):
+        def test_options_of_an_engine_are_restored(self) -> None:
+            folder = tempfile.TemporaryDirectory()
+            self.addCleanup(folder.cleanup)
+            engine = sqlalchemy.create_engine(
+                f"sqlite:///{folder.name}/rows.db", echo=False, pool_pre_ping=True, pool_size=3, isolation_level="AUTOCOMMIT", connect_args={"timeout": 7}
+            )
+            reduced, arguments = pickle.loads(pickle.dumps(databases.reduced_engine(engine)))
+            again = reduced(*arguments)
+            with again.connect() as connection:
+                self.assertEqual(connection.exec_driver_sql("PRAGMA busy_timeout").scalar(), 7000)
+                self.assertIsNone(connection.connection.dbapi_connection.isolation_level)
+            self.assertEqual((again.pool._pre_ping, again.pool.size()), (True, 3))
+            again.dispose()
+
+
+if duckdb is not None:
+
+    class DefaultDuckdbTest(unittest.TestCase):
+        def test_tables_of_the_default_connection_of_duckdb_are_restored(self) -> None:
+            duckdb.sql("create table t as select 42 as answer")
+            exported = databases.default_duckdb()
+            assert exported is not None
+            duckdb.sql("drop table t")
+            self.assertIsNone(databases.default_duckdb())
+            databases.load_default_duckdb(exported)
+            self.assertEqual(duckdb.sql("select answer from t").fetchall(), [(42,)])

@@ -66,7 +66,7 @@ it('modes, times, empty folders, links, positions and the arguments of the shell
   expect(shell.text('stderr')).toContain('limit: readonly variable')
   const python = await to.supervisor.run('print(lines.readline())')
   expect(python.stdout).toBe('two\n\n')
-  const settings = await to.supervisor.run('import gc\nprint(sys.argv, logging.root.manager.disable, gc.isenabled(), In[-3][:7])\n%greet you')
+  const settings = await to.supervisor.run('import gc\nprint(sys.argv, logging.root.manager.disable, gc.isenabled(), In[-4][:5])\n%greet you')
   expect(settings.stdout).toBe("['tool', '-v'] 20 False _ + 1\nhello you\n")
   // A changed mode or time is no changed file.
   expect([...shell.done.files, ...python.done.files]).toEqual([])

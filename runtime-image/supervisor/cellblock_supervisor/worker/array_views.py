@@ -1,4 +1,4 @@
-"""Names arrays of numpy that share their memory with another variable's array: each is restored with memory of its own."""
+"""Names arrays of numpy that share their memory with another variable's array: each is restored with separate memory."""
 
 import sys
 from collections.abc import Iterable

@@ -10,6 +10,7 @@ import sqlite3
 import sys
 import tempfile
 import threading
+import urllib.parse
 from collections.abc import Callable
 from typing import Any
 
@@ -41,6 +42,7 @@ def reduced_sqlite(connection: sqlite3.Connection) -> Reduced:
         "text_factory": connection.text_factory,
         "check_same_thread": _is_bound_to_its_thread(connection),
         "detect_types": _detected_types(connection),
+        "is_read_only": bool(databases.get("main")) and _is_read_only(cursor),
     }
     pragmas = {name: row[0] for name in _PRAGMAS if (row := cursor.execute(f"PRAGMA {name}").fetchone()) is not None}
     main, attached = databases.pop("main", ""), {}
@@ -54,7 +56,10 @@ def reduced_sqlite(connection: sqlite3.Connection) -> Reduced:
 def open_sqlite(main: str | bytes, attached: dict[str, str | bytes], settings: dict[str, Any], pragmas: dict[str, Any]) -> sqlite3.Connection:
     """Databases are paths, or contents of those in memory."""
     options = {name: settings[name] for name in ("isolation_level", "autocommit", "check_same_thread", "detect_types")}
-    connection = sqlite3.connect(main if isinstance(main, str) else ":memory:", **options)
+    if settings["is_read_only"] and isinstance(main, str):
+        connection = sqlite3.connect(f"file:{urllib.parse.quote(main)}?mode=ro", uri=True, **options)
+    else:
+        connection = sqlite3.connect(main if isinstance(main, str) else ":memory:", **options)
     if isinstance(main, bytes) and main:
         connection.deserialize(main)
     for name, content in attached.items():
@@ -83,6 +88,25 @@ def _is_bound_to_its_thread(connection: sqlite3.Connection) -> bool:
     thread.start()
     thread.join()
     return bool(refused)
+
+
+def _is_read_only(cursor: sqlite3.Cursor) -> bool:
+    """Whether it was opened with `mode=ro`, which no attribute tells."""
+    if cursor.execute("PRAGMA query_only").fetchone()[0]:
+        return False
+    timeout = cursor.execute("PRAGMA busy_timeout").fetchone()[0]
+    cursor.execute("PRAGMA busy_timeout = 0")
+    version = cursor.execute("PRAGMA user_version").fetchone()[0]
+    try:
+        cursor.execute("BEGIN IMMEDIATE")
+        cursor.execute(f"PRAGMA user_version = {int(version)}")
+        return False
+    except sqlite3.OperationalError as error:
+        return "readonly" in str(error)
+    finally:
+        if cursor.connection.in_transaction:
+            cursor.execute("ROLLBACK")
+        cursor.execute(f"PRAGMA busy_timeout = {int(timeout)}")
 
 
 def _detected_types(connection: sqlite3.Connection) -> int:

@@ -16,37 +16,37 @@ _UNKNOWN = "Its position is not known after next(file) or a loop over its lines.
 
 def text_position(file: io.TextIOWrapper) -> int:
     """A position for `seek()`; the file stays there. Raises PicklingError when it cannot be known."""
-    told = _told(file)
+    reported = _reported(file)
     if not file.readable():
-        if told is None:
+        if reported is None:
             raise pickle.PicklingError(_UNKNOWN)
-        return told
+        return reported
     if os.fstat(file.fileno()).st_size > MAX_COUNTED_BYTES:
         # Reads and writes of one file flush it, so only a file for reading keeps `tell()` disabled.
-        if told is None or file.writable():
+        if reported is None or file.writable():
             raise pickle.PicklingError(f"{_UNKNOWN}; its size is over {MAX_COUNTED_BYTES} bytes")
-        return told
+        return reported
     try:
-        return _counted(file, told)
+        return _counted(file, reported)
     except UnicodeError:
-        if told is None or file.writable():
+        if reported is None or file.writable():
             raise pickle.PicklingError(f"{_UNKNOWN}; the rest of its content is not {file.encoding}") from None
-        file.seek(told)
-        return told
+        file.seek(reported)
+        return reported
 
 
-def _told(file: io.TextIOWrapper) -> int | None:
+def _reported(file: io.TextIOWrapper) -> int | None:
     try:
         return file.tell()
     except (OSError, ValueError, OverflowError):
         return None
 
 
-def _counted(file: io.TextIOWrapper, told: int | None) -> int:
+def _counted(file: io.TextIOWrapper, reported: int | None) -> int:
     left = _read_to_end(file)
-    if told is not None and _is_followed_by(file, told, left):
-        file.seek(told)
-        return told
+    if reported is not None and _is_followed_by(file, reported, left):
+        file.seek(reported)
+        return reported
     file.seek(0)
     consumed = _read_to_end(file) - left
     file.seek(0)
