@@ -1,9 +1,11 @@
 // Draws a Plotly figure as SVG or PNG. Standard input: {figure, format, width, height, scale}; standard output: the picture. `--prepare` writes the
 // compiled form of plotly.js, which halves the time of a picture.
-import { existsSync, globSync, readFileSync, writeFileSync } from 'node:fs'
+import { existsSync, globSync, readFileSync, writeFileSync, writeSync } from 'node:fs'
 import { Script } from 'node:vm'
 import { crc32, deflateSync } from 'node:zlib'
+import { Resvg } from '@resvg/resvg-js'
 import { JSDOM, VirtualConsole } from 'jsdom'
+import { svgPathProperties } from 'svg-path-properties'
 
 const PLOTLY = '/usr/local/lib/python3.13/dist-packages/plotly/package_data/plotly.min.js'
 const COMPILED = new URL('plotly.bin', import.meta.url)
@@ -13,6 +15,21 @@ const HAS_CJK = /[\u2e80-\u9fff\uac00-\ud7af\uff00-\uffef]/
 
 /** Traces that WebGL draws faster, by the type that SVG has for them. */
 const WITHOUT_WEBGL = { scattergl: 'scatter', scatterpolargl: 'scatterpolar' }
+
+/** The exit code of Node.js when nothing can settle the promise that the program awaits. */
+const NEVER_SETTLED = 13
+const MAX_REASON_CHARACTERS = 300
+// The caller shows standard error as the reason: one line without source code.
+function writeReason(reason) {
+  writeSync(2, `${String(reason).replace(/\s+/g, ' ').trim().slice(0, MAX_REASON_CHARACTERS)}\n`)
+}
+process.on('uncaughtException', (error) => {
+  writeReason(error?.message ?? error)
+  process.exit(1)
+})
+process.on('exit', (code) => {
+  if (code === NEVER_SETTLED) writeReason('Plotly waits for something that needs a browser.')
+})
 
 const { figure, format = 'png', width, height, scale = 1 } = JSON.parse(readFileSync(0, 'utf8'))
 
@@ -99,6 +116,39 @@ svg.getBoundingClientRect = function getBoundingClientRect() {
   return bounds(points)
 }
 
+/** The lengths along a path place labels of contours, ends of arrows and points of violins. */
+const measuredPaths = new WeakMap()
+function measuredPath(element) {
+  const steps = element.getAttribute('d') ?? ''
+  const known = measuredPaths.get(element)
+  if (known?.steps === steps) return known.properties
+  const properties = new svgPathProperties(steps)
+  measuredPaths.set(element, { steps, properties })
+  return properties
+}
+svg.getTotalLength = function getTotalLength() {
+  return measuredPath(this).getTotalLength()
+}
+svg.getPointAtLength = function getPointAtLength(length) {
+  const { x, y } = measuredPath(this).getPointAtLength(Number(length) || 0)
+  return { x, y }
+}
+
+/** jsdom loads no pictures. This one has the bytes of its data URL; every other address fails, because the sandbox has no network. */
+class LoadedImage {
+  set src(address) {
+    this.source = String(address)
+    setTimeout(() => (this.source.startsWith('data:') ? this.onload?.() : this.onerror?.(new Error('This sandbox has no network.'))))
+  }
+  get src() {
+    return this.source
+  }
+  setAttribute(name, value) {
+    if (name === 'src') this.src = value
+  }
+}
+window.Image = LoadedImage
+
 /** Heat maps and images are drawn on a canvas: only what Plotly calls for them. */
 class Canvas {
   constructor(canvas) {
@@ -111,6 +161,16 @@ class Canvas {
     for (let row = Math.max(0, Math.round(y)); row < bottom; row++)
       for (let column = Math.max(0, Math.round(x)); column < right; column++)
         this.pixels.set([red, green, blue, Math.round(alpha * 255)], (row * this.canvas.width + column) * 4)
+  }
+  drawImage({ source }) {
+    const { width, height } = this.canvas
+    const size = `width="${width}" height="${height}"`
+    const address = source.replaceAll('&', '&amp;').replaceAll('"', '&quot;')
+    const document = `<svg xmlns="http://www.w3.org/2000/svg" ${size}><image ${size} href="${address}" image-rendering="optimizeSpeed"/></svg>`
+    this.pixels.set(new Resvg(document, { font: { loadSystemFonts: false } }).render().pixels.subarray(0, this.pixels.length))
+  }
+  getImageData(_x, _y, width, height) {
+    return { width, height, data: new Uint8ClampedArray(this.pixels) }
   }
   createImageData(width, height) {
     return { width, height, data: new Uint8ClampedArray(width * height * 4) }
@@ -177,7 +237,6 @@ const picture = decodeURIComponent(address.replace(/^data:image\/svg\+xml,/, '')
 const send = (content) => new Promise((resolve) => process.stdout.write(content, resolve))
 if (format === 'svg') await send(picture)
 else {
-  const { Resvg } = await import('@resvg/resvg-js')
   const families = { defaultFontFamily: 'Liberation Sans', sansSerifFamily: 'Liberation Sans', serifFamily: 'Liberation Serif', monospaceFamily: 'Liberation Mono' }
   const fontFiles = globSync(HAS_CJK.test(picture) ? FONTS : FONTS.slice(0, 1))
   // Cells of heat maps keep their edges.

@@ -12,6 +12,9 @@ from .errors import DrawingError
 
 # Drawing fills the young generation often, so a larger one saves a fifth of the time. The image's build compiles plotly.js with the same options.
 _COMMAND = ("node", "--min-semi-space-size=32", "--max-semi-space-size=64", "/opt/cellblock/plotly/render.mjs")
+# The exit code of Node.js for a program whose promise nothing settles.
+_NEVER_SETTLED = 13
+_MAX_REASON_CHARACTERS = 300
 _WEBGL = frozenset(
     (*("scatter3d", "surface", "mesh3d", "cone", "streamtube", "volume", "isosurface", "parcoords", "splom"),
      *(f"{kind}{maps}" for kind in ("scatter", "density", "choropleth") for maps in ("map", "mapbox")))
@@ -39,9 +42,19 @@ def calc_fig_sync(fig, opts=None, *, topojson=None, kopts=None, timeout=120):
         _COMMAND, input=to_json_plotly(request).encode(), capture_output=True, timeout=timeout, check=False
     )
     if done.returncode != 0 or not done.stdout:
-        reason = done.stderr.decode(errors="replace").strip().splitlines()[-1:] or ["no reason was given"]
-        raise DrawingError(f"The figure could not be drawn: {reason[0][:300]}")
+        raise DrawingError(f"The figure could not be drawn: {_reason(done)}")
     return _converted(done.stdout, wanted)
+
+
+def _reason(done):
+    """The program writes its reason as one line. One that Node.js or the system has ended writes none of its own."""
+    lines = done.stderr.decode(errors="replace").strip().splitlines()
+    is_own = done.returncode in (1, _NEVER_SETTLED) and lines
+    if is_own:
+        return lines[-1][:_MAX_REASON_CHARACTERS]
+    if any("out of memory" in line for line in lines) or done.returncode == -9:
+        return "It needs more memory than the sandbox has left. Draw less data."
+    return f"Node.js ended with code {done.returncode}."
 
 
 def _converted(picture, wanted):

@@ -329,3 +329,28 @@ SVG('<svg xmlns="http://www.w3.org/2000/svg" width="90000" height="90000"><circl
 #| stdout: TestClient
 from fastapi.testclient import TestClient
 print(TestClient.__name__)
+
+# %% Plotly draws violins, contours with labels and pictures of RGB arrays
+#| image: standard
+#| figures: 3
+import numpy as np, plotly.express as px, plotly.graph_objects as go
+px.violin(y=np.random.default_rng(0).normal(size=50), box=True, points="all").show()
+go.Figure(go.Contour(z=np.outer(range(20), range(20)), contours={"showlabels": True})).show()
+px.imshow(np.zeros((9, 9, 3), dtype="uint8") + np.array([200, 30, 30], dtype="uint8")).show()
+
+# %% a picture of an RGB array has its colours
+#| image: standard
+#| stdout: (200, 30, 30)
+import numpy as np, plotly.express as px
+from PIL import Image
+px.imshow(np.zeros((9, 9, 3), dtype="uint8") + np.array([200, 30, 30], dtype="uint8")).write_image("red.png", width=700, height=500)
+print(Image.open("red.png").convert("RGB").getpixel((350, 240)))
+
+# %% the reason why Plotly cannot draw is one sentence
+#| image: standard
+#| stdout: The figure could not be drawn: Height and width should be pixel values.
+import kaleido
+try:
+    kaleido.calc_fig_sync({"data": [{"type": "scatter", "y": [1, 2]}], "layout": {"width": -5, "height": 9}})
+except Exception as error:
+    print(error)
