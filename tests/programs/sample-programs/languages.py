@@ -53,3 +53,59 @@ nothing.length
 #| hint: ended with code 3
 console.log("done")
 process.exit(3)
+
+# %% exit 0 of a shell succeeds and names the lost variables
+#| language: bash
+#| stdout: start
+#| stderr: The bash session ended with code 0; its variables are lost.
+echo start; exit 0
+
+# %% messages of a shell count the lines of the cell
+#| language: bash
+#| error: ExitStatus
+#| stderr: bash: line 2: cd: /nope
+echo one
+cd /nope
+
+# %% process.exit(0) succeeds and names the lost variables
+#| image: standard
+#| language: javascript
+#| stdout: start
+#| stderr: The javascript session ended with code 0; its variables are lost.
+console.log("start")
+process.exit(0)
+
+# %% JavaScript cells have module, __dirname and exports
+#| image: standard
+#| language: javascript
+#| stdout: /mnt/data main { a: 1 } 2
+export const two = 2
+export default function named() { return two }
+module.exports = { a: 1 }
+console.log(__dirname, require.main === module ? "main" : "other", module.exports, named())
+
+# %% a failed fetch of JavaScript names the reason
+#| image: standard
+#| language: javascript
+#| stdout: fetch failed. This sandbox has no network
+#| error: TypeError
+#| hint: This sandbox has no network
+try { await fetch("http://example.com") } catch (error) { console.log(error.message) }
+await fetch("http://example.com")
+
+# %% a missing package of npm is explained
+#| image: standard
+#| language: javascript
+#| error: Error
+#| hint: `express` is not installed and this sandbox has no network
+require("express")
+
+# %% TypeScript cells may export
+#| image: standard
+#| language: typescript
+#| stdout: 3 1
+export const z: number = 3
+export enum Level { low, high }
+export interface Point { x: number }
+export type { Point as Place }
+console.log(z, Level.high)

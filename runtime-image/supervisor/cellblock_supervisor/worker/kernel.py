@@ -39,7 +39,7 @@ if TYPE_CHECKING:
 
 
 _MAX_REPLY_VALUE_CHARACTERS = 4096
-_INTERACTIVE_BACKENDS = frozenset(("widget", "ipympl", "notebook", "nbagg"))
+_INTERACTIVE_BACKENDS = frozenset(("widget", "ipympl", "notebook", "nbagg", "auto", "tk", "gtk", "gtk3", "gtk4", "wx", "qt", "qt4", "qt5", "qt6", "osx", "macosx"))
 _LOOPLESS_GUIS = frozenset((None, "inline", "agg", "asyncio", "nbagg", "notebook", "ipympl", "widget", "webagg"))
 
 
@@ -112,6 +112,8 @@ class ChannelKernel(IPythonKernel):
         try:
             result = self.languages.run(request["language"], request["code"], request["env"], request["cwd"])
             self._show(result.pictures)
+            if result.notice is not None:
+                print(result.notice, file=sys.stderr)
             if result.text is not None:
                 content = {"data": {"text/plain": result.text}, "metadata": {}, "execution_count": count}
                 self.session.send(self.iopub_socket, "execute_result", content)
@@ -159,7 +161,7 @@ def _enable_gui(gui: str | None = None) -> None:
 
 
 def _inline_instead(enable: Callable[..., object]) -> Callable[..., object]:
-    """`%matplotlib widget` and `notebook` need a page that talks to the kernel; figures are shown inline instead."""
+    """`%matplotlib widget` needs a page that talks to the kernel, `qt` a display, and `auto` chooses one of them: figures are shown inline."""
     return lambda gui=None: enable("inline" if gui in _INTERACTIVE_BACKENDS else gui)
 
 

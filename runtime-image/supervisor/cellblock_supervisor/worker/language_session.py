@@ -25,16 +25,18 @@ _MAX_ANSWER_BYTES = 4 * 1024 * 1024
 # From the interrupt of a cell to the end of its session, seconds.
 _INTERRUPT_GRACE_SECONDS = 0.2
 # Evaluates each cell in the shell itself, so that variables, functions and the folder stay. `exit` ends the session.
-_SHELL_LOOP = r"""
-shopt -s expand_aliases
+# It is one line, because messages about a cell count lines from the one that evaluates it.
+_SHELL_LOOP = " ".join(
+    r"""
 while IFS= read -r -d '' -u 3 __before && IFS= read -r -d '' -u 3 __cell && IFS= read -r -d '' -u 3 __after; do
-  eval "$__before"
-  eval "$__cell" 3<&- 4>&-
-  __status=$?
-  eval "$__after"
-  printf '%s\0' "$__status" >&4
+  eval "$__before";
+  eval "$__cell" 3<&- 4>&-;
+  __status=$?;
+  eval "$__after";
+  printf '%s\0' "$__status" >&4;
 done
-"""
+""".split()
+)
 
 
 @dataclasses.dataclass(frozen=True)
@@ -44,6 +46,8 @@ class CellResult:
     text: str | None = None
     # PNG.
     pictures: tuple[bytes, ...] = ()
+    # A line for standard error.
+    notice: str | None = None
 
 
 class SessionError(Exception):
@@ -56,6 +60,13 @@ class SessionError(Exception):
         self.traceback = traceback or [f"{name}: {value}"]
         # Of the plots before the failure, PNG.
         self.pictures: tuple[bytes, ...] = ()
+
+
+class _CleanExit(SessionError):
+    """The cell ended its session with code 0, which is a success, as `sys.exit(0)` is in Python."""
+
+    def __init__(self, language: str) -> None:
+        super().__init__("SessionEnded", f"The {language} session ended with code 0; its variables are lost. The next {language} cell starts another one.")
 
 
 class _Session:
@@ -92,12 +103,9 @@ class _Session:
         return shell_state.named_descriptors(self._first_descriptors, shell_state.open_descriptors(self.pid))
 
     def ask(self, data: bytes) -> str:
-        """Sends a cell and waits for its answer. Raises EOFError when the session ended."""
-        try:
-            while data:
-                data = data[os.write(self._cells, data) :]
-        except BrokenPipeError:
-            raise EOFError from None
+        """Sends a cell and waits for its answer. Raises EOFError when the session ended, BrokenPipeError when it had ended before the cell."""
+        while data:
+            data = data[os.write(self._cells, data) :]
         while (end := self._rest.find(b"\0")) < 0:
             piece = os.read(self._answers, _READ_BYTES)
             if not piece or len(self._rest) > _MAX_ANSWER_BYTES:
@@ -135,6 +143,12 @@ class LanguageSessions:
 
     def run(self, language: str, code: str, env: dict[str, str] | None, cwd: str | None) -> CellResult:
         """Runs a cell. Raises SessionError."""
+        try:
+            return self._run(language, code, env, cwd)
+        except _CleanExit as ended:
+            return CellResult(pictures=ended.pictures, notice=ended.value)
+
+    def _run(self, language: str, code: str, env: dict[str, str] | None, cwd: str | None) -> CellResult:
         if language == "bash":
             self._ask_shell([_shell_scope(env, cwd), code, _shell_scope_end(env, cwd)])
             return CellResult()
@@ -217,9 +231,11 @@ class LanguageSessions:
             session.end()
             del self._sessions[language]
             raise SessionError("KeyboardInterrupt", f"The {language} session was interrupted and ended; its variables are lost.") from None
-        except EOFError:
+        except (EOFError, BrokenPipeError) as error:
             code = session.end()
             del self._sessions[language]
+            if code == 0 and isinstance(error, EOFError):
+                raise _CleanExit(language) from None
             raise SessionError("SessionEnded", f"The {language} session ended with code {code}; its variables are lost.") from None
         except BaseException:
             # The next cell would receive the answer of this one.
@@ -238,7 +254,7 @@ def _argv(language: str) -> list[str]:
         images = "full" if language == "r" else "standard or full"
         raise SessionError("LanguageMissing", f"This image has no {language}. Create a container with the image {images}.")
     if language == "bash":
-        return [program, "--noprofile", "--norc", "-c", _SHELL_LOOP, "bash"]
+        return [program, "--noprofile", "--norc", "-O", "expand_aliases", "-c", _SHELL_LOOP, "bash"]
     if language == "r":
         return r_session.argv(program)
     return [program, "--no-warnings", _NODE_SESSION]

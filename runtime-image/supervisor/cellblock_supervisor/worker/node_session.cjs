@@ -9,12 +9,21 @@ const vm = require('node:vm')
 const nodeModule = require('node:module')
 const { Session } = require('node:inspector')
 const { inspect } = require('node:util')
+const { explain, withExplanation } = require('./node_errors.cjs')
 
 const FIELDS_PER_CELL = 4
 const MAX_RESULT_CHARACTERS = 256 * 1024
 const importModuleDynamically = vm.constants.USE_MAIN_CONTEXT_DEFAULT_LOADER
 
-globalThis.require = nodeModule.createRequire(path.join(process.cwd(), 'cell.js'))
+const cellFile = () => path.join(process.cwd(), 'cell.js')
+globalThis.require = nodeModule.createRequire(cellFile())
+// As in a script, also for `if (require.main === module)`.
+globalThis.module = require.main = globalThis.require.main = new nodeModule(cellFile())
+globalThis.exports = globalThis.module.exports
+const assigned = (name) => (value) => Object.defineProperty(globalThis, name, { value, configurable: true, writable: true, enumerable: true })
+Object.defineProperty(globalThis, '__filename', { get: cellFile, set: assigned('__filename'), configurable: true })
+Object.defineProperty(globalThis, '__dirname', { get: () => process.cwd(), set: assigned('__dirname'), configurable: true })
+globalThis.fetch = withExplanation(globalThis.fetch)
 // The engine's evaluation in REPL mode has no loader for `import()`; this function has Node's.
 const load = vm.runInThisContext('(name, options) => import(name, options)', { filename: 'cell.js', importModuleDynamically })
 Object.defineProperty(globalThis, '__import', { value: load })
@@ -30,15 +39,24 @@ function withoutStaticImports(code) {
   })
 }
 
+/** Only modules export. Names that a cell exports are variables of the session, and a value without a name is an expression. */
+function withoutExports(code) {
+  return code
+    .replace(/^export\s+default\s+(?=(?:async\s+)?(?:function\b\s*\*?|class\b)\s*(?!extends\b)[\w$])/gm, '')
+    .replace(/^export\s+default\s+/gm, 'void 0, ')
+    .replace(/^export\s*(?:\{[^}]*\}|\*(?:\s*as\s+[\w$]+)?)\s*(?:from\s*(['"][^'"\n]+['"]))?\s*;?/gm, (_all, from) => (from ? `await import(${from});` : ''))
+    .replace(/^export\s+(?=(?:async\s+function|function|const|let|var|class)\b)/gm, '')
+}
+
 /** The engine lets a later cell declare a name again with the same keyword; `let` is that for all. Lines inside of functions are indented. */
 const withOneKeyword = (code) => code.replace(/^const(?=\s)/gm, 'let')
 
 const withLoader = (code) => code.replace(/\bimport\s*\(/g, '__import(')
 
 function toScript(code, language) {
-  if (language !== 'typescript') return withoutStaticImports(code)
+  if (language !== 'typescript') return withoutStaticImports(withoutExports(code))
   if (typeof nodeModule.stripTypeScriptTypes !== 'function') throw new Error(`Node ${process.version} cannot run TypeScript.`)
-  return withoutStaticImports(nodeModule.stripTypeScriptTypes(code, { mode: 'transform' }))
+  return withoutStaticImports(withoutExports(nodeModule.stripTypeScriptTypes(code, { mode: 'transform' })))
 }
 
 const engine = new Session()
@@ -75,6 +93,7 @@ async function run(code) {
 const runCell = (code, language) => run(withLoader(withOneKeyword(toScript(code, language))))
 
 function describe(error) {
+  explain(error)
   if (!(error instanceof Error) && !(typeof error === 'object' && error !== null && 'stack' in error))
     return { name: 'Uncaught', value: inspect(error), traceback: [] }
   const stack = String(error.stack ?? error)

@@ -1,0 +1,55 @@
+'use strict'
+// Completes messages of errors whose cause is that the sandbox has no network.
+
+const UNREACHABLE = new Set(['EAI_AGAIN', 'ENOTFOUND', 'ENETUNREACH'])
+const NO_NETWORK = 'This sandbox has no network, so no address can be reached. Upload the data as a file instead.'
+const MISSING_MODULES = new Set(['MODULE_NOT_FOUND', 'ERR_MODULE_NOT_FOUND'])
+// A package, not a path.
+const MISSING_PACKAGE = /^Cannot find (?:module|package) '((?:@[^/'.]+\/)?[^./'@][^/']*)/
+const MAX_CAUSES = 8
+
+/** The error and those that it wraps. */
+function causes(error) {
+  const found = []
+  for (const waiting = [error]; waiting.length > 0 && found.length < MAX_CAUSES; ) {
+    const one = waiting.shift()
+    if (!(one instanceof Error) || found.includes(one)) continue
+    found.push(one)
+    waiting.push(one.cause, ...(Array.isArray(one.errors) ? one.errors : []))
+  }
+  return found
+}
+
+function sentence(error) {
+  const found = causes(error)
+  if (found.some(({ code }) => UNREACHABLE.has(code))) return NO_NETWORK
+  const [, name] = MISSING_MODULES.has(error.code) ? (MISSING_PACKAGE.exec(error.message) ?? []) : []
+  if (name) return `\`${name}\` is not installed and this sandbox has no network, so npm cannot install it.`
+  const inner = found.at(-1)?.message
+  return error.message === 'fetch failed' && inner ? `The cause: ${inner}` : undefined
+}
+
+/** Completes the message of an error, in its stack also; leaves every other value as it is. */
+function explain(error) {
+  const text = error instanceof Error ? sentence(error) : undefined
+  if (text === undefined || error.message.includes(text)) return
+  const before = error.message
+  const [line, ...rest] = before.split('\n')
+  const stack = String(error.stack)
+  error.message = [`${line.replace(/\.$/, '')}. ${text}`, ...rest].join('\n')
+  error.stack = stack.replace(before, () => error.message)
+}
+
+/** The function with explained errors: programs often catch and print them. */
+const withExplanation =
+  (work) =>
+  async (...parameters) => {
+    try {
+      return await work(...parameters)
+    } catch (error) {
+      explain(error)
+      throw error
+    }
+  }
+
+module.exports = { explain, withExplanation }
