@@ -238,3 +238,45 @@ for _ in tqdm(range(10)):
 #| stderr: any
 from tqdm.notebook import tqdm
 print(sum(1 for _ in tqdm(range(4))))
+
+# %% a local port on which nothing listens refuses connections
+#| image: standard
+#| stdout: localhost 111 127.0.0.1 111 111 refused
+#| not-stdout: no network
+import errno, socket, urllib.error, urllib.request
+for host in ("localhost", "127.0.0.1"):
+    try:
+        socket.create_connection((host, 5999), timeout=2)
+    except ConnectionRefusedError as error:
+        print(host, error.errno, end=" ")
+print(socket.socket().connect_ex(("127.0.0.1", 5999)), end=" ")
+try:
+    urllib.request.urlopen("http://localhost:5999/")
+except urllib.error.URLError as error:
+    print("refused" if isinstance(error.reason, ConnectionRefusedError) else error, error)
+
+# %% an uncaught refusal of a local port says what is wrong
+#| image: standard
+#| error: ConnectionError
+#| hint: Nothing listens on this port of the sandbox
+import requests
+requests.get("http://localhost:5999/")
+
+# %% asyncio waits for a server that starts later
+#| image: standard
+#| stdout: connected
+import asyncio
+async def late():
+    await asyncio.sleep(0.5)
+    return await asyncio.start_server(lambda reader, writer: writer.close(), "127.0.0.1", 5998)
+async def main():
+    starting = asyncio.create_task(late())
+    while True:
+        try:
+            await asyncio.open_connection("localhost", 5998)
+            break
+        except ConnectionRefusedError:
+            await asyncio.sleep(0.05)
+    print("connected")
+    (await starting).close()
+await main()
