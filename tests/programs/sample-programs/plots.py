@@ -354,3 +354,18 @@ try:
     kaleido.calc_fig_sync({"data": [{"type": "scatter", "y": [1, 2]}], "layout": {"width": -5, "height": 9}})
 except Exception as error:
     print(error)
+
+# %% %matplotlib qt and auto degrade to inline
+#| figures: 2
+%matplotlib qt
+import matplotlib.pyplot as plt
+plt.plot([1, 2]); plt.show()
+%matplotlib auto
+plt.plot([1, 2]); plt.show()
+
+# %% the text of the ninth figure of a cell names the limit of pictures
+#| image: standard
+#| result-any: the limit of 8 pictures of figures in a cell is reached; fig.write_image(path) in a later cell draws it
+import plotly.graph_objects as go
+for number in range(9):
+    go.Figure(go.Scatter(y=[number, 1])).show()

@@ -1,6 +1,6 @@
 """Limits the pictures that are drawn of figures of other libraries: each takes seconds of processor time."""
 
-_MAX_PICTURES = 8
+MAX_PICTURES = 8
 _drawn = 0
 
 
@@ -12,7 +12,7 @@ def begin_cell() -> None:
 def take() -> bool:
     """Whether the cell may draw another picture; it is counted as drawn."""
     global _drawn
-    if _drawn >= _MAX_PICTURES:
+    if _drawn >= MAX_PICTURES:
         return False
     _drawn += 1
     return True

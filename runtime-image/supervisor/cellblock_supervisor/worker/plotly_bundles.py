@@ -82,7 +82,9 @@ def _picture(figure: dict[str, Any]) -> str | None:
     if points > _MAX_DRAWN_POINTS:
         raise ValueError(f"It has {points} points, and at most {_MAX_DRAWN_POINTS} are drawn at once. fig.write_image(path) draws more")
     if not picture_budget.take():
-        return None
+        raise ValueError(
+            f"the limit of {picture_budget.MAX_PICTURES} pictures of figures in a cell is reached; fig.write_image(path) in a later cell draws it"
+        )
     layout = figure.get("layout", {})
     options = {"format": "png", "width": layout.get("width") or 700, "height": layout.get("height") or 500}
     return base64.b64encode(kaleido.calc_fig_sync(figure, options, timeout=_PICTURE_SECONDS)).decode()
