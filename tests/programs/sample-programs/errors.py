@@ -129,3 +129,25 @@ with ProcessPoolExecutor(2) as pool: print(list(pool.map(divide, [1, 0])))
 #| error: ValueError
 #| hint: set_int_max_str_digits
 str(10**5000)
+
+# %% pip knows installed packages by the names of their variants
+#| image: standard
+#| stdout: Requirement already satisfied: opencv-python (`import cv2` works)
+#| stdout: Requirement already satisfied: xgboost (`import xgboost` works)
+#| stdout: `nothing-such` is not installed
+import subprocess
+print(subprocess.run("pip install xgboost opencv-python nothing-such", shell=True, text=True, stdout=-1, stderr=-2).stdout)
+
+# %% pip explains a missing file and an address in a sentence
+#| stdout: ERROR: The requirements file 'missing.txt' cannot be read: No such file or directory.
+#| stdout: ERROR: `git+https://example.com/a.git` cannot be installed, because this sandbox has no network.
+#| not-stdout: Traceback
+import subprocess
+for arguments in ("-r missing.txt", "git+https://example.com/a.git"):
+    print(subprocess.run(f"pip install {arguments}", shell=True, text=True, stdout=-1, stderr=-2).stdout)
+
+# %% pip list has two columns, pip freeze has requirements
+#| stdout: True True True
+import subprocess
+listed, frozen = (subprocess.run(["pip", command], text=True, stdout=-1).stdout.splitlines() for command in ("list", "freeze"))
+print(listed[0].split() == ["Package", "Version"], set(listed[1]) == {"-", " "}, all("==" in line for line in frozen))

@@ -35,6 +35,21 @@ _ALTERNATIVES = {
     "torch": ("sklearn",),
     "xgboost": ("lightgbm", "sklearn"),
 }
+# Packages whose module has another name and whose installed variant has another name too.
+_MODULES = {
+    "beautifulsoup4": "bs4",
+    "opencv_contrib_python": "cv2",
+    "opencv_contrib_python_headless": "cv2",
+    "opencv_python": "cv2",
+    "pillow_simd": "PIL",
+    "psycopg2_binary": "psycopg2",
+    "psycopg_binary": "psycopg",
+    "python_docx": "docx",
+    "python_pptx": "pptx",
+    "pyyaml": "yaml",
+    "scikit_learn": "sklearn",
+    "sklearn": "sklearn",
+}
 
 
 def explain(error: BaseException) -> None:
@@ -44,6 +59,19 @@ def explain(error: BaseException) -> None:
     name = error.name.partition(".")[0]
     if not is_installed(name):
         error.msg = f"{error.msg}. {sentence(name)}"
+
+
+def module_of(distribution: str) -> str | None:
+    """The module that an installed package with this or a related name provides, such as `cv2` for `opencv-python`; None without one."""
+    import importlib.metadata
+
+    wanted = _normalized(distribution)
+    wanted = _MODULES.get(wanted, wanted)
+    by_module = importlib.metadata.packages_distributions()
+    for module, packages in by_module.items():
+        if not module.startswith("_") and wanted in (_normalized(package) for package in packages):
+            return module
+    return wanted if wanted in by_module and is_installed(wanted) else None
 
 
 def sentence(name: str) -> str:

@@ -27,9 +27,12 @@ def main(arguments: list[str]) -> int:
     command, rest = (arguments[0], arguments[1:]) if arguments else ("help", [])
     if command == "install":
         return _install(rest)
-    if command in ("list", "freeze"):
-        for name, version in sorted(_installed().values(), key=lambda entry: entry[0].lower()):
+    if command == "freeze" or (command == "list" and "--format=freeze" in rest):
+        for name, version in _sorted():
             print(f"{name}=={version}")
+        return 0
+    if command == "list":
+        _print_table([("Package", "Version"), *_sorted()])
         return 0
     if command == "show":
         return _show(rest)
@@ -40,10 +43,29 @@ def main(arguments: list[str]) -> int:
     return 1
 
 
+def _sorted() -> list[tuple[str, str]]:
+    return sorted(_installed().values(), key=lambda entry: entry[0].lower())
+
+
+def _print_table(rows: list[tuple[str, str]]) -> None:
+    widths = [max(len(row[column]) for row in rows) for column in (0, 1)]
+    lines = [f"{name:<{widths[0]}} {version}" for name, version in rows]
+    lines.insert(1, " ".join("-" * width for width in widths))
+    print("\n".join(lines))
+
+
 def _install(arguments: list[str]) -> int:
     installed, missing = _installed(), []
-    for requirement in _requirements(arguments):
+    try:
+        requirements = _requirements(arguments)
+    except OSError as error:
+        print(f"ERROR: The requirements file {error.filename!r} cannot be read: {error.strerror}.", file=sys.stderr)
+        return 1
+    for requirement in requirements:
         found = installed.get(_normalized(_name(requirement)))
+        if found is None and not _is_address(requirement) and (module := missing_modules.module_of(_name(requirement))) is not None:
+            print(f"Requirement already satisfied: {requirement} (`import {module}` works)")
+            continue
         if found is None or not _accepts(requirement, found[1]):
             missing.append((requirement, found))
         else:
@@ -66,7 +88,13 @@ def _install(arguments: list[str]) -> int:
 def _refusal(requirement: str, found: tuple[str, str] | None) -> str:
     if found is not None:
         return f"`{requirement}` cannot be installed, because this sandbox has no network. Version {found[1]} is installed: use it."
+    if _is_address(requirement):
+        return f"`{requirement}` cannot be installed, because this sandbox has no network. `pip list` shows what is installed."
     return missing_modules.sentence(_name(requirement))
+
+
+def _is_address(requirement: str) -> bool:
+    return "://" in requirement
 
 
 def _show(names: list[str]) -> int:
