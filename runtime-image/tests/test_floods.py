@@ -13,7 +13,7 @@ from cellblock_supervisor.execution.kernel_link import KernelLink
 from cellblock_supervisor.execution.head_tail_stream import HeadTailStream
 
 HEAD, TAIL = 1000, 64 * 1024
-USUAL_PIPE_BYTES = 64 * 1024
+DEFAULT_PIPE_BYTES = 64 * 1024
 
 
 class StreamListener(Listener):
@@ -80,11 +80,11 @@ class Floods(unittest.IsolatedAsyncioTestCase):
         self.assertLess(self.kept.keeper.total_bytes, 16 * 1024 * 1024)
 
     async def test_enlarges_only_the_flooded_pipe(self) -> None:
-        self.assertEqual(fcntl.fcntl(self.stdout, fcntl.F_GETPIPE_SZ), USUAL_PIPE_BYTES)
+        self.assertEqual(fcntl.fcntl(self.stdout, fcntl.F_GETPIPE_SZ), DEFAULT_PIPE_BYTES)
         await self.write([b"x" * HEAD])
-        self.assertEqual(fcntl.fcntl(self.stdout, fcntl.F_GETPIPE_SZ), USUAL_PIPE_BYTES)
+        self.assertEqual(fcntl.fcntl(self.stdout, fcntl.F_GETPIPE_SZ), DEFAULT_PIPE_BYTES)
         await self.write([b"x" * 100_000] * 100)
-        self.assertGreater(fcntl.fcntl(self.stdout, fcntl.F_GETPIPE_SZ), USUAL_PIPE_BYTES)
+        self.assertGreater(fcntl.fcntl(self.stdout, fcntl.F_GETPIPE_SZ), DEFAULT_PIPE_BYTES)
 
     async def test_keeps_every_small_write(self) -> None:
         pieces = [b"%d\n" % number for number in range(50_000)]

@@ -35,7 +35,7 @@ export const FORBIDDEN_TERMS: readonly ForbiddenTerm[] = [
   { term: 'a look|looks at|look at|looked at|looking at', instead: 'reads, checks, examines' },
   { term: 'looks', instead: 'checks, polls, probes', allowed: /looks[ _](for|up|like|it up|nothing up|a price up)/i },
   { term: 'put off|puts off|putting off', instead: 'postpone, reschedule' },
-  { term: 'usual', instead: 'default, standard, typical', allowed: /USUAL_(MASK|PIPE_BYTES)/ },
+  { term: 'usual', instead: 'default, standard, typical' },
   { term: 'fact|facts', instead: 'event, payload, value; name what it is' },
   { term: 'stand still|stands still|stood still|standing still', instead: 'stalls, hangs' },
   { term: 'runs wild|run wild|gone wild', instead: 'runaway (process)' },

@@ -59,14 +59,19 @@ it('modes, times, empty folders, links, positions and the arguments of the shell
   }
   const restored = JSON.parse((await to.supervisor.call('POST', '/restore', snapshot.body)).body.toString()) as { lost: Lost[] }
   expect(restored.lost.map(({ what }) => what)).not.toContain('file attributes')
-  const shell = await to.supervisor.run('./go.sh; cat latest | head -1; stat -c %Y go.sh; ls -d out/logs /tmp/cache/empty; echo "$1-$2-$#"; limit=6', {
-    language: 'bash',
-  })
+  const shell = await to.supervisor.run(
+    './go.sh; cat latest | head -1; stat -c %Y go.sh; ls -d out/logs /tmp/cache/empty; echo "$1-$2-$#"; limit=6',
+    {
+      language: 'bash',
+    },
+  )
   expect(shell.stdout).toBe('it runs\n#!/bin/sh\n1000000000\n/tmp/cache/empty\nout/logs\na b-c-2\n')
   expect(shell.text('stderr')).toContain('limit: readonly variable')
   const python = await to.supervisor.run('print(lines.readline())')
   expect(python.stdout).toBe('two\n\n')
-  const settings = await to.supervisor.run('import gc\nprint(sys.argv, logging.root.manager.disable, gc.isenabled(), In[-4][:5])\n%greet you')
+  const settings = await to.supervisor.run(
+    'import gc\nprint(sys.argv, logging.root.manager.disable, gc.isenabled(), In[-4][:5])\n%greet you',
+  )
   expect(settings.stdout).toBe("['tool', '-v'] 20 False _ + 1\nhello you\n")
   // A changed mode or time is no changed file.
   expect([...shell.done.files, ...python.done.files]).toEqual([])

@@ -138,8 +138,8 @@ def _name_unsaved(connection: sqlite3.Connection, cursor: sqlite3.Cursor) -> Non
     collations = "SELECT name FROM pragma_collation_list"
     with contextlib.closing(sqlite3.connect(":memory:")) as fresh:
         for part, query in (("SQL functions", functions), ("SQL collations", collations)):
-            usual = set(fresh.execute(query))
-            names = sorted(str(row[0]) for row in cursor.execute(query).fetchall() if row not in usual)
+            standard = set(fresh.execute(query))
+            names = sorted(str(row[0]) for row in cursor.execute(query).fetchall() if row not in standard)
             if names:
                 partial_losses.note(part, f"Functions of Python in SQL cannot be saved. Create them again: {_listed(names)}")
     tables = [str(row[0]) for row in cursor.execute("SELECT name FROM sqlite_temp_schema WHERE type IN ('table', 'view')")]
@@ -182,8 +182,8 @@ def _connect_arguments(engine: Any) -> dict[str, Any] | None:
     if getattr(creator, "__module__", "") != "sqlalchemy.engine.create" or "cparams" not in names:
         return None
     given = creator.__closure__[names.index("cparams")].cell_contents
-    _, usual = engine.dialect.create_connect_args(engine.url)
-    return {name: value for name, value in given.items() if name not in usual or usual[name] != value}
+    _, standard = engine.dialect.create_connect_args(engine.url)
+    return {name: value for name, value in given.items() if name not in standard or standard[name] != value}
 
 
 def _has_listener(listeners: Any) -> bool:

@@ -22,7 +22,7 @@ MAX_BYTES = 2 * 1024 * 1024
 _ENTRY_BYTES = 32
 _MAX_NAMED = 20
 # Of a file whose content alone is restored.
-_USUAL_MODE = 0o644
+_DEFAULT_MODE = 0o644
 
 
 class Link(NamedTuple):
@@ -39,8 +39,8 @@ class Attributes(NamedTuple):
     size: int | None
 
     @property
-    def is_usual(self) -> bool:
-        return self.size is not None and self.mode == _USUAL_MODE
+    def is_default(self) -> bool:
+        return self.size is not None and self.mode == _DEFAULT_MODE
 
 
 class FileAttributes:
@@ -71,12 +71,12 @@ class FileAttributes:
         """Returns those beyond the limits. Files of which only the time would be kept are the first to be left out, without a name."""
         count = size = 0
         refused, left_out = [], set()
-        for index, entry in sorted(enumerate(found), key=lambda item: isinstance(item[1], Attributes) and item[1].is_usual):
+        for index, entry in sorted(enumerate(found), key=lambda item: isinstance(item[1], Attributes) and item[1].is_default):
             size += sum(len(os.fsencode(text)) for text in entry if isinstance(text, str)) + _ENTRY_BYTES
             count += 1
             if count > MAX_KEPT or size > MAX_BYTES:
                 left_out.add(index)
-                if isinstance(entry, Link) or not entry.is_usual:
+                if isinstance(entry, Link) or not entry.is_default:
                     refused.append(entry)
         for index, entry in enumerate(found):
             if index not in left_out:

@@ -24,7 +24,7 @@ from .logging_state import LoggingState
 
 _SKIPPED_VARIABLES = frozenset(("PWD", "OLDPWD", "_", "COLUMNS", "LINES"))
 
-_USUAL_MASK = 0o022
+_DEFAULT_MASK = 0o022
 
 # Variables may refer to these files, and to modules that are found by this path.
 FIRST_PARTS = ("temporary files", "folders and links", "sys.path")
@@ -121,9 +121,9 @@ def _folder() -> str | None:
 
 
 def _mask() -> int | None:
-    mask = os.umask(_USUAL_MASK)
+    mask = os.umask(_DEFAULT_MASK)
     os.umask(mask)
-    return None if mask == _USUAL_MASK else mask
+    return None if mask == _DEFAULT_MASK else mask
 
 
 def _enter_folder(folder: str) -> None:
