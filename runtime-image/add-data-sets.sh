@@ -13,6 +13,8 @@ cp -r $cache/tokenizers/punkt_tab $nltk/tokenizers/
 cp /usr/local/lib/python3.13/dist-packages/vaderSentiment/vader_lexicon.txt /tmp/data/vader_lexicon/
 (cd /tmp/data && python3 -m zipfile -c $nltk/sentiment/vader_lexicon.zip vader_lexicon)
 cp /usr/share/wordnet/* $nltk/corpora/wordnet/
+# The same counts in an order that NLTK does not read.
+rm $nltk/corpora/wordnet/cntlist
 # Debian's package lacks the table of lexicographer files: number, name, part of speech (lexnames(5WN) of WordNet 3.0).
 number=0
 for name in adj.all adj.pert adv.all noun.Tops noun.act noun.animal noun.artifact noun.attribute noun.body noun.cognition \
