@@ -50,8 +50,19 @@ library = next(iter(glob.glob("/lib/*/libm.so.6") + glob.glob("/usr/lib/*/libm.s
   [
     'download tools',
     'network tools of the image',
-    py`import shutil; print([p for p in ("curl", "wget", "nc", "ncat", "socat", "ssh", "perl", "gcc", "cc", "dig", "nslookup", "ping", "ip", "apt", "dpkg-deb", "gdb", "strace") if shutil.which(p)])`,
+    py`import shutil; print([p for p in ("wget", "nc", "ncat", "socat", "ssh", "perl", "gcc", "cc", "dig", "nslookup", "ping", "ip", "apt", "dpkg-deb", "gdb", "strace") if shutil.which(p)])`,
     /^\[('dpkg-deb')?\]\n$/,
+  ],
+  [
+    'curl',
+    'curl to the gateway and to a name',
+    py`
+import shutil
+if shutil.which("curl") is None: print("refused")
+else:
+    codes = [subprocess.run(["curl", "-sS", "-m", "5", url], capture_output=True).returncode for url in (f"http://{T.gateway}:{T.port}/{T.token}", f"http://example.com/{T.token}")]
+    print("refused" if all(codes) else codes)`,
+    'refused',
   ],
   [
     'pip',
