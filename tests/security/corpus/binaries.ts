@@ -58,11 +58,12 @@ library = next(iter(glob.glob("/lib/*/libm.so.6") + glob.glob("/usr/lib/*/libm.s
     'curl to the gateway and to a name',
     py`
 import shutil
-if shutil.which("curl") is None: print("refused")
+if shutil.which("curl") is None: print("no curl")
 else:
     codes = [subprocess.run(["curl", "-sS", "-m", "5", url], capture_output=True).returncode for url in (f"http://{T.gateway}:{T.port}/{T.token}", f"http://example.com/{T.token}")]
     print("refused" if all(codes) else codes)`,
-    'refused',
+    // The image slim has none.
+    /^(refused|no curl)\n$/,
   ],
   [
     'pip',
