@@ -134,6 +134,12 @@ asyncio.run(asyncio.sleep(60))`
     })
     const other = await warm.supervisor.run('import torch')
     expect(other.error?.value).toContain('Similar: sklearn')
+    const larger = await warm.supervisor.run('import polars')
+    expect(larger.error?.value).toContain('The image `full` has it, if this server offers that image. Similar: pandas.')
+    const another = await warm.supervisor.run('import pint')
+    expect(another.error?.value).not.toContain('Similar')
+    const library = await warm.supervisor.run('import pandas as pd\npd.DataFrame({"a": [1]}).to_hdf("a.h5", key="a")')
+    expect(library.error).toMatchObject({ name: 'ImportError', value: expect.stringContaining('`tables` is not installed') as string })
     const part = await warm.supervisor.run('import pandas.nothing')
     expect(part.error?.value).toBe("No module named 'pandas.nothing'")
     const handled = await warm.supervisor.run(

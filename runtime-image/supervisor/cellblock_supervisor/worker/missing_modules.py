@@ -10,30 +10,65 @@ import sys
 from ..config import WHEELHOUSE_DIR
 
 _MAX_SIMILAR = 3
+# A library's error, that of the module that it tried, and one between them.
+_MAX_CAUSES = 3
+# Names less alike than this are other words: `pint` is no `pprint`.
+_MIN_LIKENESS = 0.82
+# Modules of the larger images, in lower case: a container can name another image.
+_IMAGES = {
+    "standard": frozenset(
+        """
+        bs4 cairosvg chardet cv2 docx duckdb faker fastapi flask fpdf h5py html5lib httpx imageio imblearn ipywidgets lightgbm lxml markdown mplfinance
+        nbconvert nltk odf openpyxl pdfplumber pptx pyarrow pydantic pypdf pypdf2 pypdfium2 pytest qrcode rapidfuzz regex reportlab requests rich skimage
+        sqlalchemy statsmodels textblob tqdm uvicorn wordcloud xarray xgboost xlrd xlsxwriter yaml
+        """.split()
+    ),
+    "full": frozenset(
+        """
+        aiohttp altair arch bio bokeh catboost category_encoders cvxpy folium gensim geopandas graphviz h3 igraph librosa lifelines mlxtend numba numexpr
+        optuna ortools plotnine pmdarima polars prophet pulp pypandoc pytesseract pyvis shap tables umap vl_convert weasyprint
+        """.split()
+    ),
+}
 # By purpose, where the names are not alike.
 _ALTERNATIVES = {
+    "ace_tools": ("pandas",),
+    "aiohttp": ("httpx", "requests"),
     "altair": ("plotly", "seaborn"),
     "bokeh": ("plotly", "matplotlib"),
+    "caas_jupyter_tools": ("pandas",),
     "camelot": ("pdfplumber",),
     "catboost": ("lightgbm", "xgboost", "sklearn"),
     "cv2": ("skimage", "PIL"),
     "dask": ("pandas",),
+    "docx2txt": ("docx",),
     "fitz": ("pypdf", "pdfplumber", "pypdfium2"),
     "fuzzywuzzy": ("thefuzz", "rapidfuzz"),
     "geopandas": ("shapely", "plotly"),
     "keras": ("sklearn",),
+    "levenshtein": ("rapidfuzz", "difflib"),
+    "librosa": ("soundfile", "scipy"),
+    "lifelines": ("statsmodels",),
     "lightgbm": ("xgboost", "sklearn"),
     "mammoth": ("docx",),
     "markitdown": ("docx", "pptx", "pdfplumber"),
     "modin": ("pandas",),
+    "moviepy": ("imageio", "cv2"),
+    "netcdf4": ("xarray", "h5py"),
+    "pdfkit": ("reportlab", "fpdf"),
     "polars": ("pandas",),
     "pymupdf": ("pypdf", "pdfplumber", "pypdfium2"),
+    "pyzbar": ("cv2",),
+    "segno": ("qrcode",),
     "skimage": ("PIL", "scipy"),
     "statsmodels": ("scipy", "sklearn"),
     "tabula": ("pdfplumber",),
     "tensorflow": ("sklearn",),
     "torch": ("sklearn",),
+    "weasyprint": ("reportlab", "fpdf"),
+    "websockets": ("httpx",),
     "xgboost": ("lightgbm", "sklearn"),
+    "xhtml2pdf": ("reportlab", "fpdf"),
 }
 # Packages whose module has another name and whose installed variant has another name too.
 _MODULES = {
@@ -53,12 +88,24 @@ _MODULES = {
 
 
 def explain(error: BaseException) -> None:
-    """Completes the message of a ModuleNotFoundError; leaves every other exception as it is."""
-    if not isinstance(error, ModuleNotFoundError) or not error.name or " is not installed and " in str(error):
+    """Completes the message of a failed import, also where a library raised its own error for it; leaves every other exception as it is."""
+    missing = _missing(error)
+    if missing is None or not isinstance(error, ImportError) or " is not installed and " in str(error):
         return
-    name = error.name.partition(".")[0]
+    name = missing.partition(".")[0]
     if not is_installed(name):
-        error.msg = f"{error.msg}. {sentence(name)}"
+        error.msg = f"{str(error.msg).removesuffix('.')}. {sentence(name)}"
+
+
+def _missing(error: BaseException | None) -> str | None:
+    """The module whose absence caused an error; None if it has another cause."""
+    for _ in range(_MAX_CAUSES):
+        if isinstance(error, ModuleNotFoundError):
+            return error.name
+        if not isinstance(error, ImportError):
+            return None
+        error = error.__cause__ or error.__context__
+    return None
 
 
 def module_of(distribution: str) -> str | None:
@@ -79,7 +126,8 @@ def sentence(name: str) -> str:
         return f"`{name}` is not installed. `pip install {name}` installs it from the wheelhouse of this sandbox."
     found = similar(name)
     hint = f" Similar: {', '.join(found)}." if found else ""
-    return f"`{name}` is not installed and this sandbox has no network, so it cannot be installed.{hint}"
+    image = next((f" The image `{image}` has it, if this server offers that image." for image, names in _IMAGES.items() if name.lower() in names), "")
+    return f"`{name}` is not installed and this sandbox has no network, so it cannot be installed.{image}{hint}"
 
 
 def wheels() -> set[str]:
@@ -104,5 +152,5 @@ def is_installed(name: str) -> bool:
 def similar(name: str) -> list[str]:
     alternatives = [other for other in _ALTERNATIVES.get(name.lower(), ()) if is_installed(other)]
     names = {module.name for module in pkgutil.iter_modules()} | sys.stdlib_module_names
-    alike = difflib.get_close_matches(name, [other for other in names if not other.startswith("_") and other != name], _MAX_SIMILAR, 0.7)
+    alike = difflib.get_close_matches(name, [other for other in names if not other.startswith("_") and other != name], _MAX_SIMILAR, _MIN_LIKENESS)
     return list(dict.fromkeys([*alternatives, *alike]))[:_MAX_SIMILAR]
