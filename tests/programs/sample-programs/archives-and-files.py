@@ -89,3 +89,11 @@ print("written")
 #| next
 %%bash
 cat log.txt
+
+# %% caches of pytest and Jupyter are no results
+#| files-only: kept.txt
+import os
+for folder in (".pytest_cache/v", ".ipynb_checkpoints", "__pycache__"):
+    os.makedirs(folder, exist_ok=True)
+    open(f"{folder}/note", "w").close()
+open("kept.txt", "w").close()

@@ -16,8 +16,8 @@ MAX_LISTED_BYTES = 4 * 1024 * 1024
 # Reasons of the entry `.`: not every entry was examined; not every skipped entry is named.
 TOO_MANY, TOO_MANY_SKIPPED = "too_many", "too_many_skipped"
 
-# Python's bytecode caches are no results.
-BYTECODE_FOLDER = "__pycache__"
+# Caches of Python, pytest and Jupyter are no results.
+CACHE_FOLDERS = frozenset(("__pycache__", ".pytest_cache", ".ipynb_checkpoints"))
 
 # The unit of st_blocks.
 _BLOCK_BYTES = 512
@@ -97,7 +97,7 @@ def scan(root: int) -> dict[str, list[list[object]]]:
 def _walk(folder: int, prefix: str, depth: int) -> Iterator[tuple[str, os.stat_result | None, str | None]]:
     with os.scandir(folder) as entries:
         for entry in entries:
-            if entry.name.startswith(paths.UPLOAD_PREFIX) or (entry.name == BYTECODE_FOLDER and entry.is_dir(follow_symlinks=False)):
+            if entry.name.startswith(paths.UPLOAD_PREFIX) or (entry.name in CACHE_FOLDERS and entry.is_dir(follow_symlinks=False)):
                 continue
             path = prefix + entry.name
             if depth + 1 > paths.MAX_DEPTH or paths.segments(path) is None:
