@@ -182,6 +182,50 @@ describe('a figure of plotly', () => {
       })
   })
 
+  it.each([
+    [
+      'heatmap',
+      'go.Heatmap(z=[[1, 2], [3, 4]], x=["a", "b"], y=["u", "v"])',
+      { points: 4, categories: ['u, a', 'u, b', 'v, a', 'v, b'], values: [1, 2, 3, 4] },
+    ],
+    ['heatmap', 'go.Heatmap(z=np.eye(2))', { points: 4, categories: ['0, 0', '0, 1', '1, 0', '1, 1'], values: [1, 0, 0, 1] }],
+    [
+      'sankey',
+      'go.Sankey(node={"label": ["a", "b"]}, link={"source": [0], "target": [1], "value": [7]})',
+      { points: 1, categories: ['a → b'], values: [7] },
+    ],
+    ['scatterpolar', 'go.Scatterpolar(r=[1, 2], theta=["n", "e"])', { points: 2, categories: ['n', 'e'], values: [1, 2] }],
+    ['indicator', 'go.Indicator(value=4, delta={"reference": 3})', { points: 2, categories: ['value', 'reference'], values: [4, 3] }],
+    [
+      'table',
+      'go.Table(header={"values": ["k", "v"]}, cells={"values": [["a", "b"], [1, 2]]})',
+      { points: 2, values: ['k: a; v: 1', 'k: b; v: 2'] },
+    ],
+    ['pie', 'go.Icicle(labels=["a"], parents=[""], values=[2])', { points: 1, categories: ['a'], values: [2] }],
+    ['choropleth', 'go.Choropleth(locations=["FRA"], z=[5])', { points: 1, categories: ['FRA'], values: [5] }],
+    ['scattermap', 'go.Scattermap(lat=[1], lon=[2])', { points: 1, x: [2], y: [1] }],
+    ['scatter3d', 'go.Scatter3d(x=[1], y=[2], z=[3])', { points: 1, values: ['x: 1; y: 2; z: 3'] }],
+    ['parcoords', 'go.Parcoords(dimensions=[{"label": "p", "values": [1, 2]}])', { points: 2, values: ['p: 1', 'p: 2'] }],
+  ])('has the data of a trace of the type %s: %s', async (kind, trace, series) => {
+    const [bundle] = await shown(`import numpy as np, plotly.graph_objects as go\ngo.Figure(${trace}).show()`)
+    expect(bundle?.[CHART]).toMatchObject({ charts: [{ kind, series: [{ kind, ...series }], unread: [] }] })
+  })
+
+  it('is shown here by renderers that would open a browser or write a page', async () => {
+    const run = await sandbox.supervisor.run(`
+import os, plotly.express as px, plotly.io as pio
+for name in ("browser", "iframe", "notebook"):
+    px.bar(y=[1]).show(renderer=name)
+print(os.path.exists("iframe_figures"))`)
+    expect(run.stdout).toBe('False\n')
+    expect(run.of('display').map((event) => Object.keys(event['data'] as object).includes(PLOTLY))).toEqual([true, true, true])
+  })
+
+  it('accepts the choice of a drawing program that earlier versions had', async () => {
+    const code = `import inspect, plotly.graph_objects as go\ntry: go.Figure().to_image(format="nothing", engine="kaleido")\nexcept Exception as error: print("engine" in str(error))`
+    expect((await sandbox.supervisor.run(code)).stdout).toBe('False\n')
+  })
+
   it('has the same additions by whichever renderer the code names', async () => {
     const bundles = await shown(`
 import plotly.express as px, plotly.io as pio

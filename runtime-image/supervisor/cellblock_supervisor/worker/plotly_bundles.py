@@ -1,16 +1,21 @@
 """Completes the MIME bundle of a Plotly figure: a line of text, HTML, the chart's data, and a picture where the image can draw one."""
 
 import base64
+import functools
 import types
+from collections.abc import Callable
 from typing import Any
 
-from . import chart_data, picture_budget
+from . import chart_data, picture_budget, plotly_series
 
 # One needs about a second of processor time. Other programs of the machine can slow it down.
 _PICTURE_SECONDS = 60
 _MAX_DRAWN_POINTS = 10_000
 _MAX_SHOWN_SERIES = 6
 _MAX_REASON_CHARACTERS = 300
+# Renderers that open a page, in a browser or in a file, and the one that shows the figure here.
+_PAGES = ("browser", "chrome", "chromium", "firefox", "iframe", "iframe_connected", "notebook", "notebook_connected")
+_PLAIN = "plotly_mimetype"
 _initial_renderer = ""
 
 
@@ -24,8 +29,27 @@ def install(module: types.ModuleType) -> None:
     for name, renderer in list(renderers.items()):
         if isinstance(renderer, MimetypeRenderer):
             renderers[name] = _completed(renderer)
+    # The sandbox has no browser, and a page in a file would be a result of 5 MB.
+    for name in _PAGES:
+        if name in renderers:
+            renderers[name] = renderers[_PLAIN]
     # The default is kept as an object.
     renderers.default = _initial_renderer
+
+
+def accept_engine(module: types.ModuleType) -> None:
+    """Plotly 6 had a choice of programs that draw pictures, `engine="kaleido"`, which models still write. Called with the module of figures."""
+    kind = module.BaseFigure  # type: ignore[attr-defined]
+    for name in ("to_image", "write_image"):
+        setattr(kind, name, _without_engine(getattr(kind, name)))
+
+
+def _without_engine(method: Callable[..., Any]) -> Callable[..., Any]:
+    @functools.wraps(method)
+    def draw(self: Any, *arguments: Any, engine: object = None, **options: Any) -> Any:
+        return method(self, *arguments, **options)
+
+    return draw
 
 
 def _completed(renderer: Any) -> Any:
@@ -78,7 +102,8 @@ def _picture(figure: dict[str, Any]) -> str | None:
         import kaleido
     except ImportError:
         return None
-    points = sum((_series(trace) or {"points": 0})["points"] for trace in figure.get("data", []))
+    # The cells of a matrix are one picture.
+    points = sum((plotly_series.points(trace) or {"points": 0})["points"] for trace in figure.get("data", []))
     if points > _MAX_DRAWN_POINTS:
         raise ValueError(f"It has {points} points, and at most {_MAX_DRAWN_POINTS} are drawn at once. fig.write_image(path) draws more")
     if not picture_budget.take():
@@ -94,9 +119,9 @@ def describe(figure: dict[str, Any]) -> dict[str, object] | None:
     """The data in the form of `chart_data`: one chart with a series for each trace that has numbers."""
     series, unread = [], set()
     for trace in figure.get("data", [])[: chart_data.MAX_SERIES]:
-        found = _series(trace)
+        found = plotly_series.read(trace)
         if found is None:
-            unread.add(str(trace.get("type", "scatter")))
+            unread.add(plotly_series.kind_of(trace))
         else:
             series.append(found)
     if not series:
@@ -111,39 +136,6 @@ def describe(figure: dict[str, Any]) -> dict[str, object] | None:
     return {"title": None, "charts": [chart]}
 
 
-def _series(trace: dict[str, Any]) -> dict[str, Any] | None:
-    kind = trace.get("type", "scatter")
-    label = trace.get("name") or None
-    if kind in ("pie", "treemap", "sunburst", "funnelarea"):
-        values = _values(trace.get("values"))
-        names = _values(trace.get("labels"))
-        return None if values is None else {"kind": "pie", "label": label, "points": len(values), "categories": names or [], "values": values}
-    x, y = _values(trace.get("x")), _values(trace.get("y"))
-    if x is None and y is None:
-        return None
-    if kind == "bar":
-        is_upright = trace.get("orientation") != "h"
-        names, lengths = (x, y) if is_upright else (y, x)
-        lengths = lengths or []
-        names = names or list(range(len(lengths)))
-        orientation = "vertical" if is_upright else "horizontal"
-        return {"kind": "bar", "label": label, "orientation": orientation, "points": len(lengths), "categories": names, "values": lengths}
-    known = y if y is not None else x
-    shape = "line" if kind.startswith("scatter") and "lines" in str(trace.get("mode", "lines")) else kind.removesuffix("gl")
-    return {"kind": shape, "label": label, "points": len(known or []), "x": x if x is not None else list(range(len(known or []))), "y": y or []}
-
-
-def _values(array: Any) -> list[Any] | None:
-    """A list, or Plotly's typed array: `{"dtype", "bdata"}`."""
-    if array is None:
-        return None
-    if isinstance(array, dict) and "bdata" in array:
-        import numpy
-
-        return list(numpy.frombuffer(base64.b64decode(array["bdata"]), dtype=array["dtype"]).tolist())
-    return list(array)
-
-
 def _title(holder: Any) -> str | None:
     title = holder.get("title") if isinstance(holder, dict) else None
     text = title.get("text") if isinstance(title, dict) else title
@@ -155,8 +147,8 @@ def _line(figure: dict[str, Any]) -> str:
     traces = figure.get("data", [])
     parts = []
     for trace in traces[:_MAX_SHOWN_SERIES]:
-        found = _series(trace)
+        found = plotly_series.read(trace)
         name = f" {trace['name']!r}" if trace.get("name") else ""
-        parts.append(f"{trace.get('type', 'scatter')}{name}" + (f" ({found['points']} points)" if found else ""))
+        parts.append(f"{plotly_series.kind_of(trace)}{name}" + (f" ({found['points']} points)" if found else ""))
     more = f" and {len(traces) - _MAX_SHOWN_SERIES} more" if len(traces) > _MAX_SHOWN_SERIES else ""
     return f"Plotly figure{f' {title!r}' if title else ''}: {', '.join(parts) or 'no data'}{more}"

@@ -53,6 +53,7 @@ def install(formatter: DisplayFormatter) -> None:
     formatter.formatters[table_data.MIME].for_type_by_name(*_STYLER, lambda styler: table_data.describe(styler.data))
     formatter.formatters["text/plain"].for_type_by_name(*_STYLER, lambda styler, printer, _cycle: printer.text(repr(styler.data)))
     after_import("plotly.io._renderers", plotly_bundles.install)
+    after_import("plotly.basedatatypes", plotly_bundles.accept_engine)
     after_import("altair", lambda module: _adapter("altair_bundles").install(formatter, module))
     after_import("bokeh.io", lambda module: _adapter("bokeh_bundles").install(module))
     after_import("nltk.downloader", nltk_downloads.install)
