@@ -18,7 +18,7 @@ it("adds an operator's packages with locked hashes and a wheelhouse in their own
   const own = { name: 'own-test', debianPackages: [], wheels: folder, wheelhouse: folder, lock, digest: lock }
   const image = await ensureSandboxImage((line) => console.error(line), { own })
   const answer = 'import tiny_wheel; print(tiny_wheel.ANSWER)'
-  expect(await inImage(image, `python -c '${answer}'; ls /opt/wheels; pip list | grep tiny`)).toMatchObject({
+  expect(await inImage(image, `python -c '${answer}'; ls /opt/wheels; pip freeze | grep tiny`)).toMatchObject({
     code: 0,
     stdout: '42\ntiny_wheel-1.0-py3-none-any.whl\ntiny-wheel==1.0\n',
   })
