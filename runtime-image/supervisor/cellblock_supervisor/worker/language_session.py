@@ -6,13 +6,16 @@ reads live. Cells and answers travel over two pipes. An answer ends with a null 
 
 import contextlib
 import dataclasses
+import fcntl
 import json
 import os
 import shlex
 import shutil
 import signal
 import subprocess
+import sys
 import tempfile
+import termios
 
 from ..config import DATA_DIR
 from . import r_session, shell_state
@@ -114,6 +117,11 @@ class _Session:
         answer = bytes(self._rest[:end]).decode("utf-8", "replace")
         del self._rest[: end + 1]
         return answer
+
+    @property
+    def has_unread_cell(self) -> bool:
+        """True if the program ended before it had read its last cell, which therefore did not run."""
+        return int.from_bytes(fcntl.ioctl(self._cells, termios.FIONREAD, bytes(4)), sys.byteorder) > 0
 
     def interrupt(self) -> None:
         """A program that does not answer an interrupt ends with everything that it started."""
@@ -232,9 +240,10 @@ class LanguageSessions:
             del self._sessions[language]
             raise SessionError("KeyboardInterrupt", f"The {language} session was interrupted and ended; its variables are lost.") from None
         except (EOFError, BrokenPipeError) as error:
+            ran_cell = isinstance(error, EOFError) and not session.has_unread_cell
             code = session.end()
             del self._sessions[language]
-            if code == 0 and isinstance(error, EOFError):
+            if code == 0 and ran_cell:
                 raise _CleanExit(language) from None
             raise SessionError("SessionEnded", f"The {language} session ended with code {code}; its variables are lost.") from None
         except BaseException:
