@@ -7,7 +7,6 @@ import sys
 
 from . import worker_identity
 from .config import EXIT_BAD_CONFIG, ConfigError, load_config
-from .files import helper
 from .worker.drop_privileges import hide_memory, return_memory_early
 
 
@@ -28,9 +27,6 @@ def main() -> None:
     # What cannot be done here is found by the self-test.
     with contextlib.suppress(OSError):
         worker_identity.write()
-    gc.freeze()
-    # The helper is forked before the imports of a supervisor, so that its memory does not hold them.
-    files = helper.start()
     # asyncio would load OpenSSL, which takes 1 MB. The supervisor opens no TLS connection.
     sys.modules["ssl"] = None  # type: ignore[assignment]
     import asyncio
@@ -41,7 +37,7 @@ def main() -> None:
     with contextlib.suppress(OSError):
         terminals.close_to_worker()
     gc.freeze()
-    code = asyncio.run(serving.run(config, files))
+    code = asyncio.run(serving.run(config))
     sys.stderr.flush()
     os._exit(code)
 

@@ -1,4 +1,4 @@
-"""The parts of one sandbox and its start: files helper, control port, self-test, zygote, kernel."""
+"""The parts of one sandbox and its start: control port, self-test, zygote, files helper, kernel."""
 
 import asyncio
 import os
@@ -17,6 +17,7 @@ from .execution.zygote_client import ZygoteExitedError
 from .files.client import FilesClient
 from .files.tracker import FileTracker
 from .refusal_codes import refusal_code
+from .worker.drop_privileges import unmap_used_code
 
 _IDLE_CHECK_SECONDS = 0.5
 
@@ -24,17 +25,17 @@ _IDLE_CHECK_SECONDS = 0.5
 class Sandbox:
     """`decided` is set when the state is `ready` or `refused`."""
 
-    def __init__(self, config: Config, files: FilesClient) -> None:
+    def __init__(self, config: Config) -> None:
         self.config = config
         self.state = "starting"
         self.refused: list[str] = []
         self.decided = asyncio.Event()
         self.finished: asyncio.Future[int] = asyncio.get_running_loop().create_future()
         self._boot_nonce = os.urandom(18).hex()
-        self.files = files
-        self.tracker = FileTracker(files)
         self.cgroup = Cgroup()
         self.kernel = KernelHost(config.limits, self.cgroup, self._on_unusable)
+        self.files = FilesClient(self.kernel.fork_files_helper)
+        self.tracker = FileTracker(self.files)
         self.registry = Registry(self.kernel, self.tracker, self.cgroup, config.limits)
         self.commands = Commands(self.kernel, self.tracker, self.cgroup, config.limits)
         self.kernel.spared_sessions = self.commands.sessions
@@ -49,11 +50,11 @@ class Sandbox:
             if self.refused:
                 self._refuse()
                 return
-            # The helper answers after it has copied matplotlib's font cache, which the preload reads.
-            await self.files.scan()
             failed = await self.kernel.preload(self.config.limits.preload)
             if failed:
                 print(f"cellblock: could not preload {', '.join(failed)}", file=sys.stderr)
+            # Starts the helper, whose memory the zygote shares from here on.
+            await self.files.scan()
             await self.kernel.start()
             if self.config.limits.preload:
                 await self.registry.warm_up_kernel()
@@ -66,6 +67,7 @@ class Sandbox:
             self._on_unusable("the supervisor failed while it started")
             return
         self._watch_memory()
+        unmap_used_code()
         self.state = "ready"
         self.decided.set()
 

@@ -7,18 +7,16 @@ import signal
 import sys
 
 from .config import EXIT_BAD_CONFIG, Config
-from .files import helper
-from .files.client import FilesClient
 from .http.routes import dispatch
 from .http.server import listen
 from .sandbox import Sandbox
 from .signing import Verifier
 
 
-async def run(config: Config, files: helper.Started) -> int:
+async def run(config: Config) -> int:
     """Returns the exit code."""
     loop = asyncio.get_running_loop()
-    sandbox = Sandbox(config, FilesClient(files))
+    sandbox = Sandbox(config)
     loop.add_signal_handler(signal.SIGCHLD, _reap)
     for number in (signal.SIGTERM, signal.SIGINT):
         loop.add_signal_handler(number, sandbox.stop)

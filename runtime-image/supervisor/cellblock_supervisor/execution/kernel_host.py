@@ -97,6 +97,10 @@ class KernelHost:
         """Imports modules for all kernels; returns those that failed. Raises ZygoteExitedError."""
         return await self.zygote.preload(modules)
 
+    async def fork_files_helper(self, control: int) -> int:
+        """Returns the process id of a new files helper that serves `control`. Raises OSError or ZygoteExitedError."""
+        return await self.zygote.fork("files", self.rlimits(), [control])
+
     async def start(self, timeout_seconds: float = START_TIMEOUT_SECONDS) -> None:
         """Starts a kernel and waits until it answers; raises OSError, ZygoteExitedError or TimeoutError."""
         self.generation += 1

@@ -1,14 +1,15 @@
 """The supervisor's side of the files helper: one request at a time, descriptors checked before they are trusted."""
 
 import asyncio
+import contextlib
 import json
 import os
 import signal
 import socket
 import stat
+from collections.abc import Awaitable, Callable
 
 from .. import packets
-from . import helper
 
 # A helper that takes longer (for at most some ten thousand entries) is stuck and is replaced.
 TIMEOUT_SECONDS = 20.0
@@ -24,9 +25,12 @@ class FileError(Exception):
 
 
 class FilesClient:
-    def __init__(self, started: helper.Started) -> None:
+    def __init__(self, fork: Callable[[int], Awaitable[int]]) -> None:
+        """`fork(fd)` starts a helper that serves the other end of a socket, and returns its process id."""
         self._lock = asyncio.Lock()
-        self._use(started)
+        self._fork = fork
+        self._pid = 0
+        self._socket: socket.socket | None = None
 
     async def scan(self) -> dict[str, list[list[object]]]:
         reply, _ = await self._ask({"op": "scan"})
@@ -57,32 +61,33 @@ class FilesClient:
         async with self._lock:
             for attempt in (1, 2):
                 try:
+                    helper = self._socket or await self._start()
                     async with asyncio.timeout(TIMEOUT_SECONDS):
-                        reply, fd = await self._exchange(json.dumps(request).encode())
+                        reply, fd = await self._exchange(helper, json.dumps(request).encode())
                     break
                 except (TimeoutError, OSError, EOFError, ValueError):
-                    self._replace()
+                    self._end()
                     if attempt == 2 or request["op"] == "commit":
                         raise FileError("EIO", "the files helper does not answer") from None
         if "error" in reply:
             raise FileError(str(reply["error"]), str(reply.get("reason", "")))
         return reply, fd
 
-    async def _exchange(self, request: bytes) -> tuple[dict[str, object], int]:
+    async def _exchange(self, helper: socket.socket, request: bytes) -> tuple[dict[str, object], int]:
         loop = asyncio.get_running_loop()
-        self._socket.send(request)
+        helper.send(request)
         assembler = packets.Assembler(max_bytes=32 * 1024 * 1024)
         received = -1
         while True:
             readable = loop.create_future()
-            loop.add_reader(self._socket, lambda: readable.done() or readable.set_result(None))
+            loop.add_reader(helper, lambda: readable.done() or readable.set_result(None))
             try:
                 await readable
             finally:
-                loop.remove_reader(self._socket)
+                loop.remove_reader(helper)
             while True:
                 try:
-                    packet, fds, _, _ = socket.recv_fds(self._socket, packets.PACKET_BYTES, 1)
+                    packet, fds, _, _ = socket.recv_fds(helper, packets.PACKET_BYTES, 1)
                 except BlockingIOError:
                     break
                 if not packet:
@@ -93,17 +98,26 @@ class FilesClient:
                 if whole is not None:
                     return json.loads(whole), received
 
-    def _replace(self) -> None:
-        self._socket.close()
+    async def _start(self) -> socket.socket:
+        ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+        ours.setblocking(False)
         try:
-            os.kill(self._pid, signal.SIGKILL)
-        except ProcessLookupError:
-            pass
-        self._use(helper.start())
+            with theirs:
+                self._pid = await self._fork(theirs.fileno())
+        except BaseException:
+            ours.close()
+            raise
+        self._socket = ours
+        return ours
 
-    def _use(self, started: helper.Started) -> None:
-        self._pid, self._socket = started
-        self._socket.setblocking(False)
+    def _end(self) -> None:
+        """Ends a helper that failed. The next request starts another one."""
+        if self._socket is None:
+            return
+        self._socket.close()
+        self._socket = None
+        with contextlib.suppress(ProcessLookupError):
+            os.kill(self._pid, signal.SIGKILL)
 
 
 def _regular(fd: int) -> int:

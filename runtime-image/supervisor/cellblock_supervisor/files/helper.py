@@ -1,4 +1,4 @@
-"""The files helper: a forked process that accesses files with the worker's rights, for the supervisor.
+"""The files helper: a process that accesses files with the worker's rights, for the supervisor. The zygote forks it, so that both share memory.
 
 Only its file-system UID is the worker's: a fault here opens nothing that user code could not open itself. Its other UIDs are separate,
 so the worker can neither stop, slow, trace nor kill it. Files travel to the supervisor as descriptors.
@@ -11,13 +11,11 @@ import os
 import signal
 import socket
 import struct
-from typing import NamedTuple
 
 from .. import packets
-from ..config import DATA_DIR, HELPER_UID, HOME_DIR, INSTALL_DIR, IS_GVISOR, WORKER_GID, WORKER_UID
-from ..worker import seccomp
+from ..config import DATA_DIR, HELPER_UID, IS_GVISOR, WORKER_GID, WORKER_UID
+from ..worker import descriptors, seccomp
 from ..worker.drop_privileges import hide_memory
-from ..worker.environment import WORKER_MPL_DIR
 from . import paths, walk
 
 _PR_SET_PDEATHSIG, _PR_SET_KEEPCAPS = 1, 8
@@ -60,7 +58,7 @@ class Helper:
         self._number += 1
         for packet in packets.fragments(self._number, json.dumps(reply, separators=(",", ":"), ensure_ascii=False).encode()):
             if fd >= 0:
-                socket.send_fds(self._control, [packet], [fd])
+                descriptors.send(self._control, packet, fd)
                 os.close(fd)
                 fd = -1
             else:
@@ -161,45 +159,8 @@ def _set_capabilities(libc: ctypes.CDLL, mask: int) -> None:
         raise OSError(ctypes.get_errno(), "capabilities could not be set")
 
 
-def _copy_font_cache() -> None:
-    """Matplotlib needs a writable folder for its font cache; without the image's copy it would build it again."""
-    try:
-        os.makedirs(WORKER_MPL_DIR, exist_ok=True)
-        for folder in (HOME_DIR, os.path.dirname(WORKER_MPL_DIR), WORKER_MPL_DIR):
-            os.chmod(folder, 0o770)
-        for name in os.listdir(f"{INSTALL_DIR}/mplcache"):
-            with open(f"{INSTALL_DIR}/mplcache/{name}", "rb") as source, open(f"{WORKER_MPL_DIR}/{name}", "wb") as target:
-                while os.sendfile(target.fileno(), source.fileno(), None, 1 << 20):
-                    pass
-    except OSError:
-        # Without a writable home only speed is lost.
-        pass
-
-
-class Started(NamedTuple):
-    pid: int
-    # The supervisor's end.
-    control: socket.socket
-
-
-def start() -> Started:
-    """Forks the helper. Call before any thread starts."""
-    ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
-    pid = os.fork()
-    if pid != 0:
-        theirs.close()
-        return Started(pid, ours)
-    try:
-        signal.set_wakeup_fd(-1)
-        for number in (signal.SIGTERM, signal.SIGINT, signal.SIGCHLD):
-            signal.signal(number, signal.SIG_DFL)
-        keep = os.dup2(theirs.fileno(), 3) if theirs.fileno() != 3 else 3
-        os.closerange(4, 4096)
-        os.chdir("/")
-        _become_helper()
-        os.environ["HOME"] = HOME_DIR
-        _copy_font_cache()
-        Helper(socket.socket(fileno=keep)).serve()
-    finally:
-        os._exit(70)
-    raise AssertionError
+def main(control: int) -> None:
+    """Serves one end of a socket of packets, in a process that the zygote forked. Does not return."""
+    os.chdir("/")
+    _become_helper()
+    Helper(socket.socket(fileno=control)).serve()

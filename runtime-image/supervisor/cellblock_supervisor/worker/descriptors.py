@@ -1,6 +1,6 @@
-"""Receives descriptors over a Unix socket by the system's own call.
+"""Passes descriptors over a Unix socket by the system's own calls.
 
-The loopback library replaces `recvmsg` for the whole process and expects its own data beside descriptors. The supervisor, which sends them, does not have it.
+The loopback library replaces `recvmsg` and `sendmsg` for the whole process and puts its own data beside descriptors. The supervisor does not have it.
 """
 
 import array
@@ -8,6 +8,7 @@ import ctypes
 import errno
 import os
 import socket
+import struct
 
 _libc = ctypes.CDLL("libc.so.6", use_errno=True)
 
@@ -53,3 +54,18 @@ def receive(sock: socket.socket, max_bytes: int, max_descriptors: int) -> tuple[
             body = control.raw[_HEADER_BYTES : header.length]
             found.frombytes(body[: len(body) - len(body) % found.itemsize])
     return data.raw[:count], list(found)
+
+
+def send(sock: socket.socket, data: bytes, descriptor: int) -> None:
+    """As `socket.send_fds` on a blocking socket, with one descriptor. Raises OSError."""
+    control = ctypes.create_string_buffer(socket.CMSG_SPACE(4))
+    header = _ControlHeader.from_buffer(control)
+    header.length, header.level, header.kind = socket.CMSG_LEN(4), socket.SOL_SOCKET, socket.SCM_RIGHTS
+    struct.pack_into("i", control, _HEADER_BYTES, descriptor)
+    text = ctypes.create_string_buffer(data, len(data))
+    part = _Part(ctypes.addressof(text), len(data))
+    message = _Message(None, 0, ctypes.pointer(part), 1, ctypes.addressof(control), len(control), 0)
+    while _libc.sendmsg(sock.fileno(), ctypes.byref(message), 0) < 0:
+        number = ctypes.get_errno()
+        if number != errno.EINTR:
+            raise OSError(number, os.strerror(number))

@@ -2,8 +2,8 @@
 
 It is a fresh program (not a fork of the supervisor), so no kernel inherits the supervisor's memory or environment. It has one
 thread and one descriptor: the socket over which the supervisor asks. Requests: kernel (with the channel, two output pipes and the socket for terminals),
-probe (with a result pipe), command (with its description, then standard input, output and error, or a terminal), waiting (with a socket over which
-the same descriptors follow when there is a command). Reports: started, exited, preloaded.
+probe (with a result pipe), files (with the socket of the files helper), command (with its description, then standard input, output and error, or a
+terminal), waiting (with a socket over which the same descriptors follow when there is a command). Reports: started, exited, preloaded.
 """
 
 import builtins
@@ -19,9 +19,11 @@ import traceback
 import types
 
 from ..config import DATA_DIR, INSTALL_DIR, WORKER_GID
+from ..files import helper
 from . import command, descriptors, loopback, seccomp
 from .drop_privileges import Rlimits, become_worker, change_identity, files_owned_by_worker, hide_memory, restrict, return_free_memory, unmap_used_code
 from .channel import Channel
+from .font_cache import copy_font_cache
 from .peak_memory import PeakMemory
 
 
@@ -111,6 +113,8 @@ class Zygote:
 def preload(modules: list[str]) -> list[str]:
     """Imports the modules that kernels share; returns those that failed, which does not prevent the start."""
     failed = []
+    with files_owned_by_worker():
+        copy_font_cache()
     # Arrow's allocator would start a thread, which kernels would not inherit.
     os.environ[_ARROW_ALLOCATOR] = "background_thread:false"
     importlib.import_module(f"{__package__}.prepared_kernel")
@@ -162,6 +166,10 @@ def _run_probe(fds: list[int], limits: Rlimits) -> None:
     probe.main(fds[0])
 
 
+def _run_files_helper(fds: list[int], _limits: Rlimits) -> None:
+    helper.main(fds[0])
+
+
 def _run_command(fds: list[int], limits: Rlimits) -> None:
     restrict(limits)
     _become_command(fds)
@@ -181,7 +189,7 @@ def _become_command(fds: list[int]) -> None:
     command.main(fds)
 
 
-_CHILDREN = {"kernel": _run_kernel, "probe": _run_probe, "command": _run_command, "waiting": _wait_for_command}
+_CHILDREN = {"files": _run_files_helper, "kernel": _run_kernel, "probe": _run_probe, "command": _run_command, "waiting": _wait_for_command}
 
 
 def main(control_fd: int) -> None:
