@@ -7,7 +7,7 @@ import tempfile
 import threading
 import unittest
 
-from cellblock_supervisor.worker import databases
+from cellblock_supervisor.worker import databases, sqlite_connections
 
 from .test_snapshot import carry
 
@@ -50,7 +50,7 @@ class DatabasesTest(unittest.TestCase):
                 self.assertEqual(lost, {})
                 values = [again.execute(f"PRAGMA {name}").fetchone()[0] for name in ("foreign_keys", "cache_size", "busy_timeout")]
                 self.assertEqual(values, [1, -777, 3000])
-                self.assertEqual(databases._detected_types(again), sqlite3.PARSE_DECLTYPES)
+                self.assertEqual(sqlite_connections._detected_types(again), sqlite3.PARSE_DECLTYPES)
                 rows: list[object] = []
                 thread = threading.Thread(target=lambda: rows.append(again.execute("select count(*) from t").fetchone()[0]))
                 thread.start()
@@ -59,7 +59,7 @@ class DatabasesTest(unittest.TestCase):
 
     def test_a_connection_of_one_thread_stays_one(self) -> None:
         again, _ = self._carried(self._opened(self.path))
-        self.assertTrue(databases._is_bound_to_its_thread(again))
+        self.assertTrue(sqlite_connections._is_bound_to_its_thread(again))
 
     def test_a_connection_for_reading_stays_one(self) -> None:
         self._opened(self.path).execute("create table t (x)")

@@ -12,15 +12,14 @@ def _loaded(code: str) -> set[str]:
 
 
 class Imports(unittest.TestCase):
-    def test_files_helper_is_forked_before_the_supervisor_is_imported(self) -> None:
-        loaded = _loaded("import cellblock_supervisor.__main__")
-        self.assertIn("cellblock_supervisor.files.helper", loaded)
-        for module in ("asyncio", "inspect", "shutil", "hashlib", "cellblock_supervisor.serving"):
-            self.assertNotIn(module, loaded)
-
     def test_idle_supervisor_does_without_openssl(self) -> None:
         loaded = _loaded("sys.modules['ssl'] = None\nimport cellblock_supervisor.serving, cellblock_supervisor.isolation_checks")
         for module in ("_ssl", "_hashlib"):
+            self.assertNotIn(module, loaded)
+
+    def test_idle_kernel_does_without_what_only_saving_and_explaining_use(self) -> None:
+        loaded = _loaded("import cellblock_supervisor.worker.prepared_kernel")
+        for module in ("sqlite3", "tarfile", "difflib"):
             self.assertNotIn(module, loaded)
 
 

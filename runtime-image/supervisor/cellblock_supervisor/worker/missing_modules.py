@@ -1,6 +1,5 @@
 """Explains a failed import: the module is not installed, what can be installed without a network, and what is similar."""
 
-import difflib
 import importlib.util
 import os
 import pkgutil
@@ -150,6 +149,8 @@ def is_installed(name: str) -> bool:
 
 
 def similar(name: str) -> list[str]:
+    import difflib
+
     alternatives = [other for other in _ALTERNATIVES.get(name.lower(), ()) if is_installed(other)]
     names = {module.name for module in pkgutil.iter_modules()} | sys.stdlib_module_names
     alike = difflib.get_close_matches(name, [other for other in names if not other.startswith("_") and other != name], _MAX_SIMILAR, _MIN_LIKENESS)

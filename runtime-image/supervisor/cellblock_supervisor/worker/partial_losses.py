@@ -2,6 +2,7 @@
 
 _MAX_NOTED = 20
 _MAX_CHARACTERS = 300
+_MAX_NAMES = 10
 _noted: list[tuple[str, str]] = []
 
 
@@ -9,6 +10,10 @@ def note(part: str, reason: str) -> None:
     """`part` is a phrase of plain words, such as `SQL functions`."""
     if len(_noted) < _MAX_NOTED:
         _noted.append((part, reason[:_MAX_CHARACTERS]))
+
+
+def listed(names: list[str]) -> str:
+    return ", ".join(names[:_MAX_NAMES]) + (f" and {len(names) - _MAX_NAMES} more" if len(names) > _MAX_NAMES else "")
 
 
 def take(variable: str) -> list[dict[str, str]]:

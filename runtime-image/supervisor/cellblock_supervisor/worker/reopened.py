@@ -10,13 +10,15 @@ import io
 import lzma
 import os
 import pickle
-import sqlite3
 from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from . import databases
 from .databases import Reduced
 from .file_position import text_position
+
+if TYPE_CHECKING:
+    import sqlite3
 
 _FILES = (io.TextIOWrapper, io.BufferedReader, io.BufferedWriter, io.BufferedRandom, io.FileIO)
 _COMPRESSED = (gzip.GzipFile, bz2.BZ2File, lzma.LZMAFile)
@@ -71,14 +73,16 @@ def reopen_compressed(kind: type[Any], path: str, position: int) -> Any:
     return file
 
 
-def open_database(path: str, isolation_level: Any, row_factory: Any, text_factory: Any) -> sqlite3.Connection:
+def open_database(path: str, isolation_level: Any, row_factory: Any, text_factory: Any) -> "sqlite3.Connection":
     """Of snapshots of earlier versions, like the two functions below."""
+    import sqlite3
+
     connection = sqlite3.connect(path, isolation_level=isolation_level)
     connection.row_factory, connection.text_factory = row_factory, text_factory
     return connection
 
 
-def load_database(content: bytes, isolation_level: Any, row_factory: Any, text_factory: Any) -> sqlite3.Connection:
+def load_database(content: bytes, isolation_level: Any, row_factory: Any, text_factory: Any) -> "sqlite3.Connection":
     connection = open_database(":memory:", isolation_level, row_factory, text_factory)
     if content:
         connection.deserialize(content)
@@ -109,6 +113,12 @@ def reopen_reader(path: str, engine: str, options: dict[str, Any], row: int) -> 
     return reader
 
 
+def _reduced_sqlite(connection: Any) -> Reduced | None:
+    from . import sqlite_connections
+
+    return sqlite_connections.reduced_sqlite(connection)
+
+
 def _reduced_cached_function(function: Any) -> Reduced | None:
     """Of the notebook; that of a module is found by its name."""
     return (cached_function, (function.__wrapped__, function.cache_parameters())) if function.__module__ == "__main__" else None
@@ -119,7 +129,7 @@ def cached_function(function: Callable[..., object], parameters: dict[str, Any])
 
 
 _REDUCERS: dict[tuple[str, str], Callable[[Any], Reduced | None]] = {
-    ("sqlite3", "Connection"): databases.reduced_sqlite,
+    ("sqlite3", "Connection"): _reduced_sqlite,
     ("sqlalchemy.engine.base", "Engine"): databases.reduced_engine,
     ("pandas.io.excel._base", "ExcelFile"): _reduced_workbook,
     ("pandas.io.parsers.readers", "TextFileReader"): _reduced_reader,

@@ -4,10 +4,13 @@ import contextlib
 import io
 import os
 import stat
-import tarfile
 from collections.abc import Iterator
+from typing import TYPE_CHECKING
 
 from ..config import HOME_DIR, PACKAGES_DIR, SPAWNED_DIR
+
+if TYPE_CHECKING:
+    import tarfile
 
 _FOLDERS = ("/tmp", HOME_DIR)
 # Entries of these folders that the sandbox itself makes.
@@ -21,6 +24,9 @@ _MAX_NAMED = 20
 
 def pack(lost: list[dict[str, str]]) -> bytes | None:
     """None when there are no files. Those beyond the limits are named; installed packages are kept whole or not at all."""
+    # Imported when it is used: an idle kernel would hold 0.4 MB more.
+    import tarfile
+
     archive = io.BytesIO()
     left, count, refused = _MAX_BYTES, 0, []
     packages = list(_files_in(PACKAGES_DIR))
@@ -46,11 +52,13 @@ def pack(lost: list[dict[str, str]]) -> bytes | None:
 
 
 def unpack(archive: bytes) -> None:
+    import tarfile
+
     with tarfile.open(fileobj=io.BytesIO(archive)) as packed:
         packed.extractall("/", filter="tar")
 
 
-def _add(packed: tarfile.TarFile, path: str) -> bool:
+def _add(packed: "tarfile.TarFile", path: str) -> bool:
     try:
         packed.add(path, arcname=path, recursive=False)
         return True
