@@ -21,6 +21,7 @@ const SHARED_ROOTS = [
     'add-font-aliases.py',
     'font-aliases.json',
     'matplotlibrc',
+    'compile-supervisor.py',
   ],
   ...['plotly', 'site', 'extra', 'supervisor/cellblock_supervisor'],
 ]

@@ -14,6 +14,7 @@ const IMAGE_FILES = [
   'add-font-aliases.py',
   'font-aliases.json',
   'matplotlibrc',
+  'compile-supervisor.py',
   'plotly/render.mjs',
   'site/cellblock_processors.py',
   'extra/packages.lock',
