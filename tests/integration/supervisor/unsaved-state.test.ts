@@ -28,7 +28,7 @@ import builtins, gc, logging, sys
 sys.argv = ["tool", "-v"]; logging.disable(logging.INFO); gc.disable(); builtins.shared = 1
 len(sys.argv)`
 
-const SHELL_SETUP = `readonly limit=5; set -- 'a b' c; exec 5>/tmp/log.txt; sleep 902 & :`
+const SHELL_SETUP = `readonly limit=5; set -- 'a b' c; exec 5>/tmp/log.txt; sleep 902 & until grep -q sleep /proc/$!/comm; do :; done`
 
 it('a snapshot names running programs, threads and open descriptors', async () => {
   expect((await from.supervisor.run(SETUP)).error).toBeUndefined()
