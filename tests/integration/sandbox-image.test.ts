@@ -66,7 +66,7 @@ describe('the sandbox image', () => {
   it('starts the supervisor and sets no health check', async () => {
     const { stdout } = await runCommand('docker', ['image', 'inspect', '--format', '{{json .Config}}', image])
     expect(JSON.parse(stdout)).toMatchObject({
-      Entrypoint: ['/usr/bin/python3', '-m', 'cellblock_supervisor'],
+      Entrypoint: ['/usr/bin/python3', '-OO', '-X', 'pycache_prefix=/opt/cellblock/bytecode', '-m', 'cellblock_supervisor'],
       WorkingDir: '/opt/cellblock',
     })
     expect(JSON.parse(stdout)).not.toHaveProperty('Healthcheck')

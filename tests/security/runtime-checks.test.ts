@@ -114,7 +114,7 @@ const CHECKS: Readonly<Record<string, () => void>> = {
     expect([seen.Config.Image, seen.Path, seen.Args.join(' ')]).toEqual([
       expect.stringMatching(/^cellblock-sandbox(-mutant)?:[\w-]{8,}$/),
       expect.stringMatching(/python3$/),
-      '-m cellblock_supervisor',
+      '-OO -X pycache_prefix=/opt/cellblock/bytecode -m cellblock_supervisor',
     ]),
   'stays in its own control group': () => expect(host.CgroupParent ?? '').toBe(''),
   'hides counters of the host, and what the engine hides by default': () =>
