@@ -1,4 +1,5 @@
 import { z } from '@hono/zod-openapi'
+import { lazySchema } from '../http/lazy-schema.ts'
 import type { ExecutionScope } from '../../core/executions/execution.ts'
 import { LIMITS } from '../../core/limits.ts'
 import { atMost, wholeCharacters } from '../http/schemas.ts'
@@ -16,27 +17,25 @@ export const osText = (max: number) =>
     .refine(...wholeCharacters)
 
 /** One argument of a program. */
-export const commandArgument = osText(MAX_ARGUMENT_BYTES).refine(
-  (text) => Buffer.byteLength(text) <= MAX_ARGUMENT_BYTES,
-  `give at most ${MAX_ARGUMENT_BYTES} bytes`,
+export const commandArgument = lazySchema(() =>
+  osText(MAX_ARGUMENT_BYTES).refine((text) => Buffer.byteLength(text) <= MAX_ARGUMENT_BYTES, `give at most ${MAX_ARGUMENT_BYTES} bytes`),
 )
 
 /** Environment variables of a run, by name. */
-export const environment = atMost(
-  MAX_VARIABLES,
-  z.record(osText(255).regex(/^[^=]+$/, 'name variables without =, at most 255 characters'), osText(32_768)),
+export const environment = lazySchema(() =>
+  atMost(MAX_VARIABLES, z.record(osText(255).regex(/^[^=]+$/, 'name variables without =, at most 255 characters'), osText(32_768))),
 )
 
 /** Request fields `env` and `cwd`, of code and of commands. */
-export const scopeFields = {
-  env: environment
+export const scopeFields = lazySchema(() => ({
+  env: environment()
     .nullish()
     .openapi({ type: 'object', additionalProperties: { type: 'string' }, description: 'Environment variables, for this run only.' }),
   cwd: osText(LIMITS.maxPathBytes)
     .min(1)
     .nullish()
     .openapi({ description: 'Folder to run in, relative to `/mnt/data` or absolute; for this run only.' }),
-}
+}))
 
 interface ScopeFields {
   readonly env?: Readonly<Record<string, string>> | null | undefined

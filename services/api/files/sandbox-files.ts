@@ -1,4 +1,5 @@
 import { z } from '@hono/zod-openapi'
+import { lazySchema, type Described } from '../http/lazy-schema.ts'
 import { ServiceError, type ErrorCode } from '../../core/errors.ts'
 import { hasEnded } from '../../core/executions/execution.ts'
 import { loadResult } from '../../core/executions/load-result.ts'
@@ -13,57 +14,61 @@ const PROGRAM = ['/usr/bin/python3', '-I', '-S', '/opt/cellblock/cellblock_super
 const TIMEOUT_SECONDS = 60
 /** Entries of one list. */
 export const MAX_ENTRIES = 5_000
-const path = z.string().max(4 * LIMITS.maxPathBytes)
+const path = lazySchema(() => z.string().max(4 * LIMITS.maxPathBytes))
 
 /** What is at a path of the sandbox. Sandboxes are hostile: every field is checked. */
-const Entry = z.object({
-  /** Absolute. */
-  path,
-  name: z.string().max(LIMITS.maxPathBytes),
-  type: z.enum(['file', 'folder', 'link', 'other']),
-  bytes: z.int().min(0),
-  /** Epoch ms. */
-  modified_at: z.int(),
-  /** Permission bits. */
-  mode: z.int().min(0),
-  /** Where a link leads. */
-  target: path.optional(),
-})
-export type SandboxEntry = z.infer<typeof Entry>
+const Entry = lazySchema(() =>
+  z.object({
+    /** Absolute. */
+    path: path(),
+    name: z.string().max(LIMITS.maxPathBytes),
+    type: z.enum(['file', 'folder', 'link', 'other']),
+    bytes: z.int().min(0),
+    /** Epoch ms. */
+    modified_at: z.int(),
+    /** Permission bits. */
+    mode: z.int().min(0),
+    /** Where a link leads. */
+    target: path().optional(),
+  }),
+)
+export type SandboxEntry = Described<typeof Entry>
 
-const Folder = z.object({ entries: z.array(Entry).max(MAX_ENTRIES), is_truncated: z.boolean() })
-const OneEntry = z.object({ entry: Entry })
-const MadeFolder = z.object({ entry: Entry, is_new: z.boolean() })
-const Removed = z.object({ removed: z.int().min(0) })
-const Range = z.object({ data: z.base64(), bytes: z.int().min(0) })
-const cell = z.string().max(1_000).nullable()
-const Preview = z.discriminatedUnion('kind', [
-  z.object({
-    kind: z.literal('table'),
-    columns: z.array(cell).max(100),
-    rows: z.array(z.array(cell).max(100)).max(100),
-    is_truncated: z.boolean(),
-    sheets: z.array(z.string().max(1_000)).max(100).optional(),
-  }),
-  z.object({
-    kind: z.literal('image'),
-    format: z.string().max(40).nullable(),
-    width: z.int(),
-    height: z.int(),
-    /** A PNG, base64; null when it is too large. */
-    thumbnail: z.base64().nullable(),
-  }),
-  z.object({
-    kind: z.literal('text'),
-    lines: z.array(z.string().max(1_000)).max(100),
-    is_truncated: z.boolean(),
-    problem: z.string().max(400).optional(),
-  }),
-  z.object({ kind: z.literal('binary'), hex: z.string().max(200), problem: z.string().max(400).optional() }),
-])
-const Previewed = z.object({ entry: Entry, preview: Preview })
-const Unpacked = z.object({ files: z.int().min(0), paths: z.array(path).max(1_000) })
-const Refused = z.object({ error: z.object({ code: z.string().max(40), message: z.string().max(2_000) }) })
+const Folder = lazySchema(() => z.object({ entries: z.array(Entry()).max(MAX_ENTRIES), is_truncated: z.boolean() }))
+const OneEntry = lazySchema(() => z.object({ entry: Entry() }))
+const MadeFolder = lazySchema(() => z.object({ entry: Entry(), is_new: z.boolean() }))
+const Removed = lazySchema(() => z.object({ removed: z.int().min(0) }))
+const Range = lazySchema(() => z.object({ data: z.base64(), bytes: z.int().min(0) }))
+const cell = lazySchema(() => z.string().max(1_000).nullable())
+const Preview = lazySchema(() =>
+  z.discriminatedUnion('kind', [
+    z.object({
+      kind: z.literal('table'),
+      columns: z.array(cell()).max(100),
+      rows: z.array(z.array(cell()).max(100)).max(100),
+      is_truncated: z.boolean(),
+      sheets: z.array(z.string().max(1_000)).max(100).optional(),
+    }),
+    z.object({
+      kind: z.literal('image'),
+      format: z.string().max(40).nullable(),
+      width: z.int(),
+      height: z.int(),
+      /** A PNG, base64; null when it is too large. */
+      thumbnail: z.base64().nullable(),
+    }),
+    z.object({
+      kind: z.literal('text'),
+      lines: z.array(z.string().max(1_000)).max(100),
+      is_truncated: z.boolean(),
+      problem: z.string().max(400).optional(),
+    }),
+    z.object({ kind: z.literal('binary'), hex: z.string().max(200), problem: z.string().max(400).optional() }),
+  ]),
+)
+const Previewed = lazySchema(() => z.object({ entry: Entry(), preview: Preview() }))
+const Unpacked = lazySchema(() => z.object({ files: z.int().min(0), paths: z.array(path()).max(1_000) }))
+const Refused = lazySchema(() => z.object({ error: z.object({ code: z.string().max(40), message: z.string().max(2_000) }) }))
 
 const CODES: Readonly<Record<string, ErrorCode>> = {
   not_found: 'file_not_found',
@@ -77,38 +82,38 @@ const CODES: Readonly<Record<string, ErrorCode>> = {
  * (a folder in the place of a file, a full folder, a path that is taken, closed permissions), `storage_full` or `sandbox_unavailable`.
  */
 export const listFolder = (context: RunContext, containerId: string, request: { path: string; depth?: number; limit?: number }) =>
-  operate(context, containerId, { op: 'list', ...request }, Folder)
+  operate(context, containerId, { op: 'list', ...request }, Folder())
 
 export const statPath = async (context: RunContext, containerId: string, at: string): Promise<SandboxEntry> =>
-  (await operate(context, containerId, { op: 'stat', path: at }, OneEntry)).entry
+  (await operate(context, containerId, { op: 'stat', path: at }, OneEntry())).entry
 
 /** Creates a folder with its parents. An existing folder is not an error. */
 export const makeFolder = (context: RunContext, containerId: string, at: string) =>
-  operate(context, containerId, { op: 'mkdir', path: at }, MadeFolder)
+  operate(context, containerId, { op: 'mkdir', path: at }, MadeFolder())
 
 export const movePath = async (
   context: RunContext,
   containerId: string,
   request: { from: string; to: string; overwrite?: boolean },
-): Promise<SandboxEntry> => (await operate(context, containerId, { op: 'move', ...request }, OneEntry)).entry
+): Promise<SandboxEntry> => (await operate(context, containerId, { op: 'move', ...request }, OneEntry())).entry
 
 /** Without `recursive` a folder has to be empty. */
 export const removePath = (context: RunContext, containerId: string, request: { path: string; recursive?: boolean }) =>
-  operate(context, containerId, { op: 'remove', ...request }, Removed)
+  operate(context, containerId, { op: 'remove', ...request }, Removed())
 
 /** At most 512 KiB at a time, as base64, with the size of the whole file. */
 export const readRange = (context: RunContext, containerId: string, request: { path: string; offset?: number; length?: number }) =>
-  operate(context, containerId, { op: 'read', ...request }, Range)
+  operate(context, containerId, { op: 'read', ...request }, Range())
 
 export const previewFile = (context: RunContext, containerId: string, request: { path: string; rows?: number; pixels?: number }) =>
-  operate(context, containerId, { op: 'preview', ...request }, Previewed)
+  operate(context, containerId, { op: 'preview', ...request }, Previewed())
 
 /** Unpacks a zip or tar archive in the container. */
 export const unpackArchive = (
   context: RunContext,
   containerId: string,
   request: { path: string; into?: string; remove_archive?: boolean },
-) => operate(context, containerId, { op: 'unpack', ...request }, Unpacked)
+) => operate(context, containerId, { op: 'unpack', ...request }, Unpacked())
 
 /**
  * Arguments of a background command that prints one JSON object per line for each change below a folder, after a first line
@@ -140,7 +145,7 @@ async function operate<Schema extends z.ZodType>(
     const result = await loadResult(deps.objects, execution)
     return execution.status === 'succeeded' ? parsed(result?.stdout ?? '') : undefined
   })
-  const refused = Refused.safeParse(answer)
+  const refused = Refused().safeParse(answer)
   if (refused.success) throw refusalOf(refused.data.error)
   const checked = schema.safeParse(answer)
   if (checked.success) return checked.data

@@ -11,10 +11,10 @@ const WITH_BODY: readonly ErrorCode[] = ['invalid_json', 'request_too_large', 'u
 export function documentRoute(registry: OpenAPIHono['openAPIRegistry'], route: AnyRoute): void {
   const params = [...route.path.matchAll(/\{(\w+)\}/g)].map((match) => match[1] ?? '')
   const bodies = {
-    ...(route.body === undefined ? {} : { 'application/json': { schema: route.body } }),
+    ...(route.body === undefined ? {} : { 'application/json': { schema: route.body() } }),
     ...(route.streamed === undefined ? {} : { [route.streamed.contentType]: { schema: route.streamed.schema() } }),
   }
-  const query = route.query as RouteQuery | undefined
+  const query = route.query?.() as RouteQuery | undefined
   const headers = { ...(route.creates === undefined ? {} : IDEMPOTENCY_HEADERS), ...route.headers }
   const request: RouteConfig['request'] = {
     ...(params.length === 0

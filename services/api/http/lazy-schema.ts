@@ -1,8 +1,8 @@
 import type { z } from '@hono/zod-openapi'
 
 /**
- * A schema that only the OpenAPI document reads: that of an answer, or of a form that a handler reads itself. It is built when the document is first
- * requested. Building all of them took an eighth of a cold start.
+ * A schema of a request or an answer, or fields that several have in common. It is built when a call or the OpenAPI document first needs it: a process
+ * serves few of the routes at first, and building the schemas of all took a tenth of a cold start.
  */
 export function lazySchema<Schema>(build: () => Schema): () => Schema {
   let schema: Schema | undefined

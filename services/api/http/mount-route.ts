@@ -6,6 +6,7 @@ import type { ApiDeps } from '../deps.ts'
 import type { ApiHono } from '../middleware/wide-event.ts'
 import { requireScope } from './authenticate.ts'
 import { checkRequestRate } from '../check-limits.ts'
+import { lazySchema } from './lazy-schema.ts'
 import { parseJson } from './parse-json.ts'
 import { publicUrlOf } from './public-url.ts'
 import { mediaType, readBody, refuseAnnounced, refuseEncoded } from './read-body.ts'
@@ -39,6 +40,8 @@ const authenticatorOf = ({ foreign }: AnyRoute, deps: ApiDeps, byKey: Authentica
 
 function serveRoute(deps: ApiDeps, authenticate: Authenticate, route: AnyRoute): (context: Context<ApiHono>) => Promise<Response> {
   const handle = route.handle as (call: Call) => Promise<Response> | Response
+  const querySchema = route.query && lazySchema(route.query)
+  const bodySchema = route.body && lazySchema(route.body)
   return async (context) => {
     const request = context.req.raw
     const fields = context.get('fields')
@@ -62,8 +65,8 @@ function serveRoute(deps: ApiDeps, authenticate: Authenticate, route: AnyRoute):
         authenticate: () => authenticate(request),
         request,
         param: (name) => context.req.param(name) ?? '',
-        query: route.query === undefined ? query : validate(route.query, query, 'query'),
-        body: route.body === undefined ? undefined : validate(route.body, parseJson(rawBody), 'body'),
+        query: querySchema === undefined ? query : validate(querySchema(), query, 'query'),
+        body: bodySchema === undefined ? undefined : validate(bodySchema(), parseJson(rawBody), 'body'),
         rawBody,
         publicUrl: publicUrlOf(request, deps.config),
         requestId: context.get('requestId'),

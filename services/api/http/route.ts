@@ -78,9 +78,9 @@ export interface ForeignProtocol {
 
 /** One route: its documentation, its schemas and its handler in one place. */
 export interface Route<Query = unknown, Body = unknown> extends RouteMetadata {
-  readonly query?: z.ZodType<Query>
+  readonly query?: () => z.ZodType<Query>
   /** The JSON body. */
-  readonly body?: z.ZodType<Body>
+  readonly body?: () => z.ZodType<Body>
   readonly handle: (call: Call<Query, Body>) => Promise<Response> | Response
 }
 
@@ -88,8 +88,8 @@ export interface Route<Query = unknown, Body = unknown> extends RouteMetadata {
 export const defineRoute = <Query, Body>(route: Route<Query, Body>): Route<Query, Body> => route
 /** A route of any schema types. */
 export type AnyRoute = Omit<Route, 'handle' | 'query' | 'body'> & {
-  readonly query?: z.ZodType
-  readonly body?: z.ZodType
+  readonly query?: () => z.ZodType
+  readonly body?: () => z.ZodType
   readonly handle: (call: Call<never, never>) => Promise<Response> | Response
 }
 

@@ -1,5 +1,5 @@
 import { z } from '@hono/zod-openapi'
-import { lazySchema } from './lazy-schema.ts'
+import { lazySchema, type Described } from './lazy-schema.ts'
 import { ERRORS } from '../../core/errors.ts'
 
 export const ErrorBody = lazySchema(() =>
@@ -35,7 +35,7 @@ export const wholeCharacters = [
 ] as const
 
 /** OpenAI's bounds: at most 16 entries, names up to 64 characters, values up to 512. */
-export const Metadata = atMost(16, z.record(z.string().max(64), z.string().max(512)))
+export const Metadata = lazySchema(() => atMost(16, z.record(z.string().max(64), z.string().max(512))))
 
 /** Page numbers are strings in a query. */
 const integer = (min: number, max: number) =>
@@ -49,14 +49,16 @@ const integer = (min: number, max: number) =>
 export const queryInteger = (min: number, max: number, description: string) =>
   integer(min, max).openapi({ type: 'integer', minimum: min, maximum: max, description })
 
-export const ListQuery = z.object({
-  after: z.string().max(200).optional().openapi({ description: 'Id of the last object of the page before.' }),
-  limit: queryInteger(1, 100, 'Objects on a page, 20 by default.').optional(),
-  order: z.enum(['asc', 'desc']).optional().openapi({ description: 'Order by time of creation; `desc` by default.' }),
-})
-export type ListQuery = z.infer<typeof ListQuery>
+export const ListQuery = lazySchema(() =>
+  z.object({
+    after: z.string().max(200).optional().openapi({ description: 'Id of the last object of the page before.' }),
+    limit: queryInteger(1, 100, 'Objects on a page, 20 by default.').optional(),
+    order: z.enum(['asc', 'desc']).optional().openapi({ description: 'Order by time of creation; `desc` by default.' }),
+  }),
+)
+export type ListQuery = Described<typeof ListQuery>
 /** For native routes, which refuse a parameter that they do not know. OpenAI's routes ignore it, because later SDKs send more. */
-export const StrictListQuery = ListQuery.strict()
+export const StrictListQuery = lazySchema(() => ListQuery().strict())
 
 /** Maximum size of a page, whatever `limit` the request has. */
 export const MAX_PAGE = 1_000

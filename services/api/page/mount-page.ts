@@ -1,5 +1,6 @@
 import type { Hono } from 'hono'
 import { z } from 'zod'
+import { lazySchema } from '../http/lazy-schema.ts'
 import { ServiceError } from '../../core/errors.ts'
 import type { Clock } from '../../core/ports/clock.ts'
 import type { Caller } from '../../core/tenants/tenant.ts'
@@ -15,7 +16,9 @@ import { keyOfSession } from './page-session.ts'
 import type { PageFile, PagePorts } from './ports.ts'
 import { newSession, sealSession, sessionCookieOf, setCookie } from './session-cookie.ts'
 
-const SignIn = z.union([z.strictObject({ token: z.string().max(200) }), z.strictObject({ api_key: z.string().min(1).max(512) })])
+const SignIn = lazySchema(() =>
+  z.union([z.strictObject({ token: z.string().max(200) }), z.strictObject({ api_key: z.string().min(1).max(512) })]),
+)
 const MAX_SIGN_IN_BYTES = 4_096
 const IMMUTABLE = 'public, max-age=31536000, immutable'
 
@@ -53,7 +56,7 @@ async function signIn(request: Request, deps: PageDeps): Promise<Response> {
   refuseEncoded(request)
   if (mediaType(request) !== 'application/json')
     throw new ServiceError('unsupported_media_type', 'The body must be JSON. Send it with "Content-Type: application/json".')
-  const body = validate(SignIn, parseJson(await readBody(request, MAX_SIGN_IN_BYTES)), 'body')
+  const body = validate(SignIn(), parseJson(await readBody(request, MAX_SIGN_IN_BYTES)), 'body')
   const apiKey = 'token' in body ? deps.page.redeemSignIn(body.token) : body.api_key.trim()
   if (apiKey === null)
     throw new ServiceError(

@@ -1,4 +1,5 @@
 import { z } from '@hono/zod-openapi'
+import { lazySchema, type Described } from '../http/lazy-schema.ts'
 import { ServiceError } from '../../core/errors.ts'
 import { LIMITS } from '../../core/limits.ts'
 import { newObjectKey } from '../../core/object-keys.ts'
@@ -13,37 +14,43 @@ import { makeSkill } from './make-skill.ts'
 import { readArchive } from './read-archive.ts'
 import { findVersion } from './skill-versions.ts'
 
-const SkillReference = z
-  .object({
-    type: z.literal('skill_reference'),
-    skill_id: z.string().max(200),
-    version: z
-      .string()
-      .max(40)
-      .nullish()
-      .openapi({ description: 'A number or `latest`; the default version without it.', example: 'latest' }),
-  })
-  .openapi('SkillReference')
+const SkillReference = lazySchema(() =>
+  z
+    .object({
+      type: z.literal('skill_reference'),
+      skill_id: z.string().max(200),
+      version: z
+        .string()
+        .max(40)
+        .nullish()
+        .openapi({ description: 'A number or `latest`; the default version without it.', example: 'latest' }),
+    })
+    .openapi('SkillReference'),
+)
 
-const InlineSkill = z
-  .object({
-    type: z.literal('inline'),
-    name: z.string().max(64),
-    description: z.string().max(4_096),
-    source: z.object({
-      type: z.literal('base64', 'the only type is "base64"'),
-      media_type: z.literal('application/zip', 'the only media type is "application/zip"'),
-      data: z.string().openapi({ description: `A zip archive in base64, at most ${LIMITS.maxSkillArchiveBytes} bytes.` }),
-    }),
-  })
-  .openapi('InlineSkill')
+const InlineSkill = lazySchema(() =>
+  z
+    .object({
+      type: z.literal('inline'),
+      name: z.string().max(64),
+      description: z.string().max(4_096),
+      source: z.object({
+        type: z.literal('base64', 'the only type is "base64"'),
+        media_type: z.literal('application/zip', 'the only media type is "application/zip"'),
+        data: z.string().openapi({ description: `A zip archive in base64, at most ${LIMITS.maxSkillArchiveBytes} bytes.` }),
+      }),
+    })
+    .openapi('InlineSkill'),
+)
 
 /** Skills for a container, as OpenAI's wire names them. */
-export const Skills = atMost(
-  LIMITS.maxSkillsPerContainer,
-  z.array(z.discriminatedUnion('type', [SkillReference, InlineSkill], 'give the type "skill_reference" or "inline"')),
+export const Skills = lazySchema(() =>
+  atMost(
+    LIMITS.maxSkillsPerContainer,
+    z.array(z.discriminatedUnion('type', [SkillReference(), InlineSkill()], 'give the type "skill_reference" or "inline"')),
+  ),
 )
-export type Skills = z.infer<typeof Skills>
+export type Skills = Described<typeof Skills>
 
 /** Stores bundles of inline skills below the prefix of the container or response `ownerId`. `discard` removes them when the request fails later. */
 export class InlineBundles {

@@ -3,6 +3,7 @@ import type { z } from '@hono/zod-openapi'
 import { ServiceError } from '../../../core/errors.ts'
 import { LIMITS } from '../../../core/limits.ts'
 import type { Scope } from '../../../core/tenants/tenant.ts'
+import { lazySchema } from '../../http/lazy-schema.ts'
 import { parseJson } from '../../http/parse-json.ts'
 import { mediaType, readBody } from '../../http/read-body.ts'
 import type { AnyRoute, Call } from '../../http/route.ts'
@@ -83,15 +84,16 @@ type Messages = AsyncGenerator<Readonly<Record<string, unknown>>, void, undefine
 interface Procedure<Body> {
   readonly path: string
   readonly scope: Scope
-  readonly body: z.ZodType<Body>
+  readonly body: () => z.ZodType<Body>
 }
 
 /** A remote procedure with one answer. */
 export const unary = <Body>(
   { path, scope, body }: Procedure<Body>,
   handle: (call: Call, body: Body) => Promise<Readonly<Record<string, unknown>>>,
-): AnyRoute =>
-  e2bRoute({
+): AnyRoute => {
+  const schema = lazySchema(body)
+  return e2bRoute({
     plane: 'rpc',
     method: 'post',
     path,
@@ -100,10 +102,11 @@ export const unary = <Body>(
       const { codec, contentType } = codecOf(call.request, 'application/', path)
       const bytes = unpack(await readBody(call.request, MAX_BODY_BYTES), call.request.headers.get('content-encoding') === 'gzip')
       const value = bytes.byteLength === 0 ? {} : codec.decode(bytes)
-      const answer = codec.encode(await handle(call, validate(body, value, 'body')))
+      const answer = codec.encode(await handle(call, validate(schema(), value, 'body')))
       return new Response(new Uint8Array(answer), { headers: { 'content-type': contentType } })
     },
   })
+}
 
 /**
  * A remote procedure that answers with a stream. `open` starts the work; it and the messages may throw ServiceError, which ends the stream with
@@ -112,8 +115,9 @@ export const unary = <Body>(
 export const serverStream = <Body>(
   { path, scope, body }: Procedure<Body>,
   open: (call: Call, body: Body) => Promise<(signal: AbortSignal) => Messages>,
-): AnyRoute =>
-  e2bRoute({
+): AnyRoute => {
+  const schema = lazySchema(body)
+  return e2bRoute({
     plane: 'rpc',
     method: 'post',
     path,
@@ -123,7 +127,7 @@ export const serverStream = <Body>(
       try {
         const { codec, contentType } = codecOf(call.request, 'application/connect+', path)
         headers = streamHeaders(contentType)
-        const message = validate(body, messageIn(await readBody(call.request, MAX_BODY_BYTES), codec), 'body')
+        const message = validate(schema(), messageIn(await readBody(call.request, MAX_BODY_BYTES), codec), 'body')
         return await streamCall(call, async () => frames(await open(call, message), codec), headers)
       } catch (error) {
         if (!(error instanceof ServiceError)) throw error
@@ -132,6 +136,7 @@ export const serverStream = <Body>(
       }
     },
   })
+}
 
 const frames = (messages: (signal: AbortSignal) => Messages, codec: Codec) =>
   async function* framed(signal: AbortSignal): AsyncGenerator<Uint8Array, void, undefined> {

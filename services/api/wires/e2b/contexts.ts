@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import { z } from '@hono/zod-openapi'
+import { lazySchema } from '../../http/lazy-schema.ts'
 import type { E2bSession } from '../../../core/containers/container.ts'
 import { ServiceError } from '../../../core/errors.ts'
 import { hasEnded } from '../../../core/executions/execution.ts'
@@ -65,11 +66,11 @@ async function list(call: Call): Promise<Response> {
   return json(200, [defaultContext('python'), ...session.contexts])
 }
 
-const NewContext = z.looseObject({ language: z.string().nullish(), cwd: osText(LIMITS.maxPathBytes).nullish() })
+const NewContext = lazySchema(() => z.looseObject({ language: z.string().nullish(), cwd: osText(LIMITS.maxPathBytes).nullish() }))
 
 async function create(call: Call): Promise<Response> {
   const { container } = await useSandbox(call)
-  const body = await bodyOf(call, NewContext)
+  const body = await bodyOf(call, NewContext())
   const cwd = sandboxPath(body.cwd ?? HOME).shown
   const context: Context = { id: randomUUID(), language: languageOf(body.language ?? 'python'), cwd }
   await changeSession(call, container, (session) => {

@@ -1,4 +1,5 @@
 import { z } from '@hono/zod-openapi'
+import { lazySchema } from '../../http/lazy-schema.ts'
 import { hasEnded, type Execution } from '../../../core/executions/execution.ts'
 import { loadResult } from '../../../core/executions/load-result.ts'
 import { LIMITS } from '../../../core/limits.ts'
@@ -16,19 +17,21 @@ import { resultLine } from './results.ts'
 import { bodyOf, e2bRoute } from './routing.ts'
 import { useSandbox } from './session.ts'
 
-const Execute = z.looseObject({
-  code: z.string(),
-  context_id: z.string().nullish(),
-  language: z.string().nullish(),
-  env_vars: environment.nullish(),
-})
+const Execute = lazySchema(() =>
+  z.looseObject({
+    code: z.string(),
+    context_id: z.string().nullish(),
+    language: z.string().nullish(),
+    env_vars: environment().nullish(),
+  }),
+)
 
 const NDJSON = { 'content-type': 'application/x-ndjson', 'cache-control': 'no-store', 'x-accel-buffering': 'no' } as const
 
 /** Runs code and streams what it prints and shows, one JSON document per line. */
 async function execute(call: Call): Promise<Response> {
   const { container, session, context } = await useSandbox(call)
-  const body = await bodyOf(call, Execute)
+  const body = await bodyOf(call, Execute())
   const chosen =
     typeof body.context_id === 'string'
       ? contextOf(session, body.context_id)

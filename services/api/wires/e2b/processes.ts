@@ -1,4 +1,5 @@
 import { z } from '@hono/zod-openapi'
+import { lazySchema, type Described } from '../../http/lazy-schema.ts'
 import { ServiceError } from '../../../core/errors.ts'
 import type { CommandInputPayload, ExecutionEvent } from '../../../core/events.ts'
 import { hasEnded, type Execution } from '../../../core/executions/execution.ts'
@@ -16,21 +17,23 @@ import { sandboxPath } from './paths.ts'
 import { RpcError } from './errors.ts'
 import { useSandbox } from './session.ts'
 
-const Size = z.looseObject({ cols: z.int().min(1).max(1_000), rows: z.int().min(1).max(1_000) })
-const Pty = z.looseObject({ size: Size.optional() })
-const Start = z.looseObject({
-  process: z.looseObject({
-    cmd: commandArgument.min(1),
-    args: z.array(commandArgument).default([]),
-    envs: environment.default({}),
-    cwd: osText(LIMITS.maxPathBytes).optional(),
+const Size = lazySchema(() => z.looseObject({ cols: z.int().min(1).max(1_000), rows: z.int().min(1).max(1_000) }))
+const Pty = lazySchema(() => z.looseObject({ size: Size().optional() }))
+const Start = lazySchema(() =>
+  z.looseObject({
+    process: z.looseObject({
+      cmd: commandArgument().min(1),
+      args: z.array(commandArgument()).default([]),
+      envs: environment().default({}),
+      cwd: osText(LIMITS.maxPathBytes).optional(),
+    }),
+    pty: Pty().optional(),
+    tag: z.string().max(200).optional(),
+    stdin: z.boolean().optional(),
   }),
-  pty: Pty.optional(),
-  tag: z.string().max(200).optional(),
-  stdin: z.boolean().optional(),
-})
-const Selector = z.looseObject({ pid: z.int().optional(), tag: z.string().optional() })
-const ofProcess = z.looseObject({ process: Selector })
+)
+const Selector = lazySchema(() => z.looseObject({ pid: z.int().optional(), tag: z.string().optional() }))
+const ofProcess = lazySchema(() => z.looseObject({ process: Selector() }))
 const DEFAULT_SIZE = { cols: 80, rows: 24 } as const
 const SIGNALS: Readonly<Record<string, number>> = { SIGNAL_SIGTERM: 15, SIGNAL_SIGKILL: 9 }
 const at = (procedure: string): string => `/process.Process/${procedure}`
@@ -107,7 +110,7 @@ async function endOf(deps: ApiDeps, row: Execution): Promise<Readonly<Record<str
   return { exitCode: -1, exited: false, status, error: status }
 }
 
-const list = unary({ path: at('List'), scope: 'run', body: z.looseObject({}) }, async (call) => {
+const list = unary({ path: at('List'), scope: 'run', body: () => z.looseObject({}) }, async (call) => {
   const { container } = await useSandbox(call)
   const running = await runningCommands(call, container)
   return {
@@ -121,7 +124,7 @@ const list = unary({ path: at('List'), scope: 'run', body: z.looseObject({}) }, 
 
 async function send(
   call: Call,
-  selector: z.infer<typeof Selector>,
+  selector: Described<typeof Selector>,
   input: CommandInputPayload,
 ): Promise<Readonly<Record<string, unknown>>> {
   const { container } = await useSandbox(call)
@@ -130,18 +133,18 @@ async function send(
   return {}
 }
 
-const bytes = z.base64().or(z.literal(''))
+const bytes = lazySchema(() => z.base64().or(z.literal('')))
 const sendInput = unary(
   {
     path: at('SendInput'),
     scope: 'run',
-    body: z.looseObject({ process: Selector, input: z.looseObject({ stdin: bytes.optional(), pty: bytes.optional() }) }),
+    body: () => z.looseObject({ process: Selector(), input: z.looseObject({ stdin: bytes().optional(), pty: bytes().optional() }) }),
   },
   (call, { process, input }) => send(call, process, { type: 'stdin', data: input.pty ?? input.stdin ?? '' }),
 )
 
 const sendSignal = unary(
-  { path: at('SendSignal'), scope: 'run', body: z.looseObject({ process: Selector, signal: z.string() }) },
+  { path: at('SendSignal'), scope: 'run', body: () => z.looseObject({ process: Selector(), signal: z.string() }) },
   (call, { process, signal }) => {
     const number = SIGNALS[signal]
     if (number === undefined)
@@ -158,7 +161,7 @@ const closeStdin = unary({ path: at('CloseStdin'), scope: 'run', body: ofProcess
 )
 
 const update = unary(
-  { path: at('Update'), scope: 'run', body: z.looseObject({ process: Selector, pty: Pty.optional() }) },
+  { path: at('Update'), scope: 'run', body: () => z.looseObject({ process: Selector(), pty: Pty().optional() }) },
   async (call, { process, pty }) => (pty?.size === undefined ? {} : send(call, process, { type: 'resize', ...pty.size })),
 )
 

@@ -1,4 +1,5 @@
 import { z } from '@hono/zod-openapi'
+import { lazySchema, type Described } from '../../http/lazy-schema.ts'
 import type { Container, E2bSession } from '../../../core/containers/container.ts'
 import { createContainer } from '../../../core/containers/create-container.ts'
 import { ServiceError } from '../../../core/errors.ts'
@@ -21,21 +22,23 @@ const MAX_SESSION_BYTES = 32 * 1024
 /** Names of E2B's own templates, which select the default image. */
 const DEFAULT_TEMPLATES: readonly string[] = ['base', 'code-interpreter-v1', 'code-interpreter-beta', 'desktop']
 
-const texts = z.record(z.string().min(1).max(255), z.string()).nullish()
-const seconds = z.number().min(0).max(MAX_SECONDS).nullish()
-const CreateSandbox = z.looseObject({
-  templateID: z.string().max(200).default('base'),
-  timeout: seconds,
-  metadata: texts,
-  envVars: environment.nullish(),
-  autoPause: z.boolean().nullish(),
-  autoResume: z.looseObject({ enabled: z.boolean() }).nullish(),
-  network: z.unknown().optional(),
-  volumeMounts: z.array(z.unknown()).nullish(),
-  mcp: z.unknown().optional(),
-  iam: z.unknown().optional(),
-})
-const Timeout = z.looseObject({ timeout: seconds })
+const texts = lazySchema(() => z.record(z.string().min(1).max(255), z.string()).nullish())
+const seconds = lazySchema(() => z.number().min(0).max(MAX_SECONDS).nullish())
+const CreateSandbox = lazySchema(() =>
+  z.looseObject({
+    templateID: z.string().max(200).default('base'),
+    timeout: seconds(),
+    metadata: texts(),
+    envVars: environment().nullish(),
+    autoPause: z.boolean().nullish(),
+    autoResume: z.looseObject({ enabled: z.boolean() }).nullish(),
+    network: z.unknown().optional(),
+    volumeMounts: z.array(z.unknown()).nullish(),
+    mcp: z.unknown().optional(),
+    iam: z.unknown().optional(),
+  }),
+)
+const Timeout = lazySchema(() => z.looseObject({ timeout: seconds() }))
 
 const endAt = ({ deps }: Pick<Call, 'deps'>, wanted: number | null | undefined): number =>
   deps.clock.now() + (wanted ?? DEFAULT_SECONDS) * 1000
@@ -73,7 +76,7 @@ function imageOf({ deps }: Pick<Call, 'deps'>, template: string): string | undef
   )
 }
 
-function refuseNotOffered(body: z.infer<typeof CreateSandbox>): void {
+function refuseNotOffered(body: Described<typeof CreateSandbox>): void {
   const given = (value: unknown): boolean => value !== undefined && value !== null
   if (given(body.network)) throw new NotOfferedError('Sandboxes have no network, so network rules have no effect. Omit `network`.')
   if (given(body.mcp)) throw new NotOfferedError('Sandboxes run no MCP gateway. Omit `mcp`.')
@@ -84,7 +87,7 @@ function refuseNotOffered(body: z.infer<typeof CreateSandbox>): void {
 
 async function create(call: Call): Promise<Response> {
   const { deps, caller } = call
-  const body = await bodyOf(call, CreateSandbox)
+  const body = await bodyOf(call, CreateSandbox())
   refuseNotOffered(body)
   const image = imageOf(call, body.templateID)
   const { metadata, envVars } = body
@@ -113,7 +116,7 @@ async function create(call: Call): Promise<Response> {
 /** Resumes a sandbox. A container that another wire created becomes a sandbox by this call; it is not deleted when its time is over. */
 async function connect(call: Call): Promise<Response> {
   const row = await sandboxOf(call)
-  const { timeout } = await bodyOf(call, Timeout)
+  const { timeout } = await bodyOf(call, Timeout())
   const bare: E2bSession = {
     template: row.image ?? 'base',
     metadata: {},
@@ -142,7 +145,7 @@ async function kill(call: Call): Promise<Response> {
 
 async function setEnd(call: Call): Promise<Response> {
   const row = await sandboxOf(call)
-  const { timeout } = await bodyOf(call, Timeout)
+  const { timeout } = await bodyOf(call, Timeout())
   await changeSession(call, row, (session) => ({ ...session, endAt: endAt(call, timeout) }))
   return noContent()
 }

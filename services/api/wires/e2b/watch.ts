@@ -1,5 +1,6 @@
 import { posix } from 'node:path'
 import { z } from '@hono/zod-openapi'
+import { lazySchema, type Described } from '../../http/lazy-schema.ts'
 import type { E2bSession } from '../../../core/containers/container.ts'
 import { ServiceError } from '../../../core/errors.ts'
 import type { ExecutionEvent } from '../../../core/events.ts'
@@ -15,7 +16,7 @@ import { sandboxPath } from './paths.ts'
 import { changeSession, useSandbox } from './session.ts'
 
 /** A change as the program in the sandbox prints it, one per line. */
-const Change = z.object({ op: z.string(), path: z.string().optional(), from: z.string().optional() })
+const Change = lazySchema(() => z.object({ op: z.string(), path: z.string().optional(), from: z.string().optional() }))
 const TYPES: Readonly<Record<string, string>> = { create: 'EVENT_TYPE_CREATE', write: 'EVENT_TYPE_WRITE', remove: 'EVENT_TYPE_REMOVE' }
 const MAX_WATCHERS = 10
 /** `CreateWatcher` answers when the folder is watched, or after this time, milliseconds. */
@@ -26,8 +27,8 @@ interface FilesystemEvent {
   readonly type: string
 }
 
-const WatchRequest = z.looseObject({ path: z.string(), recursive: z.boolean().optional() })
-type WatchRequest = z.infer<typeof WatchRequest>
+const WatchRequest = lazySchema(() => z.looseObject({ path: z.string(), recursive: z.boolean().optional() }))
+type WatchRequest = Described<typeof WatchRequest>
 const at = (procedure: string): string => `/filesystem.Filesystem/${procedure}`
 
 async function startWatcher(
@@ -72,9 +73,9 @@ function eventsOf(line: string, root: string): readonly FilesystemEvent[] {
   return type === undefined ? [] : [{ name: nameOf(change.path), type }]
 }
 
-function parsed(line: string): z.infer<typeof Change> | undefined {
+function parsed(line: string): Described<typeof Change> | undefined {
   try {
-    return Change.safeParse(JSON.parse(line)).data
+    return Change().safeParse(JSON.parse(line)).data
   } catch {
     return undefined
   }
@@ -143,7 +144,7 @@ async function readySeq(call: Call, execution: Execution, root: string): Promise
   throw notWatched(quoted(root))
 }
 
-const ofWatcher = z.looseObject({ watcherId: z.string() })
+const ofWatcher = lazySchema(() => z.looseObject({ watcherId: z.string() }))
 
 /** Events since the last call for the same watcher. */
 const getWatcherEvents = unary({ path: at('GetWatcherEvents'), scope: 'files', body: ofWatcher }, async (call, { watcherId }) => {

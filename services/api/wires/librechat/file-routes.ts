@@ -74,7 +74,7 @@ const list = defineRoute({
   operationId: 'librechatFiles',
   tag: 'LibreChat',
   summary: 'List the files of a session',
-  query: z.looseObject({ detail: z.enum(['simple', 'summary', 'full', 'normalized']).optional() }),
+  query: () => z.looseObject({ detail: z.enum(['simple', 'summary', 'full', 'normalized']).optional() }),
   answers: { 200: { description: 'The files, in the form that `detail` names.', schema: () => z.array(z.unknown()) } },
   errors: ['container_not_found'],
   handle: async (call) => {

@@ -2,25 +2,29 @@ import { z } from '@hono/zod-openapi'
 import { lazySchema, type Described } from '../../http/lazy-schema.ts'
 
 /** A file that an execution may read. Older clients write `session_id`. */
-export const InputFile = z.looseObject({
-  id: z.string().max(200),
-  name: z.string().min(1).max(1_024),
-  storage_session_id: z.string().max(200).optional(),
-  session_id: z.string().max(200).optional(),
-})
-export type InputFile = z.infer<typeof InputFile>
+export const InputFile = lazySchema(() =>
+  z.looseObject({
+    id: z.string().max(200),
+    name: z.string().min(1).max(1_024),
+    storage_session_id: z.string().max(200).optional(),
+    session_id: z.string().max(200).optional(),
+  }),
+)
+export type InputFile = Described<typeof InputFile>
 
-export const ExecBody = z
-  .looseObject({
-    lang: z.string().min(1).max(32).openapi({ example: 'py' }),
-    code: z.string(),
-    args: z.array(z.string()).max(100).optional(),
-    timeout: z.number().positive().optional().openapi({ description: 'Milliseconds.' }),
-    runtime_session_hint: z.string().min(1).max(200).optional().openapi({ description: 'Calls with the same hint share one container.' }),
-    files: z.array(InputFile).max(100).optional(),
-  })
-  .openapi('LibreChatExec')
-export type ExecBody = z.infer<typeof ExecBody>
+export const ExecBody = lazySchema(() =>
+  z
+    .looseObject({
+      lang: z.string().min(1).max(32).openapi({ example: 'py' }),
+      code: z.string(),
+      args: z.array(z.string()).max(100).optional(),
+      timeout: z.number().positive().optional().openapi({ description: 'Milliseconds.' }),
+      runtime_session_hint: z.string().min(1).max(200).optional().openapi({ description: 'Calls with the same hint share one container.' }),
+      files: z.array(InputFile()).max(100).optional(),
+    })
+    .openapi('LibreChatExec'),
+)
+export type ExecBody = Described<typeof ExecBody>
 
 export const OutputFile = lazySchema(() =>
   z.looseObject({

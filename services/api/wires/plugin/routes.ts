@@ -67,7 +67,7 @@ const executeRoute = defineRoute({
   summary: 'Run a program, once',
   description:
     'In a fresh container that is deleted afterwards: no state, no files. Answers within 45 seconds. `/v1/containers` keeps variables and files.',
-  body: z.object({ code: z.string('give the program as a string').openapi({ example: 'print(6 * 7)' }) }).openapi('Execute'),
+  body: () => z.object({ code: z.string('give the program as a string').openapi({ example: 'print(6 * 7)' }) }).openapi('Execute'),
   answers: {
     200: {
       description: 'The program ended. Failing code is a result, not an error.',

@@ -117,7 +117,7 @@ function split(stderr: string, marker: string): readonly [string, string | null]
 
 /** The calls of a report, or the sentence of an error that clients know. */
 function callsIn(report: string, tools: Program['tools']): readonly ToolCall[] | string {
-  const parsed = ReportedCalls.safeParse(parse(report))
+  const parsed = ReportedCalls().safeParse(parse(report))
   if (!parsed.success) return 'Execution failed or timed out'
   const foreign = parsed.data.find(({ name }) => !tools.some(([, tool]) => tool === name))
   return foreign === undefined ? parsed.data : `Sandbox requested an unregistered tool: ${foreign.name}`

@@ -32,7 +32,7 @@ const tenantAuditRoute = defineRoute({
   tag: 'Administration',
   summary: 'The latest changes that keys of a tenant requested',
   description: 'The newest first, refused ones included. The command line exports and verifies the whole log.',
-  query: StrictListQuery.pick({ limit: true }),
+  query: () => StrictListQuery().pick({ limit: true }),
   answers: { 200: { description: 'The latest entries.', schema: AuditList } },
   errors: ['tenant_not_found'],
   async handle({ deps, param, query }) {

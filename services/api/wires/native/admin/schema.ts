@@ -8,20 +8,22 @@ import { LINK_DAYS, SCOPES, type ApiKey, type Plan, type Tenant, type TenantDele
 import { atMost } from '../../../http/schemas.ts'
 
 const MAX_NAME_LENGTH = 100
-const name = z.string().trim().min(1).max(MAX_NAME_LENGTH)
+const name = lazySchema(() => z.string().trim().min(1).max(MAX_NAME_LENGTH))
 
 const limit = ({ min, max }: { readonly min: number; readonly max: number }) => z.int().min(min).max(max).nullable().optional()
 /** Limits of a tenant or a plan under their wire names; null removes one, so that the plan's or the default applies. */
-export const LimitsPatch = z
-  .strictObject({
-    ...Object.fromEntries(Object.entries(NUMERIC_LIMITS).map(([key, range]) => [snakeCase(key), limit(range)])),
-    memory_limit: z.enum(MEMORY_TIERS).nullable().optional(),
-  })
-  .openapi('LimitsPatch')
-type LimitsPatch = z.infer<typeof LimitsPatch>
+export const LimitsPatch = lazySchema(() =>
+  z
+    .strictObject({
+      ...Object.fromEntries(Object.entries(NUMERIC_LIMITS).map(([key, range]) => [snakeCase(key), limit(range)])),
+      memory_limit: z.enum(MEMORY_TIERS).nullable().optional(),
+    })
+    .openapi('LimitsPatch'),
+)
+type LimitsPatch = Described<typeof LimitsPatch>
 
 export const PLAN_NAME = /^[a-z0-9][a-z0-9-]{0,49}$/
-export const PutPlan = z.strictObject({ limits: LimitsPatch })
+export const PutPlan = lazySchema(() => z.strictObject({ limits: LimitsPatch() }))
 export const PlanObject = lazySchema(() =>
   z
     .object({
@@ -33,16 +35,16 @@ export const PlanObject = lazySchema(() =>
     .openapi('Plan'),
 )
 
-const policyFields = {
+const policyFields = lazySchema(() => ({
   plan: z.string().max(50).nullable().optional().openapi({ description: 'Name of a plan; null for none.' }),
-  limits: LimitsPatch.optional(),
+  limits: LimitsPatch().optional(),
   tools_off: atMost(50, z.array(z.string().min(1).max(100))).optional(),
   link_days: z.int().min(LINK_DAYS.min).max(LINK_DAYS.max).nullable().optional(),
   image: z.string().regex(IMAGE_NAME).nullable().optional().openapi({ description: 'The image of containers that name none.' }),
-}
-export const CreateTenant = z.strictObject({ name, ...policyFields })
-export const UpdateTenant = z.strictObject({ name: name.optional(), ...policyFields })
-export type PolicyChange = Omit<z.infer<typeof UpdateTenant>, 'name'>
+}))
+export const CreateTenant = lazySchema(() => z.strictObject({ name: name(), ...policyFields() }))
+export const UpdateTenant = lazySchema(() => z.strictObject({ name: name().optional(), ...policyFields() }))
+export type PolicyChange = Omit<Described<typeof UpdateTenant>, 'name'>
 
 export const TenantObject = lazySchema(() =>
   z
@@ -72,14 +74,16 @@ export const TenantObject = lazySchema(() =>
     .openapi('Tenant'),
 )
 
-export const CreateKey = z.strictObject({
-  name: name.nullable().optional(),
-  subject: z.string().min(1).max(200).nullable().optional().openapi({ description: 'Binds the key to one end user of the tenant.' }),
-  scopes: atMost(SCOPES.length, z.array(z.enum(SCOPES)).min(1))
-    .optional()
-    .openapi({ description: '`run`, `read` and `files` by default.' }),
-  expires_at: z.iso.datetime().nullable().optional(),
-})
+export const CreateKey = lazySchema(() =>
+  z.strictObject({
+    name: name().nullable().optional(),
+    subject: z.string().min(1).max(200).nullable().optional().openapi({ description: 'Binds the key to one end user of the tenant.' }),
+    scopes: atMost(SCOPES.length, z.array(z.enum(SCOPES)).min(1))
+      .optional()
+      .openapi({ description: '`run`, `read` and `files` by default.' }),
+    expires_at: z.iso.datetime().nullable().optional(),
+  }),
+)
 
 const key = lazySchema(() => ({
   id: z.string(),

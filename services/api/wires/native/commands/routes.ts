@@ -1,5 +1,6 @@
 import { constants } from 'node:os'
 import { z } from '@hono/zod-openapi'
+import { lazySchema, type Described } from '../../../http/lazy-schema.ts'
 import { ServiceError } from '../../../../core/errors.ts'
 import type { CommandInputPayload } from '../../../../core/events.ts'
 import { hasEnded, type Execution as ExecutionRow } from '../../../../core/executions/execution.ts'
@@ -20,9 +21,11 @@ import { EVENT_STREAM, streamEvents } from '../executions/event-stream.ts'
 import { Command, CommandResize, CommandSignal, CommandStdin, RunCommand } from './schema.ts'
 import { renderCommand } from './serialize.ts'
 
-const WaitQuery = z.strictObject({
-  wait: queryInteger(0, LIMITS.maxWaitSeconds, `Seconds to wait for the end, at most ${LIMITS.maxWaitSeconds}.`).optional(),
-})
+const WaitQuery = lazySchema(() =>
+  z.strictObject({
+    wait: queryInteger(0, LIMITS.maxWaitSeconds, `Seconds to wait for the end, at most ${LIMITS.maxWaitSeconds}.`).optional(),
+  }),
+)
 
 const runCommandRoute = defineRoute({
   method: 'post',
@@ -74,7 +77,7 @@ const runCommandRoute = defineRoute({
 })
 
 /** Throws ServiceError when there is not exactly one of both. */
-function argvOf({ argv, command }: z.infer<typeof RunCommand>): readonly string[] {
+function argvOf({ argv, command }: Described<typeof RunCommand>): readonly string[] {
   const hasArgv = argv !== null && argv !== undefined
   if (hasArgv === (typeof command === 'string'))
     throw new ServiceError(

@@ -10,48 +10,57 @@ import { ExecutionFile, ExecutionUsage } from '../executions/schema.ts'
 const MAX_ARGUMENTS = 1_000
 const cells = (description: string) => z.int().min(1).max(1_000).openapi({ description })
 
-const TerminalSize = z.strictObject({ cols: cells('Columns.'), rows: cells('Rows.') })
+const TerminalSize = lazySchema(() => z.strictObject({ cols: cells('Columns.'), rows: cells('Rows.') }))
 
 /** Exactly one of `argv` and `command`. */
-export const RunCommand = z
-  .strictObject({
-    argv: atMost(MAX_ARGUMENTS, z.array(commandArgument).min(1))
-      .nullish()
-      .openapi({ type: 'array', items: { type: 'string' }, description: 'The program and its arguments, without a shell.' }),
-    command: commandArgument.min(1).nullish().openapi({ description: 'A command line for `bash -lc`.', example: 'ls -l && wc -l *.csv' }),
-    ...scopeFields,
-    stdin: z
-      .string()
-      .nullish()
-      .openapi({ description: 'The whole standard input, or `open` to send it later with `…/stdin`. Without it the input is empty.' }),
-    pty: TerminalSize.nullish().openapi({
-      description: 'Runs in a terminal of this size: one output stream, input is open. At most 8 per container.',
-    }),
-    timeout_seconds: z
-      .int('give whole seconds')
-      .min(1, 'give at least 1 second')
-      .max(LIMITS.maxTimeoutSeconds, `give at most ${LIMITS.maxTimeoutSeconds} seconds`)
-      .nullish()
-      .openapi({ description: `${LIMITS.defaultTimeoutSeconds} by default, in the background ${LIMITS.maxTimeoutSeconds}.` }),
-    background: z.boolean().nullish().openapi({
-      description: 'Answers at once. The command does not keep the container awake; hibernation ends it and names it in `lost`.',
-    }),
-    metadata: Metadata.nullish(),
-  })
-  .openapi('RunCommand')
+export const RunCommand = lazySchema(() =>
+  z
+    .strictObject({
+      argv: atMost(MAX_ARGUMENTS, z.array(commandArgument()).min(1))
+        .nullish()
+        .openapi({ type: 'array', items: { type: 'string' }, description: 'The program and its arguments, without a shell.' }),
+      command: commandArgument()
+        .min(1)
+        .nullish()
+        .openapi({ description: 'A command line for `bash -lc`.', example: 'ls -l && wc -l *.csv' }),
+      ...scopeFields(),
+      stdin: z
+        .string()
+        .nullish()
+        .openapi({ description: 'The whole standard input, or `open` to send it later with `…/stdin`. Without it the input is empty.' }),
+      pty: TerminalSize().nullish().openapi({
+        description: 'Runs in a terminal of this size: one output stream, input is open. At most 8 per container.',
+      }),
+      timeout_seconds: z
+        .int('give whole seconds')
+        .min(1, 'give at least 1 second')
+        .max(LIMITS.maxTimeoutSeconds, `give at most ${LIMITS.maxTimeoutSeconds} seconds`)
+        .nullish()
+        .openapi({ description: `${LIMITS.defaultTimeoutSeconds} by default, in the background ${LIMITS.maxTimeoutSeconds}.` }),
+      background: z.boolean().nullish().openapi({
+        description: 'Answers at once. The command does not keep the container awake; hibernation ends it and names it in `lost`.',
+      }),
+      metadata: Metadata().nullish(),
+    })
+    .openapi('RunCommand'),
+)
 
 const isSignal = (name: string): boolean => Object.hasOwn(constants.signals, name)
-export const CommandStdin = z
-  .strictObject({
-    data: z.string().nullish().openapi({ description: 'Text that is appended to the standard input.' }),
-    close: z.literal(true).nullish().openapi({ description: 'Ends the standard input, after `data`.' }),
-  })
-  .refine(({ data, close }) => typeof data === 'string' || close === true, 'give data, close, or both')
-  .openapi('CommandStdin')
-export const CommandSignal = z
-  .strictObject({ signal: z.string().refine(isSignal, 'give the name of a signal, such as SIGTERM').openapi({ example: 'SIGTERM' }) })
-  .openapi('CommandSignal')
-export const CommandResize = TerminalSize.openapi('CommandResize')
+export const CommandStdin = lazySchema(() =>
+  z
+    .strictObject({
+      data: z.string().nullish().openapi({ description: 'Text that is appended to the standard input.' }),
+      close: z.literal(true).nullish().openapi({ description: 'Ends the standard input, after `data`.' }),
+    })
+    .refine(({ data, close }) => typeof data === 'string' || close === true, 'give data, close, or both')
+    .openapi('CommandStdin'),
+)
+export const CommandSignal = lazySchema(() =>
+  z
+    .strictObject({ signal: z.string().refine(isSignal, 'give the name of a signal, such as SIGTERM').openapi({ example: 'SIGTERM' }) })
+    .openapi('CommandSignal'),
+)
+export const CommandResize = lazySchema(() => TerminalSize().openapi('CommandResize'))
 
 const time = lazySchema(() => z.string().openapi({ format: 'date-time' }))
 

@@ -2,20 +2,22 @@ import { z } from '@hono/zod-openapi'
 import { lazySchema } from '../../../http/lazy-schema.ts'
 import { LIMITS } from '../../../../core/limits.ts'
 
-export const UploadUrlBody = z
-  .strictObject({
-    path: z.string().max(4_096).openapi({ example: 'data/sales.csv' }),
-    bytes: z
-      .int('give a whole number')
-      .min(0, 'give at least 0')
-      .openapi({ description: `Exact size, at most ${LIMITS.maxFileBytes}.` }),
-    sha256: z
-      .string()
-      .regex(/^[0-9a-fA-F]{64}$/, 'give 64 hex digits')
-      .nullish()
-      .openapi({ description: 'Checked against the bytes at `complete`.' }),
-  })
-  .openapi('UploadUrlRequest')
+export const UploadUrlBody = lazySchema(() =>
+  z
+    .strictObject({
+      path: z.string().max(4_096).openapi({ example: 'data/sales.csv' }),
+      bytes: z
+        .int('give a whole number')
+        .min(0, 'give at least 0')
+        .openapi({ description: `Exact size, at most ${LIMITS.maxFileBytes}.` }),
+      sha256: z
+        .string()
+        .regex(/^[0-9a-fA-F]{64}$/, 'give 64 hex digits')
+        .nullish()
+        .openapi({ description: 'Checked against the bytes at `complete`.' }),
+    })
+    .openapi('UploadUrlRequest'),
+)
 
 export const UploadUrl = lazySchema(() =>
   z

@@ -1,4 +1,5 @@
 import { z } from '@hono/zod-openapi'
+import { lazySchema, type Described } from '../../../http/lazy-schema.ts'
 import { ServiceError } from '../../../../core/errors.ts'
 import { queryInteger } from '../../../http/schemas.ts'
 import type { Execution } from '../../../../core/executions/execution.ts'
@@ -9,7 +10,9 @@ import { ExecutionEvent } from './schema.ts'
 
 const MAX_SEQ = 999_999_999
 
-const EventsQuery = z.strictObject({ after: queryInteger(-1, MAX_SEQ, 'Number of the last event that you have.').optional() })
+const EventsQuery = lazySchema(() =>
+  z.strictObject({ after: queryInteger(-1, MAX_SEQ, 'Number of the last event that you have.').optional() }),
+)
 
 /** The number of the last event that a reconnecting reader has; −1 without the header. */
 function lastEventId(request: Request): number {
@@ -38,7 +41,7 @@ export const EVENT_STREAM = {
 } as const
 
 /** Streams the events after the last one that the client has. `find` reads the row once a stream is free, and throws ServiceError. */
-export async function streamEvents(call: Call<z.infer<typeof EventsQuery>>, find: () => Promise<Execution>): Promise<Response> {
+export async function streamEvents(call: Call<Described<typeof EventsQuery>>, find: () => Promise<Execution>): Promise<Response> {
   const after = call.query.after ?? lastEventId(call.request)
   return streamCall(call, async () => {
     const row = await find()

@@ -190,7 +190,7 @@ const executionOutputRoute = defineRoute({
   tag: 'Executions',
   summary: 'Download a part of an output',
   description: 'The address that `cellblock/ref` has for a part that an answer does not embed. Positions count from 0.',
-  query: z.strictObject({ type: z.string().min(1).max(255).openapi({ description: 'MIME type of the part.' }) }),
+  query: () => z.strictObject({ type: z.string().min(1).max(255).openapi({ description: 'MIME type of the part.' }) }),
   answers: { 200: { description: 'The bytes, as a download.', contentType: 'application/octet-stream', schema: () => z.string() } },
   errors: ['execution_not_found', 'output_not_found', 'too_many_results'],
   async handle(call) {

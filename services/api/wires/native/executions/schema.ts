@@ -1,5 +1,5 @@
 import { z } from '@hono/zod-openapi'
-import { lazySchema } from '../../../http/lazy-schema.ts'
+import { lazySchema, type Described } from '../../../http/lazy-schema.ts'
 import { scopeFields } from '../../../executions/scope.ts'
 import { Metadata, queryInteger } from '../../../http/schemas.ts'
 import { EXECUTION_REASONS, EXECUTION_STATUSES } from '../../../../core/executions/execution.ts'
@@ -7,48 +7,55 @@ import { executionFrameSchemas } from '../../../../core/executions/events/event-
 import { EXECUTION_LANGUAGES } from '../../../../core/executions/language.ts'
 import { LIMITS } from '../../../../core/limits.ts'
 
-export const WaitQuery = z.strictObject({
-  wait: queryInteger(0, LIMITS.maxWaitSeconds, `Seconds to wait for the end, at most ${LIMITS.maxWaitSeconds}.`).optional(),
-  inline: z
-    .enum(['all'], 'give all')
-    .optional()
-    .openapi({
-      description: `\`all\` embeds outputs up to ${LIMITS.maxInlineAnswerBytes} bytes, also those that are stored as objects; without it an answer embeds ${LIMITS.inlineAnswerBytes} bytes.`,
-    }),
-})
+export const WaitQuery = lazySchema(() =>
+  z.strictObject({
+    wait: queryInteger(0, LIMITS.maxWaitSeconds, `Seconds to wait for the end, at most ${LIMITS.maxWaitSeconds}.`).optional(),
+    inline: z
+      .enum(['all'], 'give all')
+      .optional()
+      .openapi({
+        description: `\`all\` embeds outputs up to ${LIMITS.maxInlineAnswerBytes} bytes, also those that are stored as objects; without it an answer embeds ${LIMITS.inlineAnswerBytes} bytes.`,
+      }),
+  }),
+)
 
-export type WaitQuery = z.infer<typeof WaitQuery>
+export type WaitQuery = Described<typeof WaitQuery>
 
 /** Exactly one of `code` and `notebook`; the notebook itself is checked on its own, with errors that name the cell. */
-export const RunCode = z
-  .strictObject({
-    code: z
-      .string()
-      .nullish()
-      .openapi({ description: `Code, as one notebook cell. At most ${LIMITS.maxCodeBytes} bytes.`, example: 'print(1)' }),
-    notebook: z.looseObject({}).nullish().openapi({ description: 'An nbformat 4 document: its code cells run in order.' }),
-    language: z
-      .enum(EXECUTION_LANGUAGES, `give one of ${EXECUTION_LANGUAGES.join(', ')}`)
-      .nullish()
-      .openapi({
-        description:
-          '`python` by default. Each language has a session in the container that keeps its state. JavaScript and TypeScript need the image `standard` or `full`, R needs `full`.',
+export const RunCode = lazySchema(() =>
+  z
+    .strictObject({
+      code: z
+        .string()
+        .nullish()
+        .openapi({ description: `Code, as one notebook cell. At most ${LIMITS.maxCodeBytes} bytes.`, example: 'print(1)' }),
+      notebook: z.looseObject({}).nullish().openapi({ description: 'An nbformat 4 document: its code cells run in order.' }),
+      language: z
+        .enum(EXECUTION_LANGUAGES, `give one of ${EXECUTION_LANGUAGES.join(', ')}`)
+        .nullish()
+        .openapi({
+          description:
+            '`python` by default. Each language has a session in the container that keeps its state. JavaScript and TypeScript need the image `standard` or `full`, R needs `full`.',
+        }),
+      ...scopeFields(),
+      timeout_seconds: z
+        .int('give whole seconds')
+        .min(1, 'give at least 1 second')
+        .max(LIMITS.maxTimeoutSeconds, `give at most ${LIMITS.maxTimeoutSeconds} seconds`)
+        .nullish()
+        .openapi({ description: `Bounds the whole execution, not each cell. ${LIMITS.defaultTimeoutSeconds} by default.` }),
+      on_error: z.enum(['stop', 'continue']).nullish().openapi({
+        description: 'Whether the later cells of a notebook run after a cell fails: `stop` (the default) skips them, `continue` runs them.',
       }),
-    ...scopeFields,
-    timeout_seconds: z
-      .int('give whole seconds')
-      .min(1, 'give at least 1 second')
-      .max(LIMITS.maxTimeoutSeconds, `give at most ${LIMITS.maxTimeoutSeconds} seconds`)
-      .nullish()
-      .openapi({ description: `Bounds the whole execution, not each cell. ${LIMITS.defaultTimeoutSeconds} by default.` }),
-    on_error: z.enum(['stop', 'continue']).nullish().openapi({
-      description: 'Whether the later cells of a notebook run after a cell fails: `stop` (the default) skips them, `continue` runs them.',
-    }),
-    store_history: z.boolean().nullish().openapi({ description: 'Whether `In`, `Out` and the execution count continue; true by default.' }),
-    metadata: Metadata.nullish(),
-  })
-  .openapi('RunCode')
-export type RunCode = z.infer<typeof RunCode>
+      store_history: z
+        .boolean()
+        .nullish()
+        .openapi({ description: 'Whether `In`, `Out` and the execution count continue; true by default.' }),
+      metadata: Metadata().nullish(),
+    })
+    .openapi('RunCode'),
+)
+export type RunCode = Described<typeof RunCode>
 
 const NbOutput = lazySchema(() =>
   z.looseObject({ output_type: z.enum(['stream', 'display_data', 'execute_result', 'error']) }).openapi('Output', {

@@ -4,50 +4,64 @@ import { LIMITS } from '../../../../core/limits.ts'
 import { MAX_ENTRIES } from '../../../files/sandbox-files.ts'
 import { queryInteger } from '../../../http/schemas.ts'
 
-const path = z
-  .string()
-  .min(1)
-  .max(LIMITS.maxPathBytes)
-  .regex(/^[^\0]*$/, 'give a path without null characters')
-  .openapi({ description: 'Absolute, or relative to `/mnt/data`.', example: 'results/2026' })
+const path = lazySchema(() =>
+  z
+    .string()
+    .min(1)
+    .max(LIMITS.maxPathBytes)
+    .regex(/^[^\0]*$/, 'give a path without null characters')
+    .openapi({ description: 'Absolute, or relative to `/mnt/data`.', example: 'results/2026' }),
+)
 const flag = (description: string) =>
   z
     .enum(['true', 'false'])
     .transform((value) => value === 'true')
     .openapi({ type: 'boolean', description })
 
-export const ListEntriesQuery = z.strictObject({
-  path: path.openapi({ description: 'The folder, absolute or relative to `/mnt/data`.', example: '.' }),
-  depth: queryInteger(1, 64, 'Levels to list, 1 by default.').optional(),
-  limit: queryInteger(1, MAX_ENTRIES, `Entries, ${MAX_ENTRIES} by default.`).optional(),
-})
-export const PathQuery = z.strictObject({ path })
-export const RemoveQuery = z.strictObject({ path, recursive: flag('Removes a folder with everything in it.').optional() })
-export const RangeQuery = z.strictObject({
-  path,
-  offset: queryInteger(0, 999_999_999_999, 'First byte, 0 by default.').optional(),
-  length: queryInteger(1, 512 * 1024, 'Bytes, at most 524288, the default.').optional(),
-})
-export const PreviewQuery = z.strictObject({
-  path,
-  rows: queryInteger(1, 100, 'Rows of a table or lines of a text, 20 by default.').optional(),
-  pixels: queryInteger(16, 1_024, 'Longest side of the thumbnail of an image, 256 by default.').optional(),
-})
-export const MakeFolderBody = z.strictObject({ path }).openapi('MakeFolder')
-export const MoveBody = z
-  .strictObject({
-    from: path,
-    to: path,
-    overwrite: z.boolean().nullish().openapi({ description: 'Whether an existing file is replaced.' }),
-  })
-  .openapi('MoveEntry')
-export const UnpackBody = z
-  .strictObject({
-    path,
-    into: path.nullish().openapi({ description: 'The folder, `/mnt/data` by default.' }),
-    remove_archive: z.boolean().nullish(),
-  })
-  .openapi('UnpackArchive')
+export const ListEntriesQuery = lazySchema(() =>
+  z.strictObject({
+    path: path().openapi({ description: 'The folder, absolute or relative to `/mnt/data`.', example: '.' }),
+    depth: queryInteger(1, 64, 'Levels to list, 1 by default.').optional(),
+    limit: queryInteger(1, MAX_ENTRIES, `Entries, ${MAX_ENTRIES} by default.`).optional(),
+  }),
+)
+export const PathQuery = lazySchema(() => z.strictObject({ path: path() }))
+export const RemoveQuery = lazySchema(() =>
+  z.strictObject({ path: path(), recursive: flag('Removes a folder with everything in it.').optional() }),
+)
+export const RangeQuery = lazySchema(() =>
+  z.strictObject({
+    path: path(),
+    offset: queryInteger(0, 999_999_999_999, 'First byte, 0 by default.').optional(),
+    length: queryInteger(1, 512 * 1024, 'Bytes, at most 524288, the default.').optional(),
+  }),
+)
+export const PreviewQuery = lazySchema(() =>
+  z.strictObject({
+    path: path(),
+    rows: queryInteger(1, 100, 'Rows of a table or lines of a text, 20 by default.').optional(),
+    pixels: queryInteger(16, 1_024, 'Longest side of the thumbnail of an image, 256 by default.').optional(),
+  }),
+)
+export const MakeFolderBody = lazySchema(() => z.strictObject({ path: path() }).openapi('MakeFolder'))
+export const MoveBody = lazySchema(() =>
+  z
+    .strictObject({
+      from: path(),
+      to: path(),
+      overwrite: z.boolean().nullish().openapi({ description: 'Whether an existing file is replaced.' }),
+    })
+    .openapi('MoveEntry'),
+)
+export const UnpackBody = lazySchema(() =>
+  z
+    .strictObject({
+      path: path(),
+      into: path().nullish().openapi({ description: 'The folder, `/mnt/data` by default.' }),
+      remove_archive: z.boolean().nullish(),
+    })
+    .openapi('UnpackArchive'),
+)
 
 export const Entry = lazySchema(() =>
   z

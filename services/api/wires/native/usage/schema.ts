@@ -4,15 +4,19 @@ import type { PriceList } from '../../../../core/usage/price-list.ts'
 import type { UsageSum } from '../../../../core/usage/usage.ts'
 import type { UsageReport } from '../../../usage/read-usage.ts'
 
-const date = z
-  .string()
-  .regex(/^\d{4}-\d{2}-\d{2}$/, 'give a date such as 2026-11-21')
-  .refine((text) => !Number.isNaN(Date.parse(text)) && new Date(text).toISOString().startsWith(text), 'give a date that there is')
+const date = lazySchema(() =>
+  z
+    .string()
+    .regex(/^\d{4}-\d{2}-\d{2}$/, 'give a date such as 2026-11-21')
+    .refine((text) => !Number.isNaN(Date.parse(text)) && new Date(text).toISOString().startsWith(text), 'give a date that there is'),
+)
 
-export const UsageQuery = z.strictObject({
-  from: date.optional().openapi({ description: 'First day, UTC; 30 days before `to` by default.', example: '2026-11-01' }),
-  to: date.optional().openapi({ description: 'Last day, UTC; today by default.', example: '2026-11-21' }),
-})
+export const UsageQuery = lazySchema(() =>
+  z.strictObject({
+    from: date().optional().openapi({ description: 'First day, UTC; 30 days before `to` by default.', example: '2026-11-01' }),
+    to: date().optional().openapi({ description: 'Last day, UTC; today by default.', example: '2026-11-21' }),
+  }),
+)
 
 const Sum = lazySchema(() =>
   z.object({

@@ -12,7 +12,7 @@ const INTERPRETER: Wire = { type: 'code_interpreter', container: { type: 'auto' 
 export function toCreateResponse(body: CreateChatCompletion, hasInterpreter: boolean): CreateResponse {
   const { reasoning_effort: effort, verbosity, response_format: format } = body
   const implied = hasInterpreter && body.tool_choice !== 'none' ? [INTERPRETER] : []
-  const converted = CreateResponse.safeParse({
+  const converted = CreateResponse().safeParse({
     model: body.model,
     input: body.messages.flatMap(itemsOf),
     tools: body.tools?.map(toolOf) ?? implied,

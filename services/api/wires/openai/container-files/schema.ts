@@ -2,16 +2,18 @@ import { z } from '@hono/zod-openapi'
 import { lazySchema } from '../../../http/lazy-schema.ts'
 import { LIMITS } from '../../../../core/limits.ts'
 
-export const CopyFileBody = z
-  .object({
-    file_id: z.string().max(200).openapi({ description: 'A file of `/v1/files` or of another container: it is copied.' }),
-    path: z
-      .string()
-      .max(4_096)
-      .nullish()
-      .openapi({ description: 'The path of the copy below /mnt/data. By default the path of the source.' }),
-  })
-  .openapi('CopyFile')
+export const CopyFileBody = lazySchema(() =>
+  z
+    .object({
+      file_id: z.string().max(200).openapi({ description: 'A file of `/v1/files` or of another container: it is copied.' }),
+      path: z
+        .string()
+        .max(4_096)
+        .nullish()
+        .openapi({ description: 'The path of the copy below /mnt/data. By default the path of the source.' }),
+    })
+    .openapi('CopyFile'),
+)
 
 export const FileForm = lazySchema(() =>
   z

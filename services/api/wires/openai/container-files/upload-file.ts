@@ -29,7 +29,7 @@ export async function uploadFile(call: UploadCall, containerId: string): Promise
   const type = mediaType(call.request)
   if (type === 'multipart/form-data') return fromForm(call, containerId)
   if (type === 'application/json') {
-    const body = validate(CopyFileBody, parseJson(await readBody(call.request, LIMITS.maxJsonBytes)), 'body')
+    const body = validate(CopyFileBody(), parseJson(await readBody(call.request, LIMITS.maxJsonBytes)), 'body')
     return copy(call, containerId, body.file_id, body.path)
   }
   throw new ServiceError(

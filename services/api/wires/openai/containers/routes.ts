@@ -6,6 +6,7 @@ import { claimId } from '../../../http/claim-id.ts'
 import { collectPage } from '../../../http/paging.ts'
 import { InlineBundles, resolveSkills } from '../../../skills/resolve-skills.ts'
 import { json } from '../../../http/responses.ts'
+import type { Described } from '../../../http/lazy-schema.ts'
 import { defineRoute, type AnyRoute, type Call } from '../../../http/route.ts'
 import { listOf, ListQuery, listSchema, pageOf, deletedSchema } from '../../../http/schemas.ts'
 import { Container as ContainerSchema, CreateContainer, renderContainer, containerLimitsOf, refuseNetwork } from './schema.ts'
@@ -58,7 +59,7 @@ const createContainerRoute = defineRoute({
  * what is missing is added. Every file and skill is found before anything is created, so that a refusal has no effect.
  */
 async function createWithContents(
-  call: Call<unknown, z.infer<typeof CreateContainer>>,
+  call: Call<unknown, Described<typeof CreateContainer>>,
   earlier: Container | null,
   wanted: NewContainer & { readonly id: string },
 ): Promise<Container> {
@@ -98,7 +99,7 @@ const listContainersRoute = defineRoute({
   operationId: 'listContainers',
   tag: 'Containers',
   summary: 'List containers',
-  query: ListQuery.extend({ name: z.string().max(1_024).optional().openapi({ description: 'Only containers with this name.' }) }),
+  query: () => ListQuery().extend({ name: z.string().max(1_024).optional().openapi({ description: 'Only containers with this name.' }) }),
   answers: { 200: { description: 'A page of containers.', schema: listSchema(ContainerSchema, 'ContainerList') } },
   async handle({ deps, caller, query }) {
     const page = await collectPage(

@@ -12,59 +12,65 @@ import { EXECUTION_LIMITS, NUMERIC_LIMITS, SANDBOX_LIMITS, type ContainerLimits 
 
 const bytesOf = (text: string): number => Buffer.byteLength(text)
 
-export const MemoryLimit = z.enum(MEMORY_TIERS)
+export const MemoryLimit = lazySchema(() => z.enum(MEMORY_TIERS))
 
 /** Accepts `disabled` only: a sandbox has no network, so a list of allowed hosts would have no effect. */
-export const NetworkPolicy = z.looseObject({ type: z.enum(['disabled', 'allowlist']) }).openapi({
-  description: 'Sandboxes never have a network: `disabled` is accepted, `allowlist` is refused with `unsupported_value`.',
-})
+export const NetworkPolicy = lazySchema(() =>
+  z.looseObject({ type: z.enum(['disabled', 'allowlist']) }).openapi({
+    description: 'Sandboxes never have a network: `disabled` is accepted, `allowlist` is refused with `unsupported_value`.',
+  }),
+)
 
 const NAMES = Object.keys({ ...EXECUTION_LIMITS, ...SANDBOX_LIMITS }) as (keyof ContainerLimits)[]
 
 /** Numbers by the names of `/v1/limits`. An unknown name is refused, because it would have no effect. */
-export const ContainerLimitsBody = z
-  .strictObject(
-    Object.fromEntries(
-      NAMES.map((name) => {
-        const { min, max } = NUMERIC_LIMITS[name] as { min: number; max: number }
-        return [snakeCase(name), z.int().min(min, `give at least ${min}`).max(max, `give at most ${max}`).optional()]
-      }),
-    ),
-  )
-  .openapi('ContainerLimits', {
-    description: 'Limits below those of the account, by the names of `/v1/limits`. An absent limit has the value of the account.',
-  })
+export const ContainerLimitsBody = lazySchema(() =>
+  z
+    .strictObject(
+      Object.fromEntries(
+        NAMES.map((name) => {
+          const { min, max } = NUMERIC_LIMITS[name] as { min: number; max: number }
+          return [snakeCase(name), z.int().min(min, `give at least ${min}`).max(max, `give at most ${max}`).optional()]
+        }),
+      ),
+    )
+    .openapi('ContainerLimits', {
+      description: 'Limits below those of the account, by the names of `/v1/limits`. An absent limit has the value of the account.',
+    }),
+)
 
 /** An unknown field is refused, because a misspelt `image` or `limits` would otherwise give another container than the caller wants. */
-export const CreateContainer = z
-  .strictObject({
-    name: z
-      .string()
-      .min(1, 'give a name')
-      .refine(...wholeCharacters)
-      .refine((name) => bytesOf(name) <= LIMITS.maxContainerNameBytes, `give a name of at most ${LIMITS.maxContainerNameBytes} bytes`),
-    expires_after: z
-      .object({
-        anchor: z.literal('last_active_at', 'the only anchor is "last_active_at"'),
-        minutes: z.int().min(1, 'give at least 1 minute').max(LIMITS.maxIdleMinutes, `give at most ${LIMITS.maxIdleMinutes} minutes`),
-      })
-      .nullish()
-      .openapi({
-        description: 'After this idle time the status says `expired`. Files and variables stay, and the next call wakes the container.',
+export const CreateContainer = lazySchema(() =>
+  z
+    .strictObject({
+      name: z
+        .string()
+        .min(1, 'give a name')
+        .refine(...wholeCharacters)
+        .refine((name) => bytesOf(name) <= LIMITS.maxContainerNameBytes, `give a name of at most ${LIMITS.maxContainerNameBytes} bytes`),
+      expires_after: z
+        .object({
+          anchor: z.literal('last_active_at', 'the only anchor is "last_active_at"'),
+          minutes: z.int().min(1, 'give at least 1 minute').max(LIMITS.maxIdleMinutes, `give at most ${LIMITS.maxIdleMinutes} minutes`),
+        })
+        .nullish()
+        .openapi({
+          description: 'After this idle time the status says `expired`. Files and variables stay, and the next call wakes the container.',
+        }),
+      file_ids: atMost(LIMITS.maxFileIds, z.array(z.string().max(200)))
+        .nullish()
+        .openapi({ description: 'Files to copy in: `file-…` of `/v1/files`, or `cfile_…` of other containers.' }),
+      memory_limit: MemoryLimit().nullish(),
+      limits: ContainerLimitsBody().nullish(),
+      image: z.string().regex(IMAGE_NAME, 'give the name of an image, such as standard').nullish().openapi({
+        description: 'What the sandbox has installed: `slim`, `standard`, `full` or an image of the operator.',
+        example: 'standard',
       }),
-    file_ids: atMost(LIMITS.maxFileIds, z.array(z.string().max(200)))
-      .nullish()
-      .openapi({ description: 'Files to copy in: `file-…` of `/v1/files`, or `cfile_…` of other containers.' }),
-    memory_limit: MemoryLimit.nullish(),
-    limits: ContainerLimitsBody.nullish(),
-    image: z.string().regex(IMAGE_NAME, 'give the name of an image, such as standard').nullish().openapi({
-      description: 'What the sandbox has installed: `slim`, `standard`, `full` or an image of the operator.',
-      example: 'standard',
-    }),
-    network_policy: NetworkPolicy.nullish(),
-    skills: Skills.nullish().openapi({ description: 'Skills that its sandboxes have in `/mnt/skills`, read-only.' }),
-  })
-  .openapi('CreateContainer')
+      network_policy: NetworkPolicy().nullish(),
+      skills: Skills().nullish().openapi({ description: 'Skills that its sandboxes have in `/mnt/skills`, read-only.' }),
+    })
+    .openapi('CreateContainer'),
+)
 
 export const Container = lazySchema(() =>
   z
@@ -78,7 +84,7 @@ export const Container = lazySchema(() =>
         .openapi({ description: '`expired` says that the sandbox may be gone; naming the container wakes it.' }),
       last_active_at: z.int(),
       expires_after: z.object({ anchor: z.literal('last_active_at'), minutes: z.int() }),
-      memory_limit: MemoryLimit,
+      memory_limit: MemoryLimit(),
       image: z.string().openapi({ description: 'The image of its next sandbox.', example: 'standard' }),
       limits: z
         .record(z.string(), z.int())

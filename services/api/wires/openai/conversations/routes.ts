@@ -37,7 +37,7 @@ const createConversationRoute = defineRoute({
   description: 'Without a body the conversation is empty.',
   streamed: {
     contentType: 'application/json',
-    schema: () => CreateConversation,
+    schema: () => CreateConversation(),
     description: 'Items to begin with, and metadata.',
     isOptional: true,
   },
@@ -47,7 +47,7 @@ const createConversationRoute = defineRoute({
     const { deps, caller, request, note } = call
     refuseEncoded(request)
     const bytes = await readBody(request, LIMITS.maxJsonBytes)
-    const body = bytes.byteLength === 0 ? {} : validate(CreateConversation, parseJson(bytes), 'body')
+    const body = bytes.byteLength === 0 ? {} : validate(CreateConversation(), parseJson(bytes), 'body')
     refusePrivateImages(body.items ?? [], 'items')
     const claimed = await claimId(call, 'conversation', bytes)
     const earlier = claimed.isReplay ? await deps.table.conversations.get(caller.tenant, claimed.id) : null

@@ -6,18 +6,24 @@ import type { Conversation as ConversationRow, ConversationItem as ItemRow } fro
 import { LIMITS } from '../../../../core/limits.ts'
 import { renderItem } from '../../../../core/responses/items/item-types.ts'
 
-const Items = z.array(InputItem).max(LIMITS.maxItemsPerCall, `give at most ${LIMITS.maxItemsPerCall} items`)
+const Items = lazySchema(() => z.array(InputItem()).max(LIMITS.maxItemsPerCall, `give at most ${LIMITS.maxItemsPerCall} items`))
 
-export const CreateConversation = z.object({ items: Items.nullish(), metadata: Metadata.nullish() }).openapi('CreateConversation')
-export const UpdateConversation = z.object({ metadata: Metadata.nullable() }).openapi('UpdateConversation')
-export const CreateItems = z.object({ items: Items.min(1, 'give at least one item') }).openapi('CreateConversationItems')
+export const CreateConversation = lazySchema(() =>
+  z.object({ items: Items().nullish(), metadata: Metadata().nullish() }).openapi('CreateConversation'),
+)
+export const UpdateConversation = lazySchema(() => z.object({ metadata: Metadata().nullable() }).openapi('UpdateConversation'))
+export const CreateItems = lazySchema(() =>
+  z.object({ items: Items().min(1, 'give at least one item') }).openapi('CreateConversationItems'),
+)
 
-const include = z
-  .union([z.string().transform((name) => [name]), z.array(z.string())])
-  .optional()
-  .openapi({ type: 'array', items: { type: 'string' }, description: 'Same effect as `include[]=code_interpreter_call.outputs`.' })
-export const ItemQuery = z.object({ include })
-export const ItemListQuery = ListQuery.extend({ include })
+const include = lazySchema(() =>
+  z
+    .union([z.string().transform((name) => [name]), z.array(z.string())])
+    .optional()
+    .openapi({ type: 'array', items: { type: 'string' }, description: 'Same effect as `include[]=code_interpreter_call.outputs`.' }),
+)
+export const ItemQuery = lazySchema(() => z.object({ include: include() }))
+export const ItemListQuery = lazySchema(() => ListQuery().extend({ include: include() }))
 
 export const Conversation = lazySchema(() =>
   z

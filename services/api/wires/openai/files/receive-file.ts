@@ -34,7 +34,7 @@ export async function receiveUserFile(call: Pick<Call, 'deps' | 'caller' | 'requ
       throw new ServiceError('invalid_request', 'The form has no file. Send the bytes in a part named "file", with a file name.', {
         param: 'file',
       })
-    const { purpose, expires_after } = validate(UserFileFields, fieldsOf(form), 'body')
+    const { purpose, expires_after } = validate(UserFileFields(), fieldsOf(form), 'body')
     const filename = plainName(file.filename)
     const content = JSON.stringify([filename, purpose, expires_after ?? null, file.sha256])
     const earlier = await earlierFile(call, await claimId(call, 'file', content, id))

@@ -4,24 +4,26 @@ import { ListQuery, queryInteger } from '../../../http/schemas.ts'
 import { FILE_PURPOSES, type UserFile as FileRow } from '../../../../core/files/user-file.ts'
 import { LIMITS } from '../../../../core/limits.ts'
 
-export const Purpose = z.enum(FILE_PURPOSES, `give one of ${FILE_PURPOSES.join(', ')}`)
+export const Purpose = lazySchema(() => z.enum(FILE_PURPOSES, `give one of ${FILE_PURPOSES.join(', ')}`))
 
-export const FileExpiry = z.object({
-  anchor: z.literal('created_at', 'the only anchor is "created_at"'),
-  seconds: z
-    .int('give a whole number')
-    .min(LIMITS.minFileSeconds, `give at least ${LIMITS.minFileSeconds}`)
-    .max(LIMITS.maxFileSeconds, `give at most ${LIMITS.maxFileSeconds}`),
-})
+export const FileExpiry = lazySchema(() =>
+  z.object({
+    anchor: z.literal('created_at', 'the only anchor is "created_at"'),
+    seconds: z
+      .int('give a whole number')
+      .min(LIMITS.minFileSeconds, `give at least ${LIMITS.minFileSeconds}`)
+      .max(LIMITS.maxFileSeconds, `give at most ${LIMITS.maxFileSeconds}`),
+  }),
+)
 
 /** The form's fields beside the file, nested names unfolded. */
-export const UserFileFields = z.object({ purpose: Purpose, expires_after: FileExpiry.optional() })
+export const UserFileFields = lazySchema(() => z.object({ purpose: Purpose(), expires_after: FileExpiry().optional() }))
 
 export const UserFileForm = lazySchema(() =>
   z
     .object({
       file: z.string().openapi({ format: 'binary', description: `At most ${LIMITS.maxFileBytes} bytes.` }),
-      purpose: Purpose,
+      purpose: Purpose(),
       'expires_after[anchor]': z.literal('created_at').optional(),
       'expires_after[seconds]': z
         .int()
@@ -31,10 +33,12 @@ export const UserFileForm = lazySchema(() =>
     .openapi('UserFileForm'),
 )
 
-export const UserFileQuery = ListQuery.extend({
-  limit: queryInteger(1, 10_000, 'Files on a page, 100 by default; a page has 1,000 at most.').optional(),
-  purpose: z.string().max(60).optional().openapi({ description: 'Only files with this purpose.' }),
-})
+export const UserFileQuery = lazySchema(() =>
+  ListQuery().extend({
+    limit: queryInteger(1, 10_000, 'Files on a page, 100 by default; a page has 1,000 at most.').optional(),
+    purpose: z.string().max(60).optional().openapi({ description: 'Only files with this purpose.' }),
+  }),
+)
 
 export const UserFile = lazySchema(() =>
   z
@@ -45,7 +49,7 @@ export const UserFile = lazySchema(() =>
       created_at: z.int().openapi({ description: 'Unix seconds.' }),
       expires_at: z.int().nullable(),
       filename: z.string(),
-      purpose: Purpose,
+      purpose: Purpose(),
       status: z.literal('processed'),
       status_details: z.null(),
       sha256: z.string(),

@@ -1,5 +1,5 @@
 import { z } from '@hono/zod-openapi'
-import { lazySchema } from '../../../http/lazy-schema.ts'
+import { lazySchema, type Described } from '../../../http/lazy-schema.ts'
 import { historyUpTo } from '../../../conversations/history.ts'
 import { errorEnvelope } from '../../../http/error-response.ts'
 import { keepAliveJson } from '../../../http/keep-alive-json.ts'
@@ -22,10 +22,13 @@ import { hasResponseEnded, type ResponseRecord } from '../../../../core/response
 
 type Wire = Readonly<Record<string, unknown>>
 
-const CompactResponse = CreateResponse.pick({ model: true, instructions: true, previous_response_id: true })
-  .extend({ input: CreateResponse.shape.input.nullish() })
-  .openapi('CompactResponse')
-type CompactResponse = z.infer<typeof CompactResponse>
+const CompactResponse = lazySchema(() =>
+  CreateResponse()
+    .pick({ model: true, instructions: true, previous_response_id: true })
+    .extend({ input: CreateResponse().shape.input.nullish() })
+    .openapi('CompactResponse'),
+)
+type CompactResponse = Described<typeof CompactResponse>
 
 const CompactedResponse = lazySchema(() =>
   z

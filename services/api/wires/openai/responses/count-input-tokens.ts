@@ -1,4 +1,5 @@
 import { z } from '@hono/zod-openapi'
+import { lazySchema, type Described } from '../../../http/lazy-schema.ts'
 import { conversationOf } from '../../../access.ts'
 import { conversationHistory, historyUpTo } from '../../../conversations/history.ts'
 import { json } from '../../../http/responses.ts'
@@ -8,10 +9,13 @@ import { previousOf } from './previous-response.ts'
 import { conversationIdOf, CreateResponse } from './schema.ts'
 import { LIMITS } from '../../../../core/limits.ts'
 
-const CountInputTokens = CreateResponse.partial()
-  .extend({ input: CreateResponse.shape.input.nullish(), model: CreateResponse.shape.model.nullish() })
-  .openapi('CountInputTokens')
-type CountInputTokens = z.infer<typeof CountInputTokens>
+const CountInputTokens = lazySchema(() =>
+  CreateResponse()
+    .partial()
+    .extend({ input: CreateResponse().shape.input.nullish(), model: CreateResponse().shape.model.nullish() })
+    .openapi('CountInputTokens'),
+)
+type CountInputTokens = Described<typeof CountInputTokens>
 
 export const countInputTokensRoute = defineRoute({
   method: 'post',

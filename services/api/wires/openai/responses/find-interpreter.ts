@@ -30,7 +30,7 @@ export async function findInterpreter(call: ResponseCall, inline: InlineBundles)
 async function interpreterOf(call: ResponseCall): Promise<InterpreterRequest | null> {
   const index = indexOf(call, 'code_interpreter')
   if (index === -1) return null
-  const { container } = validate(CodeInterpreterTool, call.body.tools?.[index], 'body')
+  const { container } = validate(CodeInterpreterTool(), call.body.tools?.[index], 'body')
   const param = `tools[${index}].container`
   return typeof container === 'string' ? named(call, container, param) : automatic(call, container, param)
 }
@@ -38,7 +38,7 @@ async function interpreterOf(call: ResponseCall): Promise<InterpreterRequest | n
 async function shellOf(call: ResponseCall, inline: InlineBundles): Promise<InterpreterRequest | null> {
   const index = indexOf(call, 'shell')
   if (index === -1) return null
-  const { environment } = validate(ShellTool, call.body.tools?.[index], 'body')
+  const { environment } = validate(ShellTool(), call.body.tools?.[index], 'body')
   if (!environment || environment.type === 'local') return null
   const param = `tools[${index}].environment`
   if (environment.type === 'container_reference')

@@ -105,9 +105,9 @@ async function checkTools({ body, deps, caller }: ResponseCall): Promise<void> {
   const wanted = body.tools ?? []
   const builtIn = ['code_interpreter', 'shell', APPLY_PATCH, 'function']
   for (const [index, tool] of wanted.entries()) {
-    if (tool.type === 'code_interpreter') within(`tools[${index}]`, () => validate(CodeInterpreterTool, tool, 'body'))
-    else if (tool.type === 'shell') within(`tools[${index}]`, () => validate(ShellTool, tool, 'body'))
-    else if (tool.type === 'function') within(`tools[${index}]`, () => validate(FunctionTool, tool, 'body'))
+    if (tool.type === 'code_interpreter') within(`tools[${index}]`, () => validate(CodeInterpreterTool(), tool, 'body'))
+    else if (tool.type === 'shell') within(`tools[${index}]`, () => validate(ShellTool(), tool, 'body'))
+    else if (tool.type === 'function') within(`tools[${index}]`, () => validate(FunctionTool(), tool, 'body'))
     else if (tool.type !== APPLY_PATCH && !deps.toolTypes.some((names) => names.includes(tool.type))) {
       const known = [...builtIn, ...deps.toolTypes.map(([type]) => type)].join(', ')
       const sentence = `Tools of type ${JSON.stringify(tool.type.slice(0, 60))} are not offered here. Use one of ${known}.`

@@ -1,4 +1,5 @@
 import { z } from '@hono/zod-openapi'
+import { lazySchema } from '../../../http/lazy-schema.ts'
 import { responseOf } from '../../../access.ts'
 import { keepAliveJson } from '../../../http/keep-alive-json.ts'
 import { pageOfList } from '../../../http/paging.ts'
@@ -99,17 +100,19 @@ async function answerWhenEnded({ deps, request }: Call, row: ResponseRow): Promi
   return keepAliveJson(answer(), { onError: () => JSON.stringify(renderResponse(row, row.request)) })
 }
 
-export const GetResponseQuery = z.object({
-  include: z
-    .union([z.string().transform((name) => [name]), z.array(z.string())])
-    .optional()
-    .openapi({ type: 'array', items: { type: 'string' }, description: 'Same effect as `include[]=code_interpreter_call.outputs`.' }),
-  stream: z
-    .enum(['true', 'false'], 'give true or false')
-    .optional()
-    .openapi({ description: 'Answers with the events instead, from the start or after `starting_after`.' }),
-  starting_after: queryInteger(-1, 999_999_999, 'The `sequence_number` of the last event that you have.').optional(),
-})
+export const GetResponseQuery = lazySchema(() =>
+  z.object({
+    include: z
+      .union([z.string().transform((name) => [name]), z.array(z.string())])
+      .optional()
+      .openapi({ type: 'array', items: { type: 'string' }, description: 'Same effect as `include[]=code_interpreter_call.outputs`.' }),
+    stream: z
+      .enum(['true', 'false'], 'give true or false')
+      .optional()
+      .openapi({ description: 'Answers with the events instead, from the start or after `starting_after`.' }),
+    starting_after: queryInteger(-1, 999_999_999, 'The `sequence_number` of the last event that you have.').optional(),
+  }),
+)
 
 const getResponseRoute = defineRoute({
   method: 'get',

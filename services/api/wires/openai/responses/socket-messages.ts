@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { lazySchema } from '../../../http/lazy-schema.ts'
 import { errorEnvelope } from '../../../http/error-response.ts'
 import { parseJson } from '../../../http/parse-json.ts'
 import { validate } from '../../../http/validate.ts'
@@ -6,14 +7,16 @@ import { ERRORS, ServiceError } from '../../../../core/errors.ts'
 
 export type Wire = Readonly<Record<string, unknown>>
 
-const ClientMessage = z.looseObject({
-  type: z.enum(['response.create', 'response.steer'], 'send {"type": "response.create", …}'),
-  stream_id: z.string().min(1).max(128).nullish(),
-})
+const ClientMessage = lazySchema(() =>
+  z.looseObject({
+    type: z.enum(['response.create', 'response.steer'], 'send {"type": "response.create", …}'),
+    stream_id: z.string().min(1).max(128).nullish(),
+  }),
+)
 
 /** A message of the client. Throws ServiceError. */
 export function readMessage(bytes: Uint8Array): { readonly body: Wire; readonly streamId: string | null } {
-  const { stream_id: streamId, ...body } = validate(ClientMessage, parseJson(bytes), 'body')
+  const { stream_id: streamId, ...body } = validate(ClientMessage(), parseJson(bytes), 'body')
   return { body, streamId: streamId ?? null }
 }
 

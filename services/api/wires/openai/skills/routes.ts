@@ -138,7 +138,7 @@ const createVersionRoute = defineRoute({
   async handle(call) {
     const row = await skillOf(call, call.param('skill_id'))
     const { skill: made, fields } = await receiveSkill(call.request)
-    const { default: isDefault } = validate(schema.VersionFields, fields, 'body')
+    const { default: isDefault } = validate(schema.VersionFields(), fields, 'body')
     const { id: claim } = await claimId(call, 'skill', made.sha256)
     const { skill, version } = await versions.addVersion(call, row, made, { isDefault: isDefault === 'true', claim })
     return json(200, schema.renderVersion(skill, version))

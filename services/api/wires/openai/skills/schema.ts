@@ -22,11 +22,11 @@ export const SkillVersionForm = lazySchema(() =>
 )
 
 /** Fields of the form beside the files. */
-export const VersionFields = z.object({ default: z.enum(['true', 'false'], 'give true or false').optional() })
+export const VersionFields = lazySchema(() => z.object({ default: z.enum(['true', 'false'], 'give true or false').optional() }))
 
-export const UpdateSkill = z
-  .object({ default_version: z.string().max(40).openapi({ description: 'A number or `latest`.', example: '2' }) })
-  .openapi('UpdateSkill')
+export const UpdateSkill = lazySchema(() =>
+  z.object({ default_version: z.string().max(40).openapi({ description: 'A number or `latest`.', example: '2' }) }).openapi('UpdateSkill'),
+)
 
 const described = lazySchema(() => ({
   name: z.string().openapi({ description: 'From the front matter of `SKILL.md`.' }),

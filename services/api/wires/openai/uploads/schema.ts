@@ -5,18 +5,20 @@ import type { Upload as UploadRow, UploadPart as PartRow } from '../../../../cor
 import type { UserFile as FileRow } from '../../../../core/files/user-file.ts'
 import { LIMITS } from '../../../../core/limits.ts'
 
-export const CreateUpload = z
-  .object({
-    filename: z.string().min(1, 'give a file name').max(LIMITS.maxPathBytes),
-    bytes: z
-      .int('give a whole number')
-      .min(0, 'give at least 0')
-      .openapi({ description: `Exact size, at most ${LIMITS.maxFileBytes}.` }),
-    mime_type: z.string().max(200).openapi({ description: 'Accepted, but the content type of a download follows from the file name.' }),
-    purpose: Purpose,
-    expires_after: FileExpiry.nullish(),
-  })
-  .openapi('CreateUpload')
+export const CreateUpload = lazySchema(() =>
+  z
+    .object({
+      filename: z.string().min(1, 'give a file name').max(LIMITS.maxPathBytes),
+      bytes: z
+        .int('give a whole number')
+        .min(0, 'give at least 0')
+        .openapi({ description: `Exact size, at most ${LIMITS.maxFileBytes}.` }),
+      mime_type: z.string().max(200).openapi({ description: 'Accepted, but the content type of a download follows from the file name.' }),
+      purpose: Purpose(),
+      expires_after: FileExpiry().nullish(),
+    })
+    .openapi('CreateUpload'),
+)
 
 export const PartForm = lazySchema(() =>
   z
@@ -24,20 +26,22 @@ export const PartForm = lazySchema(() =>
     .openapi('UploadPartForm'),
 )
 
-export const CompleteUpload = z
-  .object({
-    part_ids: z
-      .array(z.string().max(200))
-      .min(1, 'name at least one part')
-      .max(LIMITS.maxUploadParts, `name at most ${LIMITS.maxUploadParts} parts`)
-      .openapi({ description: 'Ids of the parts in the order of the file. Parts that are not named are deleted.' }),
-    md5: z
-      .string()
-      .regex(/^[0-9a-fA-F]{32}$/, 'give 32 hex digits')
-      .nullish()
-      .openapi({ description: 'MD5 of the whole file.' }),
-  })
-  .openapi('CompleteUpload')
+export const CompleteUpload = lazySchema(() =>
+  z
+    .object({
+      part_ids: z
+        .array(z.string().max(200))
+        .min(1, 'name at least one part')
+        .max(LIMITS.maxUploadParts, `name at most ${LIMITS.maxUploadParts} parts`)
+        .openapi({ description: 'Ids of the parts in the order of the file. Parts that are not named are deleted.' }),
+      md5: z
+        .string()
+        .regex(/^[0-9a-fA-F]{32}$/, 'give 32 hex digits')
+        .nullish()
+        .openapi({ description: 'MD5 of the whole file.' }),
+    })
+    .openapi('CompleteUpload'),
+)
 
 export const Upload = lazySchema(() =>
   z
@@ -48,7 +52,7 @@ export const Upload = lazySchema(() =>
       created_at: z.int(),
       expires_at: z.int(),
       filename: z.string(),
-      purpose: Purpose,
+      purpose: Purpose(),
       status: z.enum(['pending', 'completed', 'cancelled', 'expired']),
       file: z.union([UserFile(), z.null()]),
     })

@@ -3,23 +3,29 @@ import { lazySchema, type Described } from '../../../http/lazy-schema.ts'
 import { DELIVERY_STATUSES, WEBHOOK_EVENT_TYPES, type Delivery, type WebhookEndpoint } from '../../../../core/webhooks/webhook.ts'
 import { atMost, ListQuery } from '../../../http/schemas.ts'
 
-const EventType = z.enum(WEBHOOK_EVENT_TYPES)
-const name = z.string().trim().min(1).max(256)
-const url = z.string().min(1).max(2_048).openapi({ description: 'A public https address.' })
-const eventTypes = atMost(WEBHOOK_EVENT_TYPES.length, z.array(EventType).min(1))
+const EventType = lazySchema(() => z.enum(WEBHOOK_EVENT_TYPES))
+const name = lazySchema(() => z.string().trim().min(1).max(256))
+const url = lazySchema(() => z.string().min(1).max(2_048).openapi({ description: 'A public https address.' }))
+const eventTypes = lazySchema(() => atMost(WEBHOOK_EVENT_TYPES.length, z.array(EventType()).min(1)))
 
-export const CreateWebhook = z.strictObject({ name, url, event_types: eventTypes })
-export const UpdateWebhook = z.strictObject({ name: name.optional(), url: url.optional(), event_types: eventTypes.optional() })
-export const RotateWebhookSecret = z.strictObject({
-  keep_old_secret_active_for_24_hours: z
-    .boolean()
-    .optional()
-    .openapi({ description: 'Deliveries have a signature of both secrets for 24 hours.' }),
-})
-export const TestWebhook = z.strictObject({ event_type: EventType })
-export const DeliveryQuery = ListQuery.extend({
-  status: z.enum(DELIVERY_STATUSES).optional().openapi({ description: '`dead` lists those whose retries are over.' }),
-})
+export const CreateWebhook = lazySchema(() => z.strictObject({ name: name(), url: url(), event_types: eventTypes() }))
+export const UpdateWebhook = lazySchema(() =>
+  z.strictObject({ name: name().optional(), url: url().optional(), event_types: eventTypes().optional() }),
+)
+export const RotateWebhookSecret = lazySchema(() =>
+  z.strictObject({
+    keep_old_secret_active_for_24_hours: z
+      .boolean()
+      .optional()
+      .openapi({ description: 'Deliveries have a signature of both secrets for 24 hours.' }),
+  }),
+)
+export const TestWebhook = lazySchema(() => z.strictObject({ event_type: EventType() }))
+export const DeliveryQuery = lazySchema(() =>
+  ListQuery().extend({
+    status: z.enum(DELIVERY_STATUSES).optional().openapi({ description: '`dead` lists those whose retries are over.' }),
+  }),
+)
 
 const endpoint = lazySchema(() => ({
   id: z.string(),
@@ -28,7 +34,7 @@ const endpoint = lazySchema(() => ({
   updated_at: z.int(),
   name: z.string(),
   url: z.string(),
-  event_types: z.array(EventType),
+  event_types: z.array(EventType()),
   signing_secret_hint: z.string().nullable(),
 }))
 export const WebhookObject = lazySchema(() => z.object(endpoint()).openapi('WebhookEndpoint'))
@@ -42,14 +48,14 @@ export const WebhookTestResult = lazySchema(() =>
     .object({
       object: z.literal('webhook_endpoint.test'),
       webhook_endpoint_id: z.string(),
-      event_type: EventType,
+      event_type: EventType(),
       success: z.literal(true),
       status_code: z.int(),
     })
     .openapi('WebhookTestResult'),
 )
 export const EventTypeList = lazySchema(() =>
-  z.object({ object: z.literal('list'), data: z.array(EventType) }).openapi('WebhookEventTypes'),
+  z.object({ object: z.literal('list'), data: z.array(EventType()) }).openapi('WebhookEventTypes'),
 )
 
 export const DeliveryObject = lazySchema(() =>
@@ -58,7 +64,7 @@ export const DeliveryObject = lazySchema(() =>
       id: z.string(),
       object: z.literal('webhook_delivery'),
       event_id: z.string().openapi({ description: 'The header `webhook-id` of every attempt.' }),
-      event_type: EventType,
+      event_type: EventType(),
       data: z.record(z.string(), z.string().nullable()),
       status: z.enum(DELIVERY_STATUSES),
       attempts: z.int(),
