@@ -3,11 +3,12 @@ import { ImageCatalogue } from '../core/containers/images.ts'
 import { systemClock } from '../core/ports/clock.ts'
 import { sandboxDriverFromEnv } from '../orchestrator/config.ts'
 import { DRIVERS } from '../orchestrator/drivers/registry.ts'
-import { createStorageClients } from '../storage/clients.ts'
+import { createDynamoClient } from '../storage/dynamodb/dynamo-client.ts'
 import { createDynamoTable } from '../storage/dynamodb/dynamo-table.ts'
 import { createJsonLog } from '../storage/json-log.ts'
-import { createS3ObjectStore } from '../storage/s3/s3-object-store.ts'
+import { createLazyS3ObjectStore } from '../storage/s3/lazy-s3-object-store.ts'
 import { createPollingSignals } from '../storage/signals/polling-signals.ts'
+import { createSqsClient } from '../storage/sqs/sqs-client.ts'
 import { createSqsQueue } from '../storage/sqs/sqs-queue.ts'
 import { createApp } from './app.ts'
 import { lambdaConfigFromEnv } from './config.ts'
@@ -20,20 +21,20 @@ import { deployedPage } from './page/deployed-page.ts'
 /** The API of a deployment, for the function and for the upload service. Throws a ZodError that names a wrong variable. */
 export function createAwsApp(): ReturnType<typeof createApp> {
   const config = lambdaConfigFromEnv()
-  const clients = createStorageClients({ region: config.region })
-  const objects = createS3ObjectStore({ client: clients.s3, bucket: config.bucket })
-  const table = createDynamoTable({ client: clients.dynamodb, tableName: config.tableName, objects })
-  const queue = createSqsQueue({ client: clients.sqs, queueUrls: config.queueUrls })
+  const { region } = config
+  const objects = createLazyS3ObjectStore({ region, bucket: config.bucket })
+  const table = createDynamoTable({ client: createDynamoClient({ region }), tableName: config.tableName, objects })
+  const queue = createSqsQueue({ client: createSqsClient({ region }), queueUrls: config.queueUrls })
   const { ORIGIN_SECRET_ARN, SITE_BUCKET, INGRESS } = originConfigFromEnv()
-  const site = SITE_BUCKET === undefined ? null : createS3ObjectStore({ client: clients.s3, bucket: SITE_BUCKET })
-  const originSecret = ORIGIN_SECRET_ARN === undefined ? null : readSecret(config.region, ORIGIN_SECRET_ARN)
+  const site = SITE_BUCKET === undefined ? null : createLazyS3ObjectStore({ region, bucket: SITE_BUCKET })
+  const originSecret = ORIGIN_SECRET_ARN === undefined ? null : readSecret(region, ORIGIN_SECRET_ARN)
   const page =
     originSecret === null || site === null
       ? null
       : deployedPage({
           site,
           originSecret,
-          objectOrigin: `https://${config.bucket}.s3.${config.region}.amazonaws.com`,
+          objectOrigin: `https://${config.bucket}.s3.${region}.amazonaws.com`,
         })
   const app = createApp({
     table,

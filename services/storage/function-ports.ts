@@ -4,11 +4,12 @@ import type { Queue } from '../core/ports/queue.ts'
 import type { Signals } from '../core/ports/signals.ts'
 import type { Table } from '../core/ports/table.ts'
 import type { LogLevel, Telemetry } from '../core/ports/telemetry.ts'
-import { createStorageClients } from './clients.ts'
+import { createDynamoClient } from './dynamodb/dynamo-client.ts'
 import { createDynamoTable } from './dynamodb/dynamo-table.ts'
 import { createJsonLog } from './json-log.ts'
-import { createS3ObjectStore } from './s3/s3-object-store.ts'
+import { createLazyS3ObjectStore } from './s3/lazy-s3-object-store.ts'
 import { createPollingSignals } from './signals/polling-signals.ts'
+import { createSqsClient } from './sqs/sqs-client.ts'
 import { createSqsQueue } from './sqs/sqs-queue.ts'
 
 /** The variables of a worker function that name its storage. */
@@ -34,13 +35,13 @@ interface FunctionPorts {
 
 /** The ports that every worker function of a deployment uses. */
 export function createFunctionPorts(env: FunctionEnv): FunctionPorts {
-  const clients = createStorageClients({ region: env.AWS_REGION })
-  const objects = createS3ObjectStore({ client: clients.s3, bucket: env.BUCKET_NAME })
+  const region = env.AWS_REGION
+  const objects = createLazyS3ObjectStore({ region, bucket: env.BUCKET_NAME })
   return {
     objects,
-    table: createDynamoTable({ client: clients.dynamodb, tableName: env.TABLE_NAME, objects }),
+    table: createDynamoTable({ client: createDynamoClient({ region }), tableName: env.TABLE_NAME, objects }),
     queue: createSqsQueue({
-      client: clients.sqs,
+      client: createSqsClient({ region }),
       queueUrls: { turns: env.TURNS_QUEUE_URL, executions: env.EXECUTIONS_QUEUE_URL, placements: env.PLACEMENTS_QUEUE_URL },
     }),
     signals: createPollingSignals(),

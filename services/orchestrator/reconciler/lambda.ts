@@ -1,14 +1,14 @@
 import { QUEUES } from '../../core/messages.ts'
-import { createStorageClients } from '../../storage/clients.ts'
 import { deadLetterUrl, drainDeadLetters } from '../../storage/sqs/drain-dead-letters.ts'
 import type { SqsBatchAnswer } from '../../storage/sqs/lambda-batch.ts'
+import { createSqsClient } from '../../storage/sqs/sqs-client.ts'
 import { placeConfigFromEnv } from '../config.ts'
 import { deployment, deps } from '../place/lambda.ts'
 import { reconcile, type Reconciled } from './reconcile.ts'
 import { processDeadLetters, handleTaskStateChange, type DeadLetter } from './handle-task-state-change.ts'
 
 const config = placeConfigFromEnv()
-const { sqs } = createStorageClients({ region: config.AWS_REGION })
+const sqs = createSqsClient({ region: config.AWS_REGION })
 const queueUrls = { turns: config.TURNS_QUEUE_URL, executions: config.EXECUTIONS_QUEUE_URL, placements: config.PLACEMENTS_QUEUE_URL }
 
 /** What invokes the reconciler: a task state change, or the schedule. */
