@@ -3,6 +3,7 @@ import { IMAGE_NAME } from '../core/containers/images.ts'
 import { LIMITS, MEMORY_TIERS } from '../core/limits.ts'
 import type { QueueName } from '../core/messages.ts'
 import { LOG_LEVELS, type LogLevel } from '../core/ports/telemetry.ts'
+import { parseOnce } from '../core/parse-once.ts'
 import { INGRESSES, LAMBDA_REQUEST_BYTES } from './origin/config.ts'
 
 /** Names by which a server is reached from its own machine. */
@@ -189,7 +190,7 @@ export interface LambdaConfig {
 
 /** Throws a ZodError that names the variable at fault. */
 export function lambdaConfigFromEnv(env: Readonly<Record<string, string | undefined>> = process.env): LambdaConfig {
-  const parsed = ApiEnv.parse(env)
+  const parsed = parseOnce(ApiEnv, env)
   return {
     stage: parsed.STAGE,
     logLevel: parsed.LOG_LEVEL,
@@ -200,7 +201,7 @@ export function lambdaConfigFromEnv(env: Readonly<Record<string, string | undefi
     models: namesIn(parsed.MODEL_NAMES),
     toolTypes: namesIn(parsed.TOOL_TYPES).map((names) => names.split('|')),
     images: parsed.IMAGE_NAMES,
-    api: ApiConfig.parse({
+    api: parseOnce(ApiConfig, {
       publicUrl: parsed.PUBLIC_URL ?? null,
       // AWS routes a request to the function by its host name, and the distribution overwrites the forwarded one.
       allowedHosts: parsed.ALLOWED_HOSTS ?? null,

@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import { LOG_LEVELS } from '../core/ports/telemetry.ts'
+import { parseOnce } from '../core/parse-once.ts'
 
 /**
  * One further model: `model` is its name at the endpoint, by default `name`. The key is a value, or the name of the variable that contains it.
@@ -119,7 +120,7 @@ export const ChatEnv = z.object({
 export type ChatEnv = z.input<typeof ChatEnv>
 
 /** Throws a ZodError that names the variable at fault. */
-export const chatEnvFromEnv = (env: Env = process.env): z.output<typeof ChatEnv> => ChatEnv.parse(env)
+export const chatEnvFromEnv = (env: Env = process.env): z.output<typeof ChatEnv> => parseOnce(ChatEnv, env)
 
 /** The models, with the keys of the secret's JSON object `{"<name>": "<key>"}` where CELLBLOCK_MODELS and OPENAI_* name them. */
 export function chatConfigFromSecret(secret: string, cellblockModels: string | undefined): ChatConfig {

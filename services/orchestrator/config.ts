@@ -2,6 +2,7 @@ import { z } from 'zod'
 import { IMAGE_NAME, ImageCatalogue } from '../core/containers/images.ts'
 import { jsonVariable } from '../core/json-variable.ts'
 import { MEMORY_TIERS } from '../core/limits.ts'
+import { parseOnce } from '../core/parse-once.ts'
 import { LOG_LEVELS } from '../core/ports/telemetry.ts'
 import { ARCHITECTURES } from './drivers/driver-profile.ts'
 import { DEPLOYED_DRIVERS } from './drivers/registry.ts'
@@ -58,9 +59,9 @@ export type PlaceEnv = z.input<typeof PlaceEnv>
 
 /** Throws a ZodError that names the variable at fault. */
 export const runConfigFromEnv = (env: Readonly<Record<string, string | undefined>> = process.env): z.output<typeof RunEnv> =>
-  RunEnv.parse(env)
+  parseOnce(RunEnv, env)
 export const placeConfigFromEnv = (env: Readonly<Record<string, string | undefined>> = process.env): z.output<typeof PlaceEnv> =>
-  PlaceEnv.parse(env)
+  parseOnce(PlaceEnv, env)
 
 /** The platform of a deployment, for functions that only describe it. Throws a ZodError. */
 export const sandboxDriverFromEnv = (env: Readonly<Record<string, string | undefined>> = process.env): (typeof DEPLOYED_DRIVERS)[number] =>

@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { parseOnce } from '../../core/parse-once.ts'
 
 /** What is in front of the API in AWS. */
 export const INGRESSES = ['distribution', 'load_balancer'] as const
@@ -16,7 +17,7 @@ export type OriginEnv = z.input<typeof OriginEnv>
 
 /** Throws a ZodError that names the variable at fault. */
 export const originConfigFromEnv = (env: Readonly<Record<string, string | undefined>> = process.env): z.output<typeof OriginEnv> =>
-  OriginEnv.parse(env)
+  parseOnce(OriginEnv, env)
 
 /** The header with the distribution's secret; `infra` sets it. */
 export const ORIGIN_SECRET_HEADER = 'x-cellblock-origin'
@@ -35,7 +36,7 @@ const UploadServerEnv = z.object({ PORT: z.coerce.number().int().min(0).max(65_5
 /** Throws a ZodError that names the variable at fault. */
 export const uploadServerConfigFromEnv = (
   env: Readonly<Record<string, string | undefined>> = process.env,
-): z.output<typeof UploadServerEnv> => UploadServerEnv.parse(env)
+): z.output<typeof UploadServerEnv> => parseOnce(UploadServerEnv, env)
 
 /**
  * The largest request bodies behind a function URL, bytes. Lambda takes 6 MB per event. A binary body, multipart forms included, is in base64 there;

@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import { jsonVariable } from '../../../core/json-variable.ts'
 import { MEMORY_TIERS } from '../../../core/limits.ts'
+import { parseOnce } from '../../../core/parse-once.ts'
 
 const ids = z.string().transform((text) => text.split(','))
 
@@ -18,4 +19,4 @@ export type FargateEnv = z.input<typeof FargateEnv>
 
 /** Throws a ZodError that names the variable at fault. */
 export const fargateConfigFromEnv = (env: Readonly<Record<string, string | undefined>> = process.env): z.output<typeof FargateEnv> =>
-  FargateEnv.parse(env)
+  parseOnce(FargateEnv, env)
