@@ -1,10 +1,9 @@
 import type { Container } from '../../core/containers/container.ts'
 import { LIMITS } from '../../core/limits.ts'
 import type { ContainerStore } from '../../core/ports/container-store.ts'
-import { absent, all, append, equals, exists, lacks, remove, set, shorterThan, type Action, type Condition } from './expression.ts'
-import type { Items, WriteOptions } from './items.ts'
-import { rowKey } from './keys.ts'
-import { containerCodec } from './row-shapes.ts'
+import { getContainer, updateContainer } from './container-rows.ts'
+import { absent, all, append, equals, exists, lacks, remove, set, shorterThan } from './expression.ts'
+import type { Items } from './items.ts'
 
 type Verbs = Pick<ContainerStore, 'addCommand' | 'removeCommand' | 'noteLostCommands'>
 
@@ -13,72 +12,53 @@ const isLive = all(exists('pk'), absent('deletedAt'))
 const MAX_ATTEMPTS = 10
 
 /** Operations on the running commands of a container; each is one conditional write. */
-export function createCommandVerbs(items: Items): Verbs {
-  const update = async (
-    tenant: string,
-    id: string,
-    actions: readonly Action[],
-    condition: Condition,
-    options?: WriteOptions,
-  ): Promise<Container | null> => {
-    const item = await items.update(rowKey(tenant, 'container', id), actions, condition, options)
-    return item === null ? null : containerCodec.decode(item)
-  }
-  const get = async (tenant: string, id: string): Promise<Container | null> => {
-    const item = await items.get(rowKey(tenant, 'container', id))
-    return item === null ? null : containerCodec.decode(item)
-  }
+export const createCommandVerbs = (items: Items): Verbs => ({
+  ...addingVerb(items),
+  ...removingVerb(items),
+  async noteLostCommands(tenant, id, lost) {
+    await updateContainer(items, [tenant, id], [set('lostCommands', JSON.stringify(lost))], isLive)
+  },
+})
 
-  const removeAt = (
-    tenant: string,
-    id: string,
-    commandId: string,
-    { list, index }: CommandPlace,
-    now: number,
-  ): Promise<Container | null> => {
-    const path = `${list}[${index}]`
-    const actions = [remove(path), ...(list === 'commands' ? [set('lastActiveAt', now)] : [])]
-    // As for an execution in the queue: the reconciler finds an ended command.
-    return update(tenant, id, actions, equals(path, commandId), { isDeferred: true })
-  }
+const addingVerb = (items: Items): Pick<Verbs, 'addCommand'> => ({
+  async addCommand(tenant, id, commandId, { isBackground }, now) {
+    const row = [tenant, id] as const
+    const list = isBackground ? 'backgroundCommands' : 'commands'
+    const isUsed = set('lastActiveAt', now)
+    const mayAppend = all(isLive, exists(list), lacks(list, commandId), shorterThan(list, LIMITS.maxCommandsPerContainer))
+    for (let attempt = 1; attempt <= MAX_ATTEMPTS; attempt++) {
+      const added =
+        (await updateContainer(items, row, [append(list, commandId), isUsed], mayAppend, { isDeferred: true })) ??
+        (await updateContainer(items, row, [set(list, [commandId]), isUsed], all(isLive, absent(list)), { isDeferred: true }))
+      if (added !== null) return added
+      const container = await getContainer(items, tenant, id)
+      if (container === null || container.deletedAt !== null) return 'missing'
+      if (container[list]?.includes(commandId) === true) return container
+      if ((container[list]?.length ?? 0) >= LIMITS.maxCommandsPerContainer) return 'full'
+    }
+    return 'full'
+  },
+})
 
-  return {
-    async addCommand(tenant, id, commandId, { isBackground }, now) {
-      const list = isBackground ? 'backgroundCommands' : 'commands'
-      const isUsed = set('lastActiveAt', now)
-      for (let attempt = 1; attempt <= MAX_ATTEMPTS; attempt++) {
-        const mayAppend = all(isLive, exists(list), lacks(list, commandId), shorterThan(list, LIMITS.maxCommandsPerContainer))
-        const added =
-          (await update(tenant, id, [append(list, commandId), isUsed], mayAppend, { isDeferred: true })) ??
-          (await update(tenant, id, [set(list, [commandId]), isUsed], all(isLive, absent(list)), { isDeferred: true }))
-        if (added !== null) return added
-        const row = await get(tenant, id)
-        if (row === null || row.deletedAt !== null) return 'missing'
-        if (row[list]?.includes(commandId) === true) return row
-        if ((row[list]?.length ?? 0) >= LIMITS.maxCommandsPerContainer) return 'full'
-      }
-      return 'full'
-    },
-
-    async removeCommand(tenant, id, commandId, now) {
-      // Usually it is the only one, which needs no read.
-      const first: CommandPlace = { list: 'commands', index: 0 }
-      let row = (await removeAt(tenant, id, commandId, first, now)) ?? (await get(tenant, id))
-      for (let attempt = 1; attempt <= MAX_ATTEMPTS; attempt++) {
-        const place = row === null ? null : placeOf(row, commandId)
-        if (row === null || place === null) return row
-        row = (await removeAt(tenant, id, commandId, place, now)) ?? (await get(tenant, id))
-      }
-      if (row !== null && placeOf(row, commandId) !== null)
-        throw new Error('The list of commands changed during every attempt to write it.')
-      return row
-    },
-
-    async noteLostCommands(tenant, id, lost) {
-      await update(tenant, id, [set('lostCommands', JSON.stringify(lost))], isLive)
-    },
-  }
-}
+const removingVerb = (items: Items): Pick<Verbs, 'removeCommand'> => ({
+  async removeCommand(tenant, id, commandId, now) {
+    const removeAt = ({ list, index }: CommandPlace): Promise<Container | null> => {
+      const path = `${list}[${index}]`
+      const actions = [remove(path), ...(list === 'commands' ? [set('lastActiveAt', now)] : [])]
+      // As for an execution in the queue: the reconciler finds an ended command.
+      return updateContainer(items, [tenant, id], actions, equals(path, commandId), { isDeferred: true })
+    }
+    // Usually it is the only one, which needs no read.
+    let row = (await removeAt({ list: 'commands', index: 0 })) ?? (await getContainer(items, tenant, id))
+    for (let attempt = 1; attempt <= MAX_ATTEMPTS; attempt++) {
+      const place = row === null ? null : placeOf(row, commandId)
+      if (row === null || place === null) return row
+      row = (await removeAt(place)) ?? (await getContainer(items, tenant, id))
+    }
+    if (row !== null && placeOf(row, commandId) !== null) throw new Error('The list of commands changed during every attempt to write it.')
+    return row
+  },
+})
 
 interface CommandPlace {
   readonly list: 'commands' | 'backgroundCommands'

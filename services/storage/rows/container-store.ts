@@ -3,6 +3,7 @@ import { LIMITS } from '../../core/limits.ts'
 import type { ContainerStore } from '../../core/ports/container-store.ts'
 import { absent, all, append, assign, below, equals, increment, lacks, remove, set, setOnce, shorterThan } from './expression.ts'
 import { createCommandVerbs } from './command-verbs.ts'
+import { getContainer } from './container-rows.ts'
 import { createHibernationVerbs } from './hibernation-verbs.ts'
 import type { Items } from './items.ts'
 import { dueShard, listPartition, listSortKey, rowKey } from './keys.ts'
@@ -20,8 +21,6 @@ const listOf = (tenant: string): string => listPartition(tenant, 'containers')
 const MAX_ATTEMPTS = 5
 /** Of the writers at one time, one succeeds in each round. */
 const MAX_SESSION_ATTEMPTS = 40
-
-const getFrom = async (items: Items, tenant: string, id: string): Promise<Container | null> => decode(await items.get(keyOf(tenant, id)))
 
 export const createContainerStore = (items: Items): ContainerStore => ({
   ...rowVerbs(items),
@@ -41,10 +40,10 @@ function rowVerbs(
       await items.put({ ...containerCodec.encode(container), ...key, ...index }, absent('pk'))
     },
 
-    get: (tenant, id) => getFrom(items, tenant, id),
+    get: (tenant, id) => getContainer(items, tenant, id),
 
     async list(tenant, page) {
-      const after = page.after === null ? null : placeOf('container', page.after, await getFrom(items, tenant, page.after))
+      const after = page.after === null ? null : placeOf('container', page.after, await getContainer(items, tenant, page.after))
       if (page.after !== null && after === null) return { rows: [], hasMore: false }
       const filter = page.name === null ? {} : { filter: equals('name', page.name) }
       return listPage(items, containerCodec, { partition: listOf(tenant), after, page, ...filter })
@@ -87,7 +86,7 @@ function queueVerbs(items: Items): Pick<ContainerStore, 'enqueue' | 'dequeue'> {
       for (let attempt = 1; attempt <= MAX_ATTEMPTS; attempt++) {
         const container = decode(await items.update(keyOf(tenant, id), actions, mayWait, { isDeferred: true }))
         if (container !== null) return container
-        const row = await getFrom(items, tenant, id)
+        const row = await getContainer(items, tenant, id)
         if (row === null || row.deletedAt !== null) return 'missing'
         if (row.queue.includes(executionId)) return row
       }
@@ -123,7 +122,7 @@ function sandboxVerbs(
       const given = decode(await items.update(keyOf(tenant, id), actions, all(...conditions)))
       if (given !== null || change.sandboxId === null) return given
       // The client repeats a write whose reply was lost, so a refused write may have succeeded in this call.
-      const row = await getFrom(items, tenant, id)
+      const row = await getContainer(items, tenant, id)
       const isDone = row?.sandboxId === change.sandboxId && row.generation === generation + 1 && row.deletedAt === null
       return isDone ? row : null
     },

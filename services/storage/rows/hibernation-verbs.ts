@@ -1,5 +1,6 @@
 import type { Container } from '../../core/containers/container.ts'
 import type { ContainerStore } from '../../core/ports/container-store.ts'
+import { getContainer, updateContainer } from './container-rows.ts'
 import {
   absent,
   all,
@@ -13,12 +14,9 @@ import {
   remove,
   set,
   shorterThan,
-  type Action,
   type Condition,
 } from './expression.ts'
 import type { Items } from './items.ts'
-import { rowKey } from './keys.ts'
-import { containerCodec } from './row-shapes.ts'
 
 type Verbs = Pick<ContainerStore, 'claimHibernation' | 'renewHibernation' | 'hibernate' | 'endHibernation' | 'beginRestore' | 'endRestore'>
 
@@ -28,31 +26,28 @@ const isClaim = (objectKey: string): Condition => equals('hibernating.objectKey'
 const isSnapshot = (objectKey: string): Condition => equals('snapshot.objectKey', objectKey)
 
 /** Operations for hibernation and restore; each is one conditional write. */
-export function createHibernationVerbs(items: Items): Verbs {
-  const update = async (tenant: string, id: string, actions: readonly Action[], condition: Condition): Promise<Container | null> => {
-    const item = await items.update(rowKey(tenant, 'container', id), actions, condition)
-    return item === null ? null : containerCodec.decode(item)
-  }
-  /** The client repeats a write whose reply was lost, so a refused write may have succeeded in this call. */
-  const unless = async (tenant: string, id: string, isDone: (row: Container) => boolean): Promise<Container | null> => {
-    const item = await items.get(rowKey(tenant, 'container', id))
-    const row = item === null ? null : containerCodec.decode(item)
-    return row !== null && row.deletedAt === null && isDone(row) ? row : null
-  }
+export const createHibernationVerbs = (items: Items): Verbs => ({ ...hibernatingVerbs(items), ...restoringVerbs(items) })
 
+/** The client repeats a write whose reply was lost, so a refused write may have succeeded in this call. */
+async function getIf(items: Items, tenant: string, id: string, isDone: (row: Container) => boolean): Promise<Container | null> {
+  const row = await getContainer(items, tenant, id)
+  return row !== null && row.deletedAt === null && isDone(row) ? row : null
+}
+
+function hibernatingVerbs(items: Items): Pick<Verbs, 'claimHibernation' | 'renewHibernation' | 'hibernate' | 'endHibernation'> {
   return {
     async claimHibernation(tenant, id, { generation, lastActiveAt }, claim, now) {
       const isIdle = all(equals('generation', generation), exists('sandboxId'), equals('lastActiveAt', lastActiveAt), isUnused)
       const isFree = any(absent('hibernating'), atMost('hibernating.expiresAt', now))
       const actions = [set('hibernating', claim), set('dueAt', claim.expiresAt)]
       return (
-        (await update(tenant, id, actions, all(isLive, isIdle, isFree))) ??
-        (await unless(tenant, id, (row) => row.hibernating?.objectKey === claim.objectKey))
+        (await updateContainer(items, [tenant, id], actions, all(isLive, isIdle, isFree))) ??
+        (await getIf(items, tenant, id, (row) => row.hibernating?.objectKey === claim.objectKey))
       )
     },
 
     renewHibernation: (tenant, id, objectKey, expiresAt) =>
-      update(tenant, id, [set('hibernating.expiresAt', expiresAt)], all(isLive, isClaim(objectKey))),
+      updateContainer(items, [tenant, id], [set('hibernating.expiresAt', expiresAt)], all(isLive, isClaim(objectKey))),
 
     async hibernate(tenant, id, objectKey, { snapshot, stateLost, dueAt }) {
       const actions = [
@@ -63,21 +58,25 @@ export function createHibernationVerbs(items: Items): Verbs {
         set('dueAt', dueAt),
       ]
       return (
-        (await update(tenant, id, actions, all(isLive, isClaim(objectKey), isUnused))) ??
-        (await unless(tenant, id, (row) => row.snapshot?.objectKey === objectKey))
+        (await updateContainer(items, [tenant, id], actions, all(isLive, isClaim(objectKey), isUnused))) ??
+        (await getIf(items, tenant, id, (row) => row.snapshot?.objectKey === objectKey))
       )
     },
 
-    endHibernation: (tenant, id, objectKey) => update(tenant, id, [remove('hibernating')], isClaim(objectKey)),
+    endHibernation: (tenant, id, objectKey) => updateContainer(items, [tenant, id], [remove('hibernating')], isClaim(objectKey)),
+  }
+}
 
+function restoringVerbs(items: Items): Pick<Verbs, 'beginRestore' | 'endRestore'> {
+  return {
     async beginRestore(tenant, id, generation, objectKey) {
       const isFirst = any(absent('snapshot.triedBy'), below('snapshot.triedBy', generation))
       const isAllowed = all(isLive, equals('generation', generation), isSnapshot(objectKey), equals('snapshot.isRestored', false))
       const actions = [increment('snapshot.tries'), set('snapshot.triedBy', generation)]
       return (
-        (await update(tenant, id, actions, all(isAllowed, isFirst))) ??
+        (await updateContainer(items, [tenant, id], actions, all(isAllowed, isFirst))) ??
         // The same sandbox tries again.
-        (await unless(tenant, id, (row) => {
+        (await getIf(items, tenant, id, (row) => {
           const { snapshot } = row
           return (
             row.generation === generation && snapshot?.objectKey === objectKey && !snapshot.isRestored && snapshot.triedBy === generation
@@ -87,6 +86,11 @@ export function createHibernationVerbs(items: Items): Verbs {
     },
 
     endRestore: (tenant, id, generation, objectKey) =>
-      update(tenant, id, [set('snapshot.isRestored', true)], all(isLive, equals('generation', generation), isSnapshot(objectKey))),
+      updateContainer(
+        items,
+        [tenant, id],
+        [set('snapshot.isRestored', true)],
+        all(isLive, equals('generation', generation), isSnapshot(objectKey)),
+      ),
   }
 }

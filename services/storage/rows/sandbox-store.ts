@@ -21,18 +21,9 @@ const heldSortKey = ({ tenant }: NonNullable<Sandbox['claimedBy']>, id: string):
 const UNNAMED_PREFIX = `taken#${ID_PREFIXES.sandbox}`
 const decode = (item: Item | null): Sandbox | null => (item === null ? null : sandboxCodec.decode(item))
 
-export function createSandboxStore(items: Items): SandboxStore {
-  const inPool = async (where: Condition, limit: number): Promise<readonly Sandbox[]> => {
-    const found: Sandbox[] = []
-    let startKey: Item | undefined
-    do {
-      const page = await items.query({ index: 'pool', where, startKey, ...(Number.isFinite(limit) ? { limit: limit - found.length } : {}) })
-      for (const item of page.items) found.push(sandboxCodec.decode(item))
-      startKey = page.lastKey
-    } while (startKey !== undefined && found.length < limit)
-    return found
-  }
+export const createSandboxStore = (items: Items): SandboxStore => ({ ...rowVerbs(items), ...claimVerbs(items), ...poolVerbs(items) })
 
+function rowVerbs(items: Items): Pick<SandboxStore, 'create' | 'get' | 'remove'> {
   return {
     create: (sandbox) => {
       const key = keyOf(sandbox.id)
@@ -47,7 +38,12 @@ export function createSandboxStore(items: Items): SandboxStore {
     },
 
     get: async (id) => decode(await items.get(keyOf(id))),
+    remove: (id) => items.delete(keyOf(id)),
+  }
+}
 
+function claimVerbs(items: Items): Pick<SandboxStore, 'claim' | 'reserve' | 'move'> {
+  return {
     async claim(id, { tenant, containerId }, now, dueAt) {
       const change = sandboxCodec.patch({ state: 'claimed', claimedBy: { tenant, containerId }, claimedAt: now })
       // Only the container for which a sandbox was started may claim it.
@@ -75,20 +71,32 @@ export function createSandboxStore(items: Items): SandboxStore {
       const isThere = oneOf('state', from)
       return decode(await items.update(keyOf(id), actions, unclaimed ? all(isThere, absent('claimedBy')) : isThere))
     },
-
-    ready: (tier, limit) => inPool(all(equals('poolPk', POOL), startsWith('poolSk', readySortKey(tier))), limit),
-    starting: (tier, limit) => inPool(all(equals('poolPk', POOL), startsWith('poolSk', startingSortKey(tier))), limit),
-    all: () => inPool(equals('poolPk', POOL), Number.POSITIVE_INFINITY),
-    ofTenant: (tenant) => findOfTenant(inPool, tenant),
-    remove: (id) => items.delete(keyOf(id)),
   }
 }
 
-async function findOfTenant(inPool: (where: Condition, limit: number) => Promise<readonly Sandbox[]>, tenant: string): Promise<Sandbox[]> {
-  const find = (prefix: string): Promise<readonly Sandbox[]> =>
-    inPool(all(equals('poolPk', POOL), startsWith('poolSk', prefix)), Number.POSITIVE_INFINITY)
-  const [held, unnamed] = await Promise.all([find(heldPrefix(tenant)), find(UNNAMED_PREFIX)])
-  return [...held, ...unnamed.filter(({ claimedBy }) => claimedBy?.tenant === tenant)]
+function poolVerbs(items: Items): Pick<SandboxStore, 'ready' | 'starting' | 'all' | 'ofTenant'> {
+  const find = (prefix: string, limit = Number.POSITIVE_INFINITY): Promise<readonly Sandbox[]> =>
+    inPool(items, all(equals('poolPk', POOL), startsWith('poolSk', prefix)), limit)
+  return {
+    ready: (tier, limit) => find(readySortKey(tier), limit),
+    starting: (tier, limit) => find(startingSortKey(tier), limit),
+    all: () => inPool(items, equals('poolPk', POOL), Number.POSITIVE_INFINITY),
+    async ofTenant(tenant) {
+      const [held, unnamed] = await Promise.all([find(heldPrefix(tenant)), find(UNNAMED_PREFIX)])
+      return [...held, ...unnamed.filter(({ claimedBy }) => claimedBy?.tenant === tenant)]
+    },
+  }
+}
+
+async function inPool(items: Items, where: Condition, limit: number): Promise<readonly Sandbox[]> {
+  const found: Sandbox[] = []
+  let startKey: Item | undefined
+  do {
+    const page = await items.query({ index: 'pool', where, startKey, ...(Number.isFinite(limit) ? { limit: limit - found.length } : {}) })
+    for (const item of page.items) found.push(sandboxCodec.decode(item))
+    startKey = page.lastKey
+  } while (startKey !== undefined && found.length < limit)
+  return found
 }
 
 /** How a change moves the sandbox in the `pool` index. */

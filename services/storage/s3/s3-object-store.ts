@@ -16,20 +16,34 @@ import { headerType } from '../objects/header-type.ts'
 import { linkLifetime } from '../objects/link-lifetime.ts'
 import { putStream } from './put-stream.ts'
 
-/** Objects in one S3 bucket. Presigned links go to S3 itself. */
-export function createS3ObjectStore({ client, bucket }: { readonly client: S3Client; readonly bucket: string }): ObjectStore {
-  const at = (key: string) => ({ Bucket: bucket, Key: key })
+interface Bucket {
+  readonly client: S3Client
+  readonly bucket: string
+}
 
+const at = (bucket: string, key: string) => ({ Bucket: bucket, Key: key })
+
+/** Objects in one S3 bucket. Presigned links go to S3 itself. */
+export const createS3ObjectStore = (bucket: Bucket): ObjectStore => ({
+  ...objectVerbs(bucket),
+  ...prefixVerbs(bucket),
+  ...linkVerbs(bucket),
+  async check() {
+    await bucket.client.send(new HeadBucketCommand({ Bucket: bucket.bucket }))
+  },
+})
+
+function objectVerbs({ client, bucket }: Bucket): Pick<ObjectStore, 'put' | 'get' | 'head' | 'delete'> {
   return {
     async put(key, body, { contentType: named, bytes }) {
       const contentType = headerType(named)
-      if (!(body instanceof Uint8Array)) return putStream(client, { ...at(key), contentType, body, bytes })
-      await client.send(new PutObjectCommand({ ...at(key), Body: body, ContentType: contentType }))
+      if (!(body instanceof Uint8Array)) return putStream(client, { ...at(bucket, key), contentType, body, bytes })
+      await client.send(new PutObjectCommand({ ...at(bucket, key), Body: body, ContentType: contentType }))
       return { bytes: body.byteLength }
     },
 
     async get(key) {
-      const answer = await unlessMissing(client.send(new GetObjectCommand(at(key))))
+      const answer = await unlessMissing(client.send(new GetObjectCommand(at(bucket, key))))
       if (answer === null) return null
       if (answer.Body === undefined || answer.ContentLength === undefined)
         throw new Error('S3 sent an object without its body or its length.')
@@ -37,14 +51,18 @@ export function createS3ObjectStore({ client, bucket }: { readonly client: S3Cli
     },
 
     async head(key) {
-      const answer = await unlessMissing(client.send(new HeadObjectCommand(at(key))))
+      const answer = await unlessMissing(client.send(new HeadObjectCommand(at(bucket, key))))
       return answer === null ? null : { bytes: answer.ContentLength ?? 0 }
     },
 
     async delete(key) {
-      await client.send(new DeleteObjectCommand(at(key)))
+      await client.send(new DeleteObjectCommand(at(bucket, key)))
     },
+  }
+}
 
+function prefixVerbs({ client, bucket }: Bucket): Pick<ObjectStore, 'deletePrefix' | 'sizeOf'> {
+  return {
     async deletePrefix(prefix, isOver = () => false) {
       let deleted = 0
       for (;;) {
@@ -59,11 +77,20 @@ export function createS3ObjectStore({ client, bucket }: { readonly client: S3Cli
       }
     },
 
-    sizeOf: (prefix) => sumSizes(client, bucket, prefix),
+    async sizeOf(prefix) {
+      let bytes = 0
+      for await (const { Contents = [] } of paginateListObjectsV2({ client }, { Bucket: bucket, Prefix: prefix }))
+        for (const { Size = 0 } of Contents) bytes += Size
+      return bytes
+    },
+  }
+}
 
+function linkVerbs({ client, bucket }: Bucket): Pick<ObjectStore, 'presignGet' | 'presignPut'> {
+  return {
     async presignGet(key, { filename, contentType, expiresSeconds }) {
       const command = new GetObjectCommand({
-        ...at(key),
+        ...at(bucket, key),
         ResponseContentDisposition: attachment(filename),
         ResponseContentType: headerType(contentType),
       })
@@ -72,25 +99,14 @@ export function createS3ObjectStore({ client, bucket }: { readonly client: S3Cli
 
     async presignPut(key, { bytes, contentType: named, expiresSeconds }) {
       const contentType = headerType(named)
-      const command = new PutObjectCommand({ ...at(key), ContentLength: bytes, ContentType: contentType, IfNoneMatch: '*' })
+      const command = new PutObjectCommand({ ...at(bucket, key), ContentLength: bytes, ContentType: contentType, IfNoneMatch: '*' })
       const url = await getSignedUrl(client, command, {
         expiresIn: linkLifetime(expiresSeconds),
         signableHeaders: new Set(['host', 'content-length', 'content-type', 'if-none-match']),
       })
       return { url, headers: { 'content-type': contentType, 'content-length': String(bytes), 'if-none-match': '*' } }
     },
-
-    async check() {
-      await client.send(new HeadBucketCommand({ Bucket: bucket }))
-    },
   }
-}
-
-async function sumSizes(client: S3Client, bucket: string, prefix: string): Promise<number> {
-  let bytes = 0
-  for await (const { Contents = [] } of paginateListObjectsV2({ client }, { Bucket: bucket, Prefix: prefix }))
-    for (const { Size = 0 } of Contents) bytes += Size
-  return bytes
 }
 
 async function unlessMissing<Answer>(request: Promise<Answer>): Promise<Answer | null> {

@@ -5,11 +5,17 @@ import { ID_PREFIXES, isId } from '../../../core/ids.ts'
 import type { ImageCatalogue } from '../../../core/containers/images.ts'
 import { MEMORY_TIERS, TIERS, type MemoryTier } from '../../../core/limits.ts'
 import { systemClock, type Clock } from '../../../core/ports/clock.ts'
-import { DriverError, type SandboxDriver, type SandboxStatus, type SandboxSpec } from '../../../core/ports/sandbox-driver.ts'
+import {
+  DriverError,
+  type SandboxDriver,
+  type SandboxRef,
+  type SandboxStatus,
+  type SandboxSpec,
+} from '../../../core/ports/sandbox-driver.ts'
 import type { SandboxLimits } from '../../../core/tenants/tenant-limits.ts'
 import { fromFailures, toDriverError } from './ecs-error.ts'
-import { createTaskFinder } from './find-task.ts'
 import { FARGATE_PROFILE } from './profile.ts'
+import { TaskFinder } from './task-finder.ts'
 import { taskStatus } from './task-status.ts'
 
 export interface FargateDriverOptions {
@@ -27,7 +33,7 @@ export interface FargateDriverOptions {
   /** The command that the image runs instead of serving, and its environment: for probes. */
   readonly probe?: { readonly command: readonly string[]; readonly environment: Readonly<Record<string, string>> }
   readonly clock?: Clock
-  /** Between two polls of a starting task, milliseconds. */
+  /** Between two polls of a starting task, milliseconds. Default: 2,000. */
   readonly pollMs?: number
 }
 
@@ -35,73 +41,86 @@ export interface FargateDriverOptions {
 const CONTAINER = 'sandbox'
 /** ECS may not list a task that it has just accepted. A missing task counts as "not yet listed" for this time after its id was created, milliseconds. */
 const UNSEEN_MS = 60_000
+const POLL_MS = 2_000
 
-/** Sandboxes as Fargate tasks: `clientToken` and `startedBy` are the sandbox's id, so ECS itself refuses to start a second one. */
-export function createFargateDriver(options: FargateDriverOptions): SandboxDriver {
-  const { ecs, cluster, taskDefinitions, waitsForHealth = false, clock = systemClock, pollMs = 2_000 } = options
-  const families = Object.values(taskDefinitions)
-    .flatMap((byTier) => MEMORY_TIERS.flatMap((tier) => byTier[tier] ?? []))
-    .map(familyOf)
-  const tasks = createTaskFinder(ecs, cluster, families)
+class FargateDriver implements SandboxDriver {
+  readonly name = FARGATE_PROFILE.name
+  readonly capabilities = FARGATE_PROFILE.capabilities
+  readonly images: ImageCatalogue
+  readonly #options: FargateDriverOptions
+  readonly #families: readonly string[]
+  readonly #tasks: TaskFinder
 
-  const statusOf = (sandboxId: string, task: Task | undefined): SandboxStatus => {
+  constructor(options: FargateDriverOptions) {
+    this.images = options.images
+    this.#options = options
+    this.#families = Object.values(options.taskDefinitions)
+      .flatMap((byTier) => MEMORY_TIERS.flatMap((tier) => byTier[tier] ?? []))
+      .map(familyOf)
+    this.#tasks = new TaskFinder(options.ecs, options.cluster, this.#families)
+  }
+
+  async start(spec: SandboxSpec, signal: AbortSignal): Promise<string | undefined> {
+    signal.throwIfAborted()
+    const arn = await runTask(spec, taskDefinitionOf(spec, this.#options), this.#options, signal)
+    if (arn !== null) this.#tasks.remember(spec.sandboxId, arn)
+    return arn ?? undefined
+  }
+
+  async inspect(sandboxId: string): Promise<SandboxStatus> {
+    return this.#statusOf(sandboxId, await this.#tasks.find(sandboxId).catch(rethrow))
+  }
+
+  async inspectAll(sandboxes: readonly SandboxRef[]): Promise<readonly SandboxStatus[]> {
+    const described = await this.#tasks.describe(sandboxes.flatMap(({ platformId }) => platformId ?? [])).catch(rethrow)
+    const statuses: SandboxStatus[] = []
+    for (const { id, platformId } of sandboxes)
+      statuses.push(platformId === undefined ? await this.inspect(id) : this.#statusOf(id, described.get(platformId)))
+    return statuses
+  }
+
+  waitReady(sandboxId: string, signal: AbortSignal): Promise<SandboxStatus> {
+    return pollUntilReady(() => this.inspect(sandboxId), this.#options.pollMs ?? POLL_MS, signal)
+  }
+
+  /** Resolves when ECS has accepted the stop, which is final. */
+  async stop(sandboxId: string, platformId?: string): Promise<void> {
+    const { ecs, cluster } = this.#options
+    try {
+      const task = platformId ?? (await this.#tasks.arnOf(sandboxId))
+      if (task !== undefined) await ecs.send(new StopTaskCommand({ cluster, task, reason: 'The sandbox is no longer needed.' }))
+    } catch (error) {
+      if (error instanceof Error && error.name === 'InvalidParameterException' && /not found/i.test(error.message)) return
+      throw toDriverError(error)
+    }
+  }
+
+  async *list(known: ReadonlySet<string> = new Set()): AsyncGenerator<string> {
+    try {
+      for await (const task of this.#tasks.running(known))
+        if (task.startedBy !== undefined && isId('sandbox', task.startedBy)) yield task.startedBy
+    } catch (error) {
+      throw toDriverError(error)
+    }
+  }
+
+  async check(): Promise<void> {
+    if (this.#families.length === 0)
+      throw new DriverError('configuration', 'There is no task definition for any memory tier. Deploy the stack with at least one.')
+    const { ecs, cluster } = this.#options
+    await ecs.send(new ListTasksCommand({ cluster, maxResults: 1 })).catch(rethrow)
+  }
+
+  #statusOf(sandboxId: string, task: Task | undefined): SandboxStatus {
+    const { waitsForHealth = false, clock = systemClock } = this.#options
     if (task) return taskStatus(task, waitsForHealth)
     if (isId('sandbox', sandboxId) && clock.now() - madeAt(sandboxId) < UNSEEN_MS) return { phase: 'starting' }
     return { phase: 'gone', reason: 'lost', exitCode: null, detail: 'ECS shows no task of this sandbox.' }
   }
-  const look = async (sandboxId: string): Promise<SandboxStatus> => statusOf(sandboxId, await tasks.find(sandboxId).catch(rethrow))
-
-  return {
-    name: FARGATE_PROFILE.name,
-    capabilities: FARGATE_PROFILE.capabilities,
-    images: options.images,
-
-    async start(spec, signal) {
-      signal.throwIfAborted()
-      const arn = await runTask(spec, taskDefinitionOf(spec, options), options, signal)
-      if (arn !== null) tasks.remember(spec.sandboxId, arn)
-      return arn ?? undefined
-    },
-
-    inspect: look,
-
-    async inspectAll(sandboxes) {
-      const described = await tasks.describe(sandboxes.flatMap(({ platformId }) => platformId ?? [])).catch(rethrow)
-      const statuses: SandboxStatus[] = []
-      for (const { id, platformId } of sandboxes)
-        statuses.push(platformId === undefined ? await look(id) : statusOf(id, described.get(platformId)))
-      return statuses
-    },
-
-    waitReady: (sandboxId, signal) => pollUntilReady(() => look(sandboxId), pollMs, signal),
-
-    /** Resolves when ECS has accepted the stop, which is final. */
-    async stop(sandboxId, platformId) {
-      try {
-        const task = platformId ?? (await tasks.arnOf(sandboxId))
-        if (task !== undefined) await ecs.send(new StopTaskCommand({ cluster, task, reason: 'The sandbox is no longer needed.' }))
-      } catch (error) {
-        if (error instanceof Error && error.name === 'InvalidParameterException' && /not found/i.test(error.message)) return
-        throw toDriverError(error)
-      }
-    },
-
-    async *list(known = new Set()) {
-      try {
-        for await (const task of tasks.running(known))
-          if (task.startedBy !== undefined && isId('sandbox', task.startedBy)) yield task.startedBy
-      } catch (error) {
-        throw toDriverError(error)
-      }
-    },
-
-    async check() {
-      if (families.length === 0)
-        throw new DriverError('configuration', 'There is no task definition for any memory tier. Deploy the stack with at least one.')
-      await ecs.send(new ListTasksCommand({ cluster, maxResults: 1 })).catch(rethrow)
-    },
-  }
 }
+
+/** Sandboxes as Fargate tasks: `clientToken` and `startedBy` are the sandbox's id, so ECS itself refuses to start a second one. */
+export const createFargateDriver = (options: FargateDriverOptions): SandboxDriver => new FargateDriver(options)
 
 /** Throws DriverError `configuration` when the stack has none. */
 function taskDefinitionOf({ imageName, memoryTier }: SandboxSpec, { images, taskDefinitions }: FargateDriverOptions): string {
