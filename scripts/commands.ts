@@ -22,6 +22,8 @@ export interface Command {
   readonly isVerbose?: boolean
   /** Needs neither engine nor image if the settings in cdk.json let CodeBuild build the images. */
   readonly mayBuildRemotely?: boolean
+  /** Its arguments may name tests: it needs only what these need. */
+  readonly testsAreNamed?: boolean
   /** Serves every image that exists, by default `standard`. */
   readonly hasImages?: boolean
   /** Serves the documentation and builds it beside the work if it is missing. */
@@ -41,7 +43,7 @@ export const SERVER_NODE_FLAGS: readonly string[] = [
   '--no-maglev',
 ]
 
-const SANDBOX: readonly Requirement[] = ['dependencies', 'engine', 'image']
+export const SANDBOX: readonly Requirement[] = ['dependencies', 'engine', 'image']
 
 /** One entry per npm script; `scripts/run.ts` prepares its prerequisites and then executes it. */
 export const COMMANDS = {
@@ -53,7 +55,12 @@ export const COMMANDS = {
     hasImages: true,
     servesGuide: true,
   },
-  test: { needs: [...SANDBOX, 'client-compat', 'emulator', 'chromium'], entry: ['scripts/test.ts'], isVerbose: true },
+  test: {
+    needs: [...SANDBOX, 'client-compat', 'emulator', 'chromium'],
+    entry: ['scripts/test.ts'],
+    isVerbose: true,
+    testsAreNamed: true,
+  },
   'test:unit': { needs: ['dependencies'], entry: ['scripts/test.ts', '--project', 'unit'] },
   'test:clients': { needs: [...SANDBOX, 'client-compat', 'doc-snippets'], entry: ['tests/client-compat/run.ts'], isVerbose: true },
   'test:browser': {

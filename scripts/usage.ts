@@ -22,7 +22,7 @@ PORT, CELLBLOCK_API_KEY and the other settings: docs/configuration.md.
 Without arguments: static checks and every suite of docs/development.md, about nine minutes on two cores.
 
   --with-account  also the suite of the emulated AWS account, as continuous integration runs it
-  FILE            only these tests. ${VITEST}
+  FILE            only these tests; only what their suites need is installed. ${VITEST}
 `,
   'test:unit': `Usage: npm run test:unit [-- FILE …]
 
