@@ -1,4 +1,4 @@
-import { DefaultStackSynthesizer, type IStackSynthesizer, Stage, type StackProps, Tags } from 'aws-cdk-lib'
+import { DefaultStackSynthesizer, type IStackSynthesizer, type Stack, Stage, type StackProps, Tags } from 'aws-cdk-lib'
 import { type IManagedPolicy, ManagedPolicy, PermissionsBoundary } from 'aws-cdk-lib/aws-iam'
 import type { IKey } from 'aws-cdk-lib/aws-kms'
 import { Construct } from 'constructs'
@@ -60,90 +60,119 @@ export class Cellblock extends Construct {
   }
 }
 
+/** What every stack needs. */
+interface Deployment {
+  readonly app: Stage
+  readonly config: Config
+  readonly props: CellblockProps
+}
+
 function buildStacks(app: Stage, config: Config, props: CellblockProps): Stacks {
-  const { assets, toolTypes = [], removesData = false } = props
-  const stack = (part: string) => `Cellblock-${config.stage}-${part}`
-  const { bootstrapQualifier, permissionsBoundary } = config.deployment
-  // A synthesizer belongs to one stack.
-  const bootstrap = (): Pick<StackProps, 'synthesizer'> =>
-    bootstrapQualifier === undefined
-      ? {}
-      : { synthesizer: new DefaultStackSynthesizer({ qualifier: bootstrapQualifier }) as IStackSynthesizer }
-  const data = new DataStack(app, stack('Data'), {
+  const deployment = { app, config, props }
+  const data = new DataStack(app, stackId(config, 'Data'), {
     config,
-    removesData,
+    removesData: props.removesData ?? false,
     encryptionKey: props.encryptionKey,
-    ...bootstrap(),
+    ...bootstrap(config),
     description: 'Cellblock: table, objects, queues and secrets (retained)',
   })
-  const source = imageSource(config, assets.images)
-  const image =
-    source === 'docker-asset'
-      ? null
-      : new ImageStack(app, stack('Image'), {
-          config,
-          folder: source.folder,
-          ...bootstrap(),
-          description: 'Cellblock: repository of the sandbox image',
-        })
-  const network = new NetworkStack(app, stack('Network'), {
-    config,
-    data,
-    images: image === null ? (assets.images as Extract<SandboxImages, { kind: 'built' }>) : { repository: image.repository },
-    network: props.network,
-    ...bootstrap(),
-    description: 'Cellblock: isolated network of the sandboxes',
-  })
-  const guard = new GuardStack(app, stack('Guard'), {
+  const image = imageStack(deployment)
+  const network = networkStack(deployment, data, image)
+  const guard = new GuardStack(app, stackId(config, 'Guard'), {
     data,
     network,
-    ...bootstrap(),
+    ...bootstrap(config),
     description: 'Cellblock: DNS firewall and flow logs of that network',
   })
-  const { rateLimit, webAclArn } = config.api
-  const firewall =
-    rateLimit === undefined
-      ? null
-      : new FirewallStack(app, stack('Firewall'), {
-          stage: config.stage,
-          rateLimit,
-          ...bootstrap(),
-          description: 'Cellblock: rate limit of each client address, in the Region of CloudFront',
-        })
-  const service = new ServiceStack(app, stack('Service'), {
-    config,
-    images: imageUris(config, network, image, assets.images),
-    assets,
-    toolTypes,
-    builds: image?.builds ?? null,
-    webAclArn: firewall?.webAclArn ?? webAclArn,
-    data,
-    network,
-    ingressNetwork: props.ingressNetwork,
-    ...bootstrap(),
-    description: 'Cellblock: API, workers and sandboxes',
-  })
+  const firewall = firewallStack(deployment)
+  const service = serviceStack(deployment, { data, image, network, firewall })
   // No sandbox starts before the DNS firewall exists.
   service.addStackDependency(guard)
   if (firewall !== null) service.addStackDependency(firewall)
-  const operations = new OperationsStack(app, stack('Operations'), {
+  const operations = new OperationsStack(app, stackId(config, 'Operations'), {
     config,
     data,
     guard,
     service,
-    ...bootstrap(),
+    ...bootstrap(config),
     description: 'Cellblock: dashboard, alarms and budget',
   })
+  const stacks = { data, image, network, guard, firewall, service, operations }
+  applyToAll(stacks, deployment)
+  return stacks
+}
+
+const stackId = ({ stage }: Config, part: string): string => `Cellblock-${stage}-${part}`
+
+/** A synthesizer belongs to one stack. */
+function bootstrap({ deployment: { bootstrapQualifier } }: Config): Pick<StackProps, 'synthesizer'> {
+  if (bootstrapQualifier === undefined) return {}
+  return { synthesizer: new DefaultStackSynthesizer({ qualifier: bootstrapQualifier }) as IStackSynthesizer }
+}
+
+/** Null if the CDK builds the images. */
+function imageStack({ app, config, props }: Deployment): ImageStack | null {
+  const source = imageSource(config, props.assets.images)
+  if (source === 'docker-asset') return null
+  return new ImageStack(app, stackId(config, 'Image'), {
+    config,
+    folder: source.folder,
+    ...bootstrap(config),
+    description: 'Cellblock: repository of the sandbox image',
+  })
+}
+
+const networkStack = ({ app, config, props }: Deployment, data: DataStack, image: ImageStack | null): NetworkStack =>
+  new NetworkStack(app, stackId(config, 'Network'), {
+    config,
+    data,
+    images: image === null ? (props.assets.images as Extract<SandboxImages, { kind: 'built' }>) : { repository: image.repository },
+    network: props.network,
+    ...bootstrap(config),
+    description: 'Cellblock: isolated network of the sandboxes',
+  })
+
+/** Null without `api.rateLimit`. */
+function firewallStack({ app, config }: Deployment): FirewallStack | null {
+  const { rateLimit } = config.api
+  if (rateLimit === undefined) return null
+  return new FirewallStack(app, stackId(config, 'Firewall'), {
+    stage: config.stage,
+    rateLimit,
+    ...bootstrap(config),
+    description: 'Cellblock: rate limit of each client address, in the Region of CloudFront',
+  })
+}
+
+const serviceStack = (
+  { app, config, props }: Deployment,
+  { data, image, network, firewall }: Pick<Stacks, 'data' | 'image' | 'network' | 'firewall'>,
+): ServiceStack =>
+  new ServiceStack(app, stackId(config, 'Service'), {
+    config,
+    images: imageUris(config, network, image, props.assets.images),
+    assets: props.assets,
+    toolTypes: props.toolTypes ?? [],
+    builds: image?.builds ?? null,
+    webAclArn: firewall?.webAclArn ?? config.api.webAclArn,
+    data,
+    network,
+    ingressNetwork: props.ingressNetwork,
+    ...bootstrap(config),
+    description: 'Cellblock: API, workers and sandboxes',
+  })
+
+/** Permissions boundary and tag. */
+function applyToAll(stacks: Stacks, { config, props }: Deployment): void {
+  const name = config.deployment.permissionsBoundary
   const boundary =
     props.permissionsBoundary ??
-    (permissionsBoundary === undefined ? undefined : ManagedPolicy.fromManagedPolicyName(data, 'PermissionsBoundary', permissionsBoundary))
-  const stacks = { data, image, network, guard, firewall, service, operations }
-  for (const part of Object.values(stacks)) {
+    (name === undefined ? undefined : ManagedPolicy.fromManagedPolicyName(stacks.data, 'PermissionsBoundary', name))
+  for (const part of Object.values(stacks) as readonly (Stack | null)[]) {
     if (part === null) continue
     if (boundary !== undefined) PermissionsBoundary.of(part).apply(boundary)
     Tags.of(part).add('cellblock:stage', config.stage)
   }
-  return stacks
 }
 
 /** Where the images come from: Docker assets of the CDK, or a repository with images that CodeBuild builds from a folder or the deploy command pushes. */

@@ -21,6 +21,7 @@ import type { ServiceFunctions } from '../stacks/service-stack.ts'
 import type { JobQueue } from './job-queue.ts'
 import type { MetricsOf } from './metrics.ts'
 import type { PrivateIngress } from './private-ingress.ts'
+import { vcpuQuotaUse, type FargateCapacity } from './vcpu-quota-use.ts'
 
 export interface AlarmsProps {
   readonly topic: ITopic
@@ -37,27 +38,6 @@ export interface AlarmsProps {
   /** Null: there is none. */
   readonly privateIngress: Pick<PrivateIngress, 'loadBalancer' | 'targets'> | null
   readonly capacities: readonly FargateCapacity[]
-}
-
-/** Kinds of Fargate capacity, as AWS names them in its usage metrics. Each has its quota. */
-export type FargateCapacity = 'OnDemand' | 'Spot'
-
-/** The larger share of the vCPU quotas of these capacities, percent. */
-function vcpuQuotaUse(capacities: readonly FargateCapacity[]): IMetric {
-  const metrics = capacities.map((capacity) => {
-    const dimensionsMap = { Service: 'Fargate', Type: 'Resource', Resource: 'vCPU', Class: `Standard/${capacity}` }
-    return [
-      capacity.toLowerCase(),
-      new Metric({ namespace: 'AWS/Usage', metricName: 'ResourceCount', dimensionsMap, ...FIVE_MINUTES, statistic: Stats.MAXIMUM }),
-    ] as const
-  })
-  const shares = metrics.map(([name]) => `100 * FILL(${name}, 0) / SERVICE_QUOTA(${name})`)
-  return new MathExpression({
-    ...FIVE_MINUTES,
-    expression: shares.length === 1 ? (shares[0] ?? '') : `MAX([${shares.join(', ')}])`,
-    usingMetrics: Object.fromEntries(metrics),
-    label: 'percent',
-  })
 }
 
 const FIVE_MINUTES = { period: Duration.minutes(5) }
@@ -78,26 +58,9 @@ export class Alarms extends Construct {
 
   constructor(scope: Construct, id: string, props: AlarmsProps) {
     super(scope, id)
-    const { topic, queues, functions, metric, table, pools, healthyUploads, distribution, privateIngress, capacities } = props
-    this.topic = topic
-    for (const [name, { queue, deadLetterQueue }] of Object.entries(queues)) {
-      // The reconciler receives each dead letter within a minute. If it does not, `dead-letters-old` and `reconciler-silent` report it.
-      this.alarm(
-        `${name}-dead`,
-        deadLetterQueue.metricNumberOfMessagesReceived({ ...FIVE_MINUTES, statistic: 'Sum' }),
-        1,
-        1,
-        `A message of ${name} failed five times. Its job ended as dead_letter; the log of the reconciler names it.`,
-      )
-      const oldest = queue.metricApproximateAgeOfOldestMessage({ ...FIVE_MINUTES, statistic: 'Maximum' })
-      this.alarm(
-        `${name}-old`,
-        oldest,
-        OLD_MESSAGE_SECONDS[name as QueueName],
-        2,
-        `Messages of ${name} wait too long. Check the throttles of its function and its concurrency setting.`,
-      )
-    }
+    const { functions, metric, healthyUploads, distribution, privateIngress } = props
+    this.topic = props.topic
+    for (const [name, queue] of Object.entries(props.queues)) this.queueAlarms(name as QueueName, queue)
     for (const [name, worker] of Object.entries(functions)) {
       this.alarm(
         `${name}-errors`,
@@ -107,6 +70,46 @@ export class Alarms extends Construct {
         `The ${name} function fails repeatedly. Its log has the reason.`,
       )
     }
+    this.oldDeadLetterAlarm(props.queues)
+    this.concurrencyAlarms()
+    this.tableAlarm(props.table)
+    this.alarm('api-failures', metric('ApiFailed'), 5, 2, 'The API answers with 5xx. Its log has the request ids.')
+    this.startAlarms(props)
+    this.executionAlarm(metric)
+    this.poolAlarms(props)
+    this.alarm(
+      'reconciler-silent',
+      functions.reconciler.metricInvocations(FIVE_MINUTES),
+      1,
+      2,
+      'The reconciler does not run, so no job is repaired. Check its schedule rule and its errors.',
+      { below: true },
+    )
+    if (healthyUploads !== null) this.uploadAlarm(healthyUploads)
+    if (distribution !== null) this.distributionAlarm(distribution)
+    if (privateIngress !== null) this.privateIngressAlarms(privateIngress)
+  }
+
+  private queueAlarms(name: QueueName, { queue, deadLetterQueue }: JobQueue): void {
+    // The reconciler receives each dead letter within a minute. If it does not, `dead-letters-old` and `reconciler-silent` report it.
+    this.alarm(
+      `${name}-dead`,
+      deadLetterQueue.metricNumberOfMessagesReceived({ ...FIVE_MINUTES, statistic: 'Sum' }),
+      1,
+      1,
+      `A message of ${name} failed five times. Its job ended as dead_letter; the log of the reconciler names it.`,
+    )
+    const oldest = queue.metricApproximateAgeOfOldestMessage({ ...FIVE_MINUTES, statistic: 'Maximum' })
+    this.alarm(
+      `${name}-old`,
+      oldest,
+      OLD_MESSAGE_SECONDS[name],
+      2,
+      `Messages of ${name} wait too long. Check the throttles of its function and its concurrency setting.`,
+    )
+  }
+
+  private oldDeadLetterAlarm(queues: AlarmsProps['queues']): void {
     this.alarm(
       'dead-letters-old',
       new MathExpression({
@@ -123,6 +126,9 @@ export class Alarms extends Construct {
       1,
       'A dead letter is older than 15 minutes, so its job has not ended. Check the errors of the reconciler.',
     )
+  }
+
+  private concurrencyAlarms(): void {
     // Of all functions of the account and Region, because they share one concurrency: one metric instead of one per function.
     this.alarm(
       'throttles',
@@ -138,6 +144,9 @@ export class Alarms extends Construct {
       2,
       'The functions of the account use 80 % of the default concurrency of 1,000. Request more in Service Quotas before Lambda throttles.',
     )
+  }
+
+  private tableAlarm(table: AlarmsProps['table']): void {
     const throttled = (metricName: string): IMetric =>
       new Metric({
         namespace: 'AWS/DynamoDB',
@@ -157,7 +166,9 @@ export class Alarms extends Construct {
       2,
       'DynamoDB throttles the table. Check its quota and the tenant whose rows are written most.',
     )
-    this.alarm('api-failures', metric('ApiFailed'), 5, 2, 'The API answers with 5xx. Its log has the request ids.')
+  }
+
+  private startAlarms({ metric, capacities }: Pick<AlarmsProps, 'metric' | 'capacities'>): void {
     this.alarm(
       'starts-failing',
       metric('SandboxStartFailed'),
@@ -186,6 +197,9 @@ export class Alarms extends Construct {
       2,
       'The tasks of the account use 80 % of a Fargate vCPU quota. Request more in Service Quotas before starts fail.',
     )
+  }
+
+  private executionAlarm(metric: MetricsOf): void {
     this.alarm(
       'executions-failing',
       new MathExpression({
@@ -199,6 +213,9 @@ export class Alarms extends Construct {
       2,
       'More than 5 % of executions failed because of the platform: a lost sandbox or exhausted retries. The logs of run and place name the reason.',
     )
+  }
+
+  private poolAlarms({ pools, metric }: Pick<AlarmsProps, 'pools' | 'metric'>): void {
     for (const tier of pools)
       this.alarm(
         `pool-${tier}-empty`,
@@ -210,25 +227,17 @@ export class Alarms extends Construct {
       )
     if (pools.length > 0)
       this.alarm('cold-starts', metric('ColdStart'), 5, 3, 'Executions wait for cold starts: the warm pool is too small for the arrivals.')
+  }
+
+  private uploadAlarm(healthyTasks: IMetric): void {
     this.alarm(
-      'reconciler-silent',
-      functions.reconciler.metricInvocations(FIVE_MINUTES),
+      'uploads-down',
+      healthyTasks,
       1,
-      2,
-      'The reconciler does not run, so no job is repaired. Check its schedule rule and its errors.',
+      3,
+      'No task of the upload service answers: request bodies above 4.4 MB fail. Its log group and the events of its ECS service name the reason.',
       { below: true },
     )
-    if (healthyUploads !== null)
-      this.alarm(
-        'uploads-down',
-        healthyUploads,
-        1,
-        3,
-        'No task of the upload service answers: request bodies above 4.4 MB fail. Its log group and the events of its ECS service name the reason.',
-        { below: true },
-      )
-    if (distribution !== null) this.distributionAlarm(distribution)
-    if (privateIngress !== null) this.privateIngressAlarms(privateIngress)
   }
 
   private privateIngressAlarms({ loadBalancer, targets }: NonNullable<AlarmsProps['privateIngress']>): void {

@@ -2,19 +2,22 @@ import { Duration } from 'aws-cdk-lib'
 import { Certificate } from 'aws-cdk-lib/aws-certificatemanager'
 import {
   AllowedMethods,
+  type BehaviorOptions,
   CachePolicy,
   Distribution,
+  type DistributionProps,
   Function as EdgeFunction,
   FunctionCode,
   FunctionEventType,
   FunctionRuntime,
   HttpVersion,
+  type IOrigin,
   OriginProtocolPolicy,
   OriginRequestPolicy,
   SecurityPolicyProtocol,
   ViewerProtocolPolicy,
 } from 'aws-cdk-lib/aws-cloudfront'
-import { FunctionUrlOrigin, S3BucketOrigin, VpcOrigin } from 'aws-cdk-lib/aws-cloudfront-origins'
+import { FunctionUrlOrigin, S3BucketOrigin, VpcOrigin, type VpcOriginProps } from 'aws-cdk-lib/aws-cloudfront-origins'
 import type { IApplicationLoadBalancer } from 'aws-cdk-lib/aws-elasticloadbalancingv2'
 import type { FunctionUrl } from 'aws-cdk-lib/aws-lambda'
 import type { IBucket } from 'aws-cdk-lib/aws-s3'
@@ -64,14 +67,6 @@ export class PublicEdge extends Construct {
       runtime: FunctionRuntime.JS_2_0,
     })
     const staticFiles = S3BucketOrigin.withOriginAccessControl(site)
-    const domain =
-      customDomain === undefined
-        ? {}
-        : {
-            domainNames: [customDomain.name],
-            certificate: Certificate.fromCertificateArn(this, 'Certificate', customDomain.certificateArn),
-            minimumProtocolVersion: SecurityPolicyProtocol.TLS_V1_2_2021,
-          }
     const behaviour = {
       allowedMethods: AllowedMethods.ALLOW_ALL,
       cachePolicy: CachePolicy.CACHING_DISABLED,
@@ -83,22 +78,12 @@ export class PublicEdge extends Construct {
     const api = new FunctionUrlOrigin(functionUrl, origin)
     this.distribution = new Distribution(this, 'Resource', {
       comment: 'Cellblock API',
-      ...domain,
+      ...this.domainOf(customDomain),
       ...(webAclArn === undefined ? {} : { webAclId: webAclArn }),
       httpVersion: HttpVersion.HTTP2_AND_3,
       defaultBehavior: { ...behaviour, origin: api },
       // The API serves `/docs`; the bucket serves the scripts that the page loads.
-      additionalBehaviors: Object.fromEntries(
-        SITE_PATHS.map((path) => [
-          path,
-          {
-            origin: staticFiles,
-            viewerProtocolPolicy: ViewerProtocolPolicy.HTTPS_ONLY,
-            cachePolicy: CachePolicy.CACHING_OPTIMIZED,
-            compress: true,
-          },
-        ]),
-      ),
+      additionalBehaviors: Object.fromEntries(SITE_PATHS.map((path) => [path, siteBehaviour(staticFiles)])),
     })
     this.distribution.addBehavior(PAGE_PATH, api, {
       ...behaviour,
@@ -106,16 +91,30 @@ export class PublicEdge extends Construct {
       cachePolicy: CachePolicy.CACHING_OPTIMIZED,
       compress: true,
     })
-    if (uploads !== null)
-      this.distribution.addBehavior(
-        UPLOAD_PATH,
-        VpcOrigin.withApplicationLoadBalancer(uploads, {
-          ...origin,
-          originId: UPLOAD_ORIGIN,
-          protocolPolicy: OriginProtocolPolicy.HTTP_ONLY,
-        }),
-        behaviour,
-      )
+    if (uploads !== null) this.distribution.addBehavior(UPLOAD_PATH, uploadOrigin(uploads, origin), behaviour)
     this.url = `https://${customDomain?.name ?? this.distribution.distributionDomainName}`
   }
+
+  private domainOf(customDomain: PublicEdgeProps['customDomain']): Partial<DistributionProps> {
+    if (customDomain === undefined) return {}
+    return {
+      domainNames: [customDomain.name],
+      certificate: Certificate.fromCertificateArn(this, 'Certificate', customDomain.certificateArn),
+      minimumProtocolVersion: SecurityPolicyProtocol.TLS_V1_2_2021,
+    }
+  }
 }
+
+const siteBehaviour = (origin: IOrigin): BehaviorOptions => ({
+  origin,
+  viewerProtocolPolicy: ViewerProtocolPolicy.HTTPS_ONLY,
+  cachePolicy: CachePolicy.CACHING_OPTIMIZED,
+  compress: true,
+})
+
+const uploadOrigin = (loadBalancer: IApplicationLoadBalancer, options: VpcOriginProps): IOrigin =>
+  VpcOrigin.withApplicationLoadBalancer(loadBalancer, {
+    ...options,
+    originId: UPLOAD_ORIGIN,
+    protocolPolicy: OriginProtocolPolicy.HTTP_ONLY,
+  })

@@ -31,77 +31,80 @@ const RECONCILER_RUNS = 43_800
 const DEAD_LETTER_QUEUES = 3
 
 /** The cost of an idle month, line by line, US dollars. */
-export function costOfMonth({
-  endpointZones,
-  alarmMetrics,
-  canaryMetrics = 0,
-  uploadService,
-  privateIngress,
-  rateLimit = false,
-  pool,
-  architecture,
-  spotShare,
-}: IdleDeployment): readonly Line[] {
-  const warm = (Object.entries(pool) as [MemoryTier, number][]).filter(([, count]) => count > 0)
+export function costOfMonth(deployment: IdleDeployment): readonly Line[] {
+  const { uploadService, privateIngress, rateLimit = false, canaryMetrics = 0 } = deployment
+  const pools = (Object.entries(deployment.pool) as [MemoryTier, number][]).filter(([, count]) => count > 0)
   return [
-    {
-      name: 'endpoints',
-      usd: ENDPOINTS * endpointZones * PRICES.endpointHour.usd * HOURS_A_MONTH,
-      how: `${ENDPOINTS} interface endpoints in ${endpointZones} zone${endpointZones === 1 ? '' : 's'}`,
-    },
-    { name: 'key and secrets', usd: PRICES.kmsKeyMonth.usd + 2 * PRICES.secretMonth.usd, how: 'one key, model keys, origin secret' },
-    { name: 'alarms', usd: alarmMetrics * PRICES.alarmMonth.usd, how: `${alarmMetrics} alarm metrics` },
-    ...(canaryMetrics > 0
-      ? [
-          {
-            name: 'canary alarms',
-            usd: canaryMetrics * PRICES.alarmMonth.usd,
-            how: `${canaryMetrics} alarm metrics; deployment.canaryMinutes: 0 saves them`,
-            isOptional: true as const,
-          },
-        ]
-      : []),
-    {
-      name: 'polling',
-      usd: ((POLLS_A_MONTH + DEAD_LETTER_QUEUES * RECONCILER_RUNS) * PRICES.sqsMillionRequests.usd) / 1e6,
-      how: 'Lambda polls three queues all day; the reconciler asks three dead-letter queues once a minute',
-    },
-    {
-      name: 'reconciler',
-      usd:
-        RECONCILER_RUNS *
-        (0.3 * gb('reconciler') * PRICES.lambdaArmGbSecond.usd +
-          PRICES.lambdaMillionRequests.usd / 1e6 +
-          9 * (PRICES.dynamodbMillionReads.usd / 1e6)),
-      how: 'once a minute, 0.3 s and nine reads',
-    },
-    {
-      name: 'metrics',
-      usd: 2 * warm.length * PRICES.metricMonth.usd,
-      how: `two per pool; ${METRIC_NAMES.length} in a month with traffic in every hour, ${(METRIC_NAMES.length * PRICES.metricMonth.usd).toFixed(2)} US dollars`,
-      isOptional: true,
-    },
+    ...accountMonth(deployment),
+    ...(canaryMetrics > 0 ? [canaryMonth(canaryMetrics)] : []),
+    ...reconcilerMonth(),
+    metricsMonth(pools.length),
     ...(uploadService ? [uploadServiceMonth()] : []),
     ...(privateIngress === undefined ? [] : [privateIngressMonth(privateIngress)]),
-    ...(rateLimit
-      ? [
-          {
-            name: 'rate limit',
-            usd: PRICES.webAclMonth.usd + PRICES.webAclRuleMonth.usd,
-            how: 'a web ACL with one rule, and 0.60 US dollars a million requests',
-            isOptional: true as const,
-          },
-        ]
-      : []),
+    ...(rateLimit ? [rateLimitMonth()] : []),
     { name: 'images', usd: 0.65 * PRICES.ecrGbMonth.usd, how: 'one build of slim (150 MB) and standard (500 MB)' },
-    ...warm.map(([tier, count]) => ({
-      name: `pool ${tier}`,
-      usd: count * sandboxHour({ tier, architecture, spotShare }) * HOURS_A_MONTH,
-      how: `${count} warm`,
-      isOptional: true as const,
-    })),
+    ...pools.map(([tier, count]) => poolMonth(tier, count, deployment)),
   ]
 }
+
+const accountMonth = ({ endpointZones, alarmMetrics }: IdleDeployment): readonly Line[] => [
+  {
+    name: 'endpoints',
+    usd: ENDPOINTS * endpointZones * PRICES.endpointHour.usd * HOURS_A_MONTH,
+    how: `${ENDPOINTS} interface endpoints in ${endpointZones} zone${endpointZones === 1 ? '' : 's'}`,
+  },
+  { name: 'key and secrets', usd: PRICES.kmsKeyMonth.usd + 2 * PRICES.secretMonth.usd, how: 'one key, model keys, origin secret' },
+  { name: 'alarms', usd: alarmMetrics * PRICES.alarmMonth.usd, how: `${alarmMetrics} alarm metrics` },
+]
+
+const canaryMonth = (metrics: number): Line => ({
+  name: 'canary alarms',
+  usd: metrics * PRICES.alarmMonth.usd,
+  how: `${metrics} alarm metrics; deployment.canaryMinutes: 0 saves them`,
+  isOptional: true,
+})
+
+const reconcilerMonth = (): readonly Line[] => [
+  {
+    name: 'polling',
+    usd: ((POLLS_A_MONTH + DEAD_LETTER_QUEUES * RECONCILER_RUNS) * PRICES.sqsMillionRequests.usd) / 1e6,
+    how: 'Lambda polls three queues all day; the reconciler asks three dead-letter queues once a minute',
+  },
+  {
+    name: 'reconciler',
+    usd:
+      RECONCILER_RUNS *
+      (0.3 * gb('reconciler') * PRICES.lambdaArmGbSecond.usd +
+        PRICES.lambdaMillionRequests.usd / 1e6 +
+        9 * (PRICES.dynamodbMillionReads.usd / 1e6)),
+    how: 'once a minute, 0.3 s and nine reads',
+  },
+]
+
+const metricsMonth = (pools: number): Line => ({
+  name: 'metrics',
+  usd: 2 * pools * PRICES.metricMonth.usd,
+  how: `two per pool; ${METRIC_NAMES.length} in a month with traffic in every hour, ${(METRIC_NAMES.length * PRICES.metricMonth.usd).toFixed(2)} US dollars`,
+  isOptional: true,
+})
+
+const rateLimitMonth = (): Line => ({
+  name: 'rate limit',
+  usd: PRICES.webAclMonth.usd + PRICES.webAclRuleMonth.usd,
+  how: 'a web ACL with one rule, and 0.60 US dollars a million requests',
+  isOptional: true,
+})
+
+const poolMonth = (
+  tier: MemoryTier,
+  count: number,
+  { architecture, spotShare }: Pick<IdleDeployment, 'architecture' | 'spotShare'>,
+): Line => ({
+  name: `pool ${tier}`,
+  usd: count * sandboxHour({ tier, architecture, spotShare }) * HOURS_A_MONTH,
+  how: `${count} warm`,
+  isOptional: true,
+})
 
 /** One ARM task, its public address, and the load balancer. */
 function uploadServiceMonth(): Line {

@@ -1,8 +1,7 @@
-import { singleImage } from '../../../services/core/containers/images.ts'
-import { openSqlite } from '../../../services/storage/sqlite/open-sqlite.ts'
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { singleImage } from '../../../services/core/containers/images.ts'
 import { newId } from '../../../services/core/ids.ts'
 import { LIMITS } from '../../../services/core/limits.ts'
 import type { QueueMessages, QueueName } from '../../../services/core/messages.ts'
@@ -18,7 +17,9 @@ import { createPool } from '../../../services/orchestrator/place/pool.ts'
 import { handleTaskStateChange } from '../../../services/orchestrator/reconciler/handle-task-state-change.ts'
 import { reconcile } from '../../../services/orchestrator/reconciler/reconcile.ts'
 import { createRunStep } from '../../../services/orchestrator/run/run-step.ts'
+import type { Items } from '../../../services/storage/rows/items.ts'
 import { createTable } from '../../../services/storage/rows/table.ts'
+import { openSqlite } from '../../../services/storage/sqlite/open-sqlite.ts'
 import { createBatchHandler } from '../../../services/storage/sqs/lambda-batch.ts'
 import { between, EVENT_MODEL, FUNCTION_TIMEOUT_MS } from './aws-limits.ts'
 import { SimulatedEcs } from './simulated-ecs.ts'
@@ -71,66 +72,89 @@ export interface Cell {
   close(): Promise<void>
 }
 
-export async function openCell({
-  seed,
-  runSeconds,
-  runConcurrency,
-  lambdaConcurrency,
-  apiConcurrency,
-  scale,
-  poolSize,
-}: CellOptions): Promise<Cell> {
+/** What the functions of a cell share. */
+type CellServices = Omit<Cell, 'close' | 'callApi'>
+
+export async function openCell(options: CellOptions): Promise<Cell> {
   const folder = await mkdtemp(join(tmpdir(), 'cellblock-simulation-'))
   const rows = await openSqlite(join(folder, 'rows.sqlite'), { isDurable: false })
   const time = new VirtualTime(BEGIN)
-  const restoreTimers = useVirtualTimers(time, seededRandom(seed + 1))
+  const restoreTimers = useVirtualTimers(time, seededRandom(options.seed + 1))
+  const cell = createCell(options, time, rows.items)
+  return Object.assign(cell, {
+    async close() {
+      restoreTimers()
+      await rows.close()
+      await rm(folder, { recursive: true, force: true })
+    },
+  })
+}
+
+function createCell(options: CellOptions, time: VirtualTime, rows: Items): Omit<Cell, 'close'> {
+  const { seed, scale, lambdaConcurrency, apiConcurrency } = options
   const random = seededRandom(seed)
   const lambda = new SimulatedLambda(time, random, { concurrent: lambdaConcurrency, reserved: { api: apiConcurrency } })
-  const queues = new SimulatedQueues(time, random)
-  const items = new SimulatedTable(rows.items, { time, random, scale })
-  const table = createTable(items, noObjects)
-  const cell: Pick<Cell, 'onEvent'> = { onEvent: () => undefined }
-  const passes: number[] = []
-
-  const ecs: SimulatedEcs = new SimulatedEcs({
+  const items = new SimulatedTable(rows, { time, random, scale })
+  const services = {
     time,
     random,
-    scale,
-    onEvent: (event) => invokeReconcilerAsync(event),
-  })
-  const common = {
-    table,
-    queue: queues,
-    objects: noObjects,
-    signals: noSignals,
-    clock: { now: time.now },
-    telemetry: { emit: (event: WideEvent) => cell.onEvent(event) },
+    lambda,
+    queues: new SimulatedQueues(time, random),
+    table: createTable(items, noObjects),
+    observed: createTable(rows, noObjects),
+    tableCounts: items.counts,
+    passes: [],
+    onEvent: () => undefined,
   }
-  const placing = (): ReconcilerDeps => ({
-    ...common,
-    driver: createFargateDriver({
-      ecs: ecs.client,
-      cluster: 'simulated',
-      images: singleImage(IMAGE),
-      subnets: ['subnet-1'],
-      securityGroups: ['sg-1'],
-      taskDefinitions: { slim: { '1g': 'sandbox-1g:1' } },
-      clock: common.clock,
-    }),
-    poolSizes: poolSize === 0 ? {} : { '1g': poolSize },
-    maxStarts: 10,
-    workerId: newId('worker'),
-    hibernateAfterMs: LIMITS.hibernateAfterMinutes * 60_000,
-    betweenPassesMs: PASS_EVERY_MS,
-  })
-  const supervisor = createSimulatedSupervisor({
-    time,
-    isRunning: (id) => ecs.isRunning(id),
-    runningSince: (id) => ecs.runningSince(id),
-    sandboxAt: (host) => ecs.sandboxAt(host),
-    runMs: runSeconds * 1000,
-  })
-  const invokeReconciler = lambda.define('reconciler', { timeoutMs: FUNCTION_TIMEOUT_MS.reconciler }, () => {
+  // ECS reports its events to a function, which needs ECS.
+  const ecs: SimulatedEcs = new SimulatedEcs({ time, random, scale, onEvent: (event) => invokeReconciler(event) })
+  const cell: CellServices = Object.assign(services, { ecs })
+  const common = commonDeps(cell)
+  const placing = (): ReconcilerDeps => placementDeps(cell, common, options.poolSize)
+  const invokeReconciler = defineReconciler(cell, placing)
+  const api = lambda.define('api', { timeoutMs: FUNCTION_TIMEOUT_MS.api }, () => (work: () => Promise<unknown>) => work())
+  defineWorkers(cell, common, placing, options)
+  const pass = (): void => {
+    time.after(between(random, EVENT_MODEL.scheduleMs), () => invokeReconciler({ kind: 'pass' }))
+    time.after(PASS_EVERY_MS, pass)
+  }
+  pass()
+  return Object.assign(cell, { callApi: api as Cell['callApi'] })
+}
+
+const commonDeps = (cell: CellServices) => ({
+  table: cell.table,
+  queue: cell.queues,
+  objects: noObjects,
+  signals: noSignals,
+  clock: { now: cell.time.now },
+  telemetry: { emit: (event: WideEvent) => cell.onEvent(event) },
+})
+type CommonDeps = ReturnType<typeof commonDeps>
+
+/** Dependencies of one instance of a function that places sandboxes. */
+const placementDeps = ({ ecs }: CellServices, common: CommonDeps, poolSize: number): ReconcilerDeps => ({
+  ...common,
+  driver: createFargateDriver({
+    ecs: ecs.client,
+    cluster: 'simulated',
+    images: singleImage(IMAGE),
+    subnets: ['subnet-1'],
+    securityGroups: ['sg-1'],
+    taskDefinitions: { slim: { '1g': 'sandbox-1g:1' } },
+    clock: common.clock,
+  }),
+  poolSizes: poolSize === 0 ? {} : { '1g': poolSize },
+  maxStarts: 10,
+  workerId: newId('worker'),
+  hibernateAfterMs: LIMITS.hibernateAfterMinutes * 60_000,
+  betweenPassesMs: PASS_EVERY_MS,
+})
+
+/** Returns what invokes the reconciler without waiting for it. */
+function defineReconciler(cell: CellServices, placing: () => ReconcilerDeps): (event: unknown) => void {
+  const { lambda, time, passes } = cell
+  const invoke = lambda.define('reconciler', { timeoutMs: FUNCTION_TIMEOUT_MS.reconciler }, () => {
     const deps = placing()
     return async (event: unknown): Promise<void> => {
       const change = readTaskEvent(event)
@@ -140,28 +164,22 @@ export async function openCell({
       passes.push(time.now() - began)
     }
   })
-  const api = lambda.define('api', { timeoutMs: FUNCTION_TIMEOUT_MS.api }, () => (work: () => Promise<unknown>) => work())
-  const invokeReconcilerAsync = (event: unknown): void =>
-    void lambda.invokeAsync(invokeReconciler, event, (error) =>
-      cell.onEvent({ event: 'invocation', outcome: 'error', detail: String(error) }),
-    )
+  return (event) =>
+    void lambda.invokeAsync(invoke, event, (error) => cell.onEvent({ event: 'invocation', outcome: 'error', detail: String(error) }))
+}
+
+/** The functions that run executions and place sandboxes, and their queues. */
+function defineWorkers(cell: CellServices, common: CommonDeps, placing: () => ReconcilerDeps, options: CellOptions): void {
+  const { runConcurrency, runSeconds } = options
   const concurrency = { ...MAX_CONCURRENCY, ...(runConcurrency === undefined ? {} : { run: runConcurrency }) }
-  const consume = <Q extends QueueName>(
-    queue: Q,
-    name: keyof typeof MAX_CONCURRENCY,
-    batchSize: number,
-    create: () => (message: QueueMessages[Q]) => Promise<void>,
-  ): void => {
-    const invoke = lambda.define(name, { timeoutMs: FUNCTION_TIMEOUT_MS[name] }, () =>
-      createBatchHandler(queue, create(), (error) => cell.onEvent({ event: 'message', outcome: 'error', detail: String(error) })),
-    )
-    const invokeBatch = async (bodies: readonly string[]): Promise<readonly number[]> => {
-      const { batchItemFailures } = await invoke({ Records: bodies.map((body, place) => ({ messageId: String(place), body })) })
-      return batchItemFailures.map(({ itemIdentifier }) => Number(itemIdentifier))
-    }
-    queues.consume({ queue, maxConcurrency: concurrency[name], batchSize, invoke: invokeBatch })
-  }
-  consume('executions', 'run', 1, () =>
+  const supervisor = createSimulatedSupervisor({
+    time: cell.time,
+    isRunning: (id) => cell.ecs.isRunning(id),
+    runningSince: (id) => cell.ecs.runningSince(id),
+    sandboxAt: (host) => cell.ecs.sandboxAt(host),
+    runMs: runSeconds * 1000,
+  })
+  consume(cell, { queue: 'executions', name: 'run', batchSize: 1, maxConcurrency: concurrency.run }, () =>
     createRunStep({
       ...common,
       supervisor,
@@ -171,32 +189,33 @@ export async function openCell({
       costPerSecond: () => 0,
     }),
   )
-  consume('placements', 'place', PLACE_BATCH, () => {
+  consume(cell, { queue: 'placements', name: 'place', batchSize: PLACE_BATCH, maxConcurrency: concurrency.place }, () => {
     const deps = placing()
     return createPlaceStep(deps, createPool(deps))
   })
-  const pass = (): void => {
-    time.after(between(random, EVENT_MODEL.scheduleMs), () => invokeReconcilerAsync({ kind: 'pass' }))
-    time.after(PASS_EVERY_MS, pass)
+}
+
+interface QueuedFunction<Q extends QueueName> {
+  readonly queue: Q
+  readonly name: keyof typeof MAX_CONCURRENCY
+  readonly batchSize: number
+  readonly maxConcurrency: number
+}
+
+/** Defines a function and connects its queue. `create` is called for each instance of the function. */
+function consume<Q extends QueueName>(
+  cell: CellServices,
+  { queue, name, batchSize, maxConcurrency }: QueuedFunction<Q>,
+  create: () => (message: QueueMessages[Q]) => Promise<void>,
+): void {
+  const invoke = cell.lambda.define(name, { timeoutMs: FUNCTION_TIMEOUT_MS[name] }, () =>
+    createBatchHandler(queue, create(), (error) => cell.onEvent({ event: 'message', outcome: 'error', detail: String(error) })),
+  )
+  const invokeBatch = async (bodies: readonly string[]): Promise<readonly number[]> => {
+    const { batchItemFailures } = await invoke({ Records: bodies.map((body, place) => ({ messageId: String(place), body })) })
+    return batchItemFailures.map(({ itemIdentifier }) => Number(itemIdentifier))
   }
-  pass()
-  return Object.assign(cell, {
-    time,
-    random,
-    ecs,
-    lambda,
-    callApi: api as Cell['callApi'],
-    queues,
-    table,
-    observed: createTable(rows.items, noObjects),
-    tableCounts: items.counts,
-    passes,
-    async close() {
-      restoreTimers()
-      await rows.close()
-      await rm(folder, { recursive: true, force: true })
-    },
-  })
+  cell.queues.consume({ queue, maxConcurrency, batchSize, invoke: invokeBatch })
 }
 
 const noObjects: ObjectStore = {

@@ -1,5 +1,6 @@
-import { useContainer, watchLoad } from './client-load.ts'
 import { openCell, type Cell } from './cell.ts'
+import { useContainer, watchLoad, type Load } from './client-load.ts'
+import type { TableCounts } from './simulated-table.ts'
 import { percentiles, round, type Percentiles } from './statistics.ts'
 
 export interface SteadyOptions {
@@ -55,69 +56,108 @@ const FAULTY_TASKS = 0.01
 export async function simulateSteady(options: SteadyOptions): Promise<SteadyReport> {
   const cell = await openCell({ ...options, poolSize: 0 })
   try {
-    const { time, random, ecs, lambda, queues, tableCounts } = cell
-    const began = time.now()
-    const perMs = options.containers / (options.lifetimeSeconds * 1000)
-    const fullAt = began + options.lifetimeSeconds * 1000 + 120_000
+    const { time, ecs } = cell
+    const fullAt = time.now() + options.lifetimeSeconds * 1000 + 120_000
     const endAt = fullAt + options.measuredSeconds * 1000
     const load = watchLoad(cell, fullAt)
-    const report = (): void => {
-      options.onShare?.((time.now() - began) / (endAt + FOUND_WITHIN_MS - began))
-      time.after(60_000, report)
-    }
-    report()
-    const arrive = (): void => {
-      void useContainer(cell, options.lifetimeSeconds * 1000, load)
-      time.after(-Math.log(1 - random()) / perMs, arrive)
-    }
-    arrive()
-    const fault = (): void => {
-      load.killed(ecs.kill())
-      time.after(-Math.log(1 - random()) / (perMs * FAULTY_TASKS), fault)
-    }
-    time.after(fullAt - began, fault)
-    if (options.onMinute !== undefined) reportMinutes(cell, options.onMinute)
+    startLoad(cell, options, load, { fullAt, endAt })
     await time.runUntil(fullAt)
-    const before = structuredClone(ecs.counts)
-    const tableBefore = { ...tableCounts }
+    const before: Counts = { ecs: structuredClone(ecs.counts), table: { ...cell.tableCounts } }
     cell.passes.length = 0
     await time.runUntil(endAt)
     const live = ecs.runningTasks
     load.stopKilling()
     await time.runUntil(endAt + FOUND_WITHIN_MS)
-    const seconds = options.measuredSeconds
-    const counted = (counts: Readonly<Record<string, number>>, earlier: Readonly<Record<string, number>>, ...names: string[]): number =>
-      names.reduce((sum, name) => sum + (counts[name] ?? 0) - (earlier[name] ?? 0), 0)
     const launched = ecs.counts.launches.filter((at) => at > fullAt && at <= endAt).length
-    const reads = ['DescribeTasks', 'ListTasks'] as const
     return {
       live_containers: live,
       arrivals_per_second: round(options.containers / options.lifetimeSeconds),
-      starts_per_second: round(launched / seconds),
-      first_execution_ms: percentiles(load.firstMs),
-      dead_sandbox_ms: {
-        ...percentiles(load.foundMs),
-        max: Math.max(0, ...load.foundMs),
-        count: load.foundMs.length,
-        not_found: load.notFound(),
-      },
-      ecs_reads_per_second: round(counted(ecs.counts.calls, before.calls, ...reads) / (seconds + 150)),
-      throttled: {
-        reads: counted(ecs.counts.throttled, before.throttled, ...reads),
-        starts_and_stops: counted(ecs.counts.throttled, before.throttled, 'RunTask', 'StopTask'),
-        functions: lambda.counts.throttled,
-        table_calls: tableCounts.throttled,
-      },
-      lambda_peak: lambda.counts.peakByFunction,
-      reconciler_pass_ms: percentiles(cell.passes),
-      executions: load.executions,
-      dead_letters: queues.counts.deadLetters,
-      timed_out: lambda.counts.timedOut,
-      failed_table_calls: tableCounts.failed,
-      table_calls_per_second: round((tableCounts.calls - tableBefore.calls) / (seconds + 150)),
+      starts_per_second: round(launched / options.measuredSeconds),
+      ...loadFigures(load),
+      ...platformFigures(cell, before, options.measuredSeconds + 150),
     }
   } finally {
     await cell.close()
+  }
+}
+
+/** Containers from now on, and faulty tasks once the cell is full. */
+function startLoad(
+  cell: Cell,
+  options: SteadyOptions,
+  load: Load,
+  { fullAt, endAt }: { readonly fullAt: number; readonly endAt: number },
+): void {
+  const { time, random, ecs } = cell
+  const began = time.now()
+  const perMs = options.containers / (options.lifetimeSeconds * 1000)
+  const report = (): void => {
+    options.onShare?.((time.now() - began) / (endAt + FOUND_WITHIN_MS - began))
+    time.after(60_000, report)
+  }
+  report()
+  const arrive = (): void => {
+    void useContainer(cell, options.lifetimeSeconds * 1000, load)
+    time.after(-Math.log(1 - random()) / perMs, arrive)
+  }
+  arrive()
+  const fault = (): void => {
+    load.killed(ecs.kill())
+    time.after(-Math.log(1 - random()) / (perMs * FAULTY_TASKS), fault)
+  }
+  time.after(fullAt - began, fault)
+  if (options.onMinute !== undefined) reportMinutes(cell, options.onMinute)
+}
+
+const loadFigures = (load: Load): Pick<SteadyReport, 'first_execution_ms' | 'dead_sandbox_ms' | 'executions'> => ({
+  first_execution_ms: percentiles(load.firstMs),
+  dead_sandbox_ms: {
+    ...percentiles(load.foundMs),
+    max: Math.max(0, ...load.foundMs),
+    count: load.foundMs.length,
+    not_found: load.notFound(),
+  },
+  executions: load.executions,
+})
+
+/** Counts at the time when the cell was full. */
+interface Counts {
+  readonly ecs: Cell['ecs']['counts']
+  readonly table: TableCounts
+}
+
+type PlatformFigure =
+  | 'ecs_reads_per_second'
+  | 'throttled'
+  | 'lambda_peak'
+  | 'reconciler_pass_ms'
+  | 'dead_letters'
+  | 'timed_out'
+  | 'failed_table_calls'
+  | 'table_calls_per_second'
+
+function platformFigures(
+  { ecs, lambda, queues, tableCounts, passes }: Cell,
+  before: Counts,
+  seconds: number,
+): Pick<SteadyReport, PlatformFigure> {
+  const counted = (counts: Readonly<Record<string, number>>, earlier: Readonly<Record<string, number>>, ...names: string[]): number =>
+    names.reduce((sum, name) => sum + (counts[name] ?? 0) - (earlier[name] ?? 0), 0)
+  const reads = ['DescribeTasks', 'ListTasks'] as const
+  return {
+    ecs_reads_per_second: round(counted(ecs.counts.calls, before.ecs.calls, ...reads) / seconds),
+    throttled: {
+      reads: counted(ecs.counts.throttled, before.ecs.throttled, ...reads),
+      starts_and_stops: counted(ecs.counts.throttled, before.ecs.throttled, 'RunTask', 'StopTask'),
+      functions: lambda.counts.throttled,
+      table_calls: tableCounts.throttled,
+    },
+    lambda_peak: lambda.counts.peakByFunction,
+    reconciler_pass_ms: percentiles(passes),
+    dead_letters: queues.counts.deadLetters,
+    timed_out: lambda.counts.timedOut,
+    failed_table_calls: tableCounts.failed,
+    table_calls_per_second: round((tableCounts.calls - before.table.calls) / seconds),
   }
 }
 

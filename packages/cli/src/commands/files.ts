@@ -28,7 +28,13 @@ function choose(files: readonly ContainerFile[], wanted: readonly string[]): rea
 
 export function addFiles(program: Command, { io }: CommandContext): void {
   const files = program.command('files').description('Lists, uploads, downloads and deletes files of a container.')
+  addList(files, io)
+  addUpload(files, io)
+  addDownload(files, io)
+  addDelete(files, io)
+}
 
+function addList(files: Command, io: CommandContext['io']): void {
   files
     .command('list')
     .description('Lists the files of a container.')
@@ -41,7 +47,9 @@ export function addFiles(program: Command, { io }: CommandContext): void {
       if (rows.length === 0) return io.note('The container has no file.\n')
       io.out(formatTable(rows.map(({ id, path, bytes }) => ({ id, bytes: String(bytes), path: plainText(path) }))))
     })
+}
 
+function addUpload(files: Command, io: CommandContext['io']): void {
   files
     .command('upload')
     .description('Copies local files into /mnt/data of a container.')
@@ -59,7 +67,9 @@ export function addFiles(program: Command, { io }: CommandContext): void {
       }
       if (options.json) printJson(io, { uploaded })
     })
+}
 
+function addDownload(files: Command, io: CommandContext['io']): void {
   files
     .command('download')
     .description('Copies files of a container into a local folder; all of them unless named.')
@@ -79,7 +89,9 @@ export function addFiles(program: Command, { io }: CommandContext): void {
       }
       if (options.json) printJson(io, { saved })
     })
+}
 
+function addDelete(files: Command, io: CommandContext['io']): void {
   files
     .command('delete')
     .description('Deletes files of a container.')
