@@ -1,7 +1,8 @@
-import type { ExecutionEventPayload } from './executions/events/event-types.ts'
+import type { z } from 'zod'
+import type { executionEventSchema } from './executions/events/event-types.ts'
 
 /** An immutable, numbered event of an execution. Numbers are consecutive from 0; `done` is the last. */
-export type ExecutionEvent = { readonly seq: number; readonly at: number } & ExecutionEventPayload
+export type ExecutionEvent = z.infer<typeof executionEventSchema>
 /** An event of a response as the wire has it: `type` and the fields of OpenAI's event, without its number. */
 export interface ResponseEvent {
   readonly seq: number

@@ -88,3 +88,11 @@ export const outputSchema: z.ZodType<Output> = z.discriminatedUnion('output_type
 
 /** The cell of an event in an execution's log. */
 export const cellSchema = countSchema.describe('Position of the cell in the notebook; 0 for plain code.')
+
+/** Fields of `output` in an execution's log. */
+export const outputFields = {
+  cell: cellSchema,
+  output: outputSchema,
+  displayId: z.string().exactOptional(),
+  replaces: z.boolean().exactOptional(),
+}

@@ -1,4 +1,6 @@
+import { z } from 'zod'
 import type { AnyEvent, EventBatch, EventOwner } from '../../core/events.ts'
+import { executionEventSchema } from '../../core/executions/events/event-types.ts'
 import { newObjectKey } from '../../core/object-keys.ts'
 import type { ObjectStore } from '../../core/ports/object-store.ts'
 import type { EventStore } from '../../core/ports/event-store.ts'
@@ -14,6 +16,7 @@ const MAX_INLINE_BYTES = 16 * 1024
 /** Sorts after every batch. */
 const LAST = `${EVENT_PREFIX}~`
 const lastSeqOf = (batch: EventBatch): number => batch.firstSeq + batch.events.length - 1
+const executionEvents = z.array(executionEventSchema)
 const partitionOf = (owner: EventOwner): string => rowKey(owner.tenant, owner.kind, owner.id).pk
 
 /** The batches of the table, read and opened. */
@@ -27,28 +30,36 @@ class Batches {
     this.objects = objects
   }
 
-  async open(item: Item): Promise<EventBatch> {
+  async open(owner: EventOwner, item: Item): Promise<EventBatch> {
     const objectKey = item['objectKey']
     const text = typeof objectKey === 'string' ? await readText(this.objects, objectKey) : String(item['events'])
     return {
       firstSeq: Number(item['firstSeq']),
-      events: JSON.parse(text) as AnyEvent[],
+      events: parseEvents(owner, text),
       fence: Number(item['fence']),
       sourceSeq: item['sourceSeq'] === undefined ? null : Number(item['sourceSeq']),
     }
   }
-  /** The newest batch under this condition. */
-  async newest(where: Condition): Promise<EventBatch | null> {
-    const [item] = (await this.items.query({ where, descending: true, limit: 1 })).items
-    return item === undefined ? null : this.open(item)
+
+  /** The newest batch of the owner whose key meets this condition. */
+  async newest(owner: EventOwner, where: Condition): Promise<EventBatch | null> {
+    const isOwners = equals('pk', partitionOf(owner))
+    const [item] = (await this.items.query({ where: all(isOwners, where), descending: true, limit: 1 })).items
+    return item === undefined ? null : this.open(owner, item)
   }
 
   /** The events after `after` in the batch that starts at or before it. */
-  async restOfBatch(pk: string, after: number): Promise<readonly AnyEvent[]> {
-    const batch = await this.newest(all(equals('pk', pk), between('sk', EVENT_PREFIX, eventSortKey(after))))
-    if (batch !== null) this.ends.add(pk, lastSeqOf(batch))
+  async restOfBatch(owner: EventOwner, after: number): Promise<readonly AnyEvent[]> {
+    const batch = await this.newest(owner, between('sk', EVENT_PREFIX, eventSortKey(after)))
+    if (batch !== null) this.ends.add(partitionOf(owner), lastSeqOf(batch))
     return batch === null ? [] : batch.events.filter((event) => event.seq > after)
   }
+}
+
+/** Throws ZodError when an event of an execution is not as the log has it. */
+function parseEvents(owner: EventOwner, text: string): readonly AnyEvent[] {
+  const events: unknown = JSON.parse(text)
+  return owner.kind === 'execution' ? executionEvents.parse(events) : (events as AnyEvent[])
 }
 
 /** Batches are in their owner's partition, ordered by their first number. A written batch never changes. */
@@ -57,8 +68,8 @@ export function createEventStore(items: Items, objects: ObjectStore): EventStore
   return {
     append: (owner, batch) => append(batches, owner, batch),
     read: async <E extends AnyEvent>(owner: EventOwner, after: number, limit: number) =>
-      (await read(batches, partitionOf(owner), after, limit)) as readonly E[],
-    last: (owner) => batches.newest(all(equals('pk', partitionOf(owner)), startsWith('sk', EVENT_PREFIX))),
+      (await read(batches, owner, after, limit)) as readonly E[],
+    last: (owner) => batches.newest(owner, startsWith('sk', EVENT_PREFIX)),
     removeAll: (owner) => removeAll(batches, owner),
   }
 }
@@ -79,17 +90,18 @@ async function append({ items, objects, ends }: Batches, owner: EventOwner, batc
   return isMine
 }
 
-async function read(batches: Batches, pk: string, after: number, limit: number): Promise<readonly AnyEvent[]> {
+async function read(batches: Batches, owner: EventOwner, after: number, limit: number): Promise<readonly AnyEvent[]> {
   const { items, ends } = batches
+  const pk = partitionOf(owner)
   const events: AnyEvent[] = []
   let startKey: Item | undefined
   do {
     const where = all(equals('pk', pk), between('sk', eventSortKey(after + 1), LAST))
     const page = await items.query({ where, limit: Math.max(1, limit - events.length), startKey })
     const isAligned = page.items[0]?.['firstSeq'] === after + 1 || after < 0 || ends.has(pk, after)
-    if (startKey === undefined && !isAligned) events.push(...(await batches.restOfBatch(pk, after)))
+    if (startKey === undefined && !isAligned) events.push(...(await batches.restOfBatch(owner, after)))
     for (const item of page.items) {
-      const batch = await batches.open(item)
+      const batch = await batches.open(owner, item)
       if (events.length > 0 && events.length + batch.events.length > limit) return events
       events.push(...batch.events)
       ends.add(pk, lastSeqOf(batch))

@@ -48,6 +48,14 @@ export function eventStoreContract(table: () => Table): void {
       expect(await store().last(newOwner())).toBeNull()
     })
 
+    it('are refused when they are not as the log of an execution has them', async () => {
+      const owner = newOwner()
+      const unknown = { seq: 0, at: T0, type: 'stdout', cell: -1, text: 'x' } as ExecutionEvent
+      await store().append(owner, { ...batch(0, 1), events: [unknown] })
+      await expect(store().read(owner, -1, 10)).rejects.toThrow(/cell/)
+      await expect(store().last(owner)).rejects.toThrow(/cell/)
+    })
+
     it('accept one of two batches with the same first number', async () => {
       const owner = newOwner()
       const answers = await Promise.all(

@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest'
 import { z } from 'zod'
-import { executionFrameSchemas, logEventSchema } from '../../../services/core/executions/events/event-types.ts'
+import { executionEventSchema, executionFrameSchemas } from '../../../services/core/executions/events/event-types.ts'
 
 const frames = executionFrameSchemas(z.object({ path: z.string() }))
 const numbered = { seq: 1, at: '2026-01-01T00:00:00.000Z' }
@@ -21,7 +21,9 @@ it.each([
 })
 
 it('refuses an event that is not in the log format', () => {
-  expect(logEventSchema('output')?.safeParse({ type: 'output', cell: 0, output: error }).success).toBe(true)
-  expect(logEventSchema('output')?.safeParse({ type: 'output', cell: -1, output: error }).success).toBe(false)
-  expect(logEventSchema('unknown')).toBeUndefined()
+  const isLogged = (fields: object): boolean => executionEventSchema.safeParse({ seq: 1, at: 2, ...fields }).success
+  expect(isLogged({ type: 'output', cell: 0, output: error })).toBe(true)
+  expect(isLogged({ type: 'output', cell: -1, output: error })).toBe(false)
+  expect(isLogged({ type: 'output', seq: -1, cell: 0, output: error })).toBe(false)
+  expect(isLogged({ type: 'unknown', cell: 0 })).toBe(false)
 })

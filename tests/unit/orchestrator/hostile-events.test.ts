@@ -3,7 +3,7 @@ import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import type { ExecutionEventPayload } from '../../../services/core/executions/events/event-types.ts'
 import { normalizeBundle } from '../../../services/core/executions/event-schema.ts'
-import { logEventSchema } from '../../../services/core/executions/events/event-types.ts'
+import { executionEventSchema } from '../../../services/core/executions/events/event-types.ts'
 import { OutputAssembler } from '../../../services/core/executions/output-assembler.ts'
 import type { ObjectStore } from '../../../services/core/ports/object-store.ts'
 import { SupervisorError, type SupervisorEvent } from '../../../services/core/ports/supervisor.ts'
@@ -121,7 +121,7 @@ describe('a message that user code has shaped', () => {
           await recorder.record(one(event))
         }
         await writer.drain()
-        for (const { ...payload } of emitted) expect(logEventSchema(payload.type)?.safeParse(payload)).toMatchObject({ success: true })
+        for (const event of emitted) expect(executionEventSchema.safeParse(event)).toMatchObject({ success: true })
         expect(JSON.stringify({ cells: assembler.cells(), error: assembler.error }).isWellFormed()).toBe(true)
       }),
       { numRuns: RUNS },

@@ -1,21 +1,15 @@
 import { z } from 'zod'
 import { cellSchema } from '../event-schema.ts'
 import { removeOutputs } from './cell-outputs.ts'
-import { ofCell, type SandboxEventType } from './sandbox-event-type.ts'
+import { ofCell, type Logged, type SandboxEventType } from './sandbox-event-type.ts'
 
 const schema = z.object({ ...ofCell, type: z.literal('clear_output'), wait: z.boolean() })
 
 /** `wait`: the outputs stay until the next one. */
 export const clearFields = { cell: cellSchema, wait: z.boolean() }
 
-interface Logged {
-  readonly type: 'clear'
-  readonly cell: number
-  readonly wait: boolean
-}
-
 /** Removes the outputs of a cell. */
-export const clearOutput: SandboxEventType<z.infer<typeof schema>, Logged> = {
+export const clearOutput: SandboxEventType<z.infer<typeof schema>, Logged<'clear', typeof clearFields>> = {
   type: 'clear_output',
   schema,
   assemble({ index, wait }, outputs) {

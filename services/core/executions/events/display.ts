@@ -1,15 +1,7 @@
 import { z } from 'zod'
-import { bundleSchema, EVENT_BOUNDS, executionCountSchema, metadataSchema } from '../event-schema.ts'
+import { bundleSchema, EVENT_BOUNDS, executionCountSchema, metadataSchema, type outputFields } from '../event-schema.ts'
 import type { Output } from '../outputs.ts'
-import { ofCell, type SandboxEventType } from './sandbox-event-type.ts'
-
-interface Logged {
-  readonly type: 'output'
-  readonly cell: number
-  readonly output: Output
-  readonly displayId?: string
-  readonly replaces?: boolean
-}
+import { ofCell, type Logged, type SandboxEventType } from './sandbox-event-type.ts'
 
 const displayIdSchema = z.string().max(EVENT_BOUNDS.idCharacters)
 
@@ -30,7 +22,7 @@ const displaySchema = z
     displayId: transient?.display_id ?? null,
   }))
 
-export const display: SandboxEventType<z.infer<typeof displaySchema>, Logged> = {
+export const display: SandboxEventType<z.infer<typeof displaySchema>, Logged<'output', typeof outputFields>> = {
   type: 'display',
   schema: displaySchema,
   kind: () => 'display',
@@ -60,7 +52,7 @@ const updateSchema = z
   .transform(({ display_id: displayId, ...event }) => ({ ...event, displayId }))
 
 /** Replaces every output of one display id. */
-export const updateDisplay: SandboxEventType<z.infer<typeof updateSchema>, Logged> = {
+export const updateDisplay: SandboxEventType<z.infer<typeof updateSchema>, Logged<'output', typeof outputFields>> = {
   type: 'update_display',
   schema: updateSchema,
   kind: () => 'display',

@@ -1,18 +1,12 @@
 import { z } from 'zod'
-import { errorFields } from '../event-schema.ts'
+import { errorFields, type outputFields } from '../event-schema.ts'
 import type { Output } from '../outputs.ts'
-import { ofCell, type SandboxEventType } from './sandbox-event-type.ts'
+import { ofCell, type Logged, type SandboxEventType } from './sandbox-event-type.ts'
 
 const schema = z.object({ ...ofCell, type: z.literal('error'), ...errorFields })
 
-interface Logged {
-  readonly type: 'output'
-  readonly cell: number
-  readonly output: Output
-}
-
 /** An error that a cell displayed. */
-export const error: SandboxEventType<z.infer<typeof schema>, Logged> = {
+export const error: SandboxEventType<z.infer<typeof schema>, Logged<'output', typeof outputFields>> = {
   type: 'error',
   schema,
   kind: () => 'error',

@@ -1,20 +1,28 @@
 import { z } from 'zod'
-import { cellSchema, countSchema, outputSchema } from '../event-schema.ts'
+import { cellSchema, countSchema, outputFields, outputSchema } from '../event-schema.ts'
 import type { CellOutputs } from './cell-outputs.ts'
 import { cellDone, cellStarted, started } from './cell.ts'
 import { clearFields, clearOutput } from './clear-output.ts'
 import { display, updateDisplay } from './display.ts'
 import { error } from './error.ts'
-import type { OutputKind, SandboxEventType } from './sandbox-event-type.ts'
-import { stream } from './stream.ts'
+import type { Logged, OutputKind, SandboxEventType } from './sandbox-event-type.ts'
+import { stream, textFields } from './stream.ts'
 
 /** Every type of event that a sandbox sends before `done`. A new type is one file in this folder and one entry here. */
-const SANDBOX_EVENTS = [started, stream, cellStarted, cellDone, display, updateDisplay, clearOutput, error] as const
+const SANDBOX_EVENTS = [
+  started,
+  stream,
+  cellStarted,
+  cellDone,
+  display,
+  updateDisplay,
+  clearOutput,
+  error,
+] as const satisfies readonly Pick<SandboxEventType<never, ExecutionEventPayload>, 'logged'>[]
 
 /** An event of a sandbox; `type` says which one. */
 export type SandboxEvent = z.infer<(typeof SANDBOX_EVENTS)[number]['schema']>
 
-const textFields = { cell: cellSchema, text: z.string() }
 const fileSchema = z.object({
   id: z.string(),
   path: z.string(),
@@ -30,7 +38,7 @@ const LOG_EVENTS = {
   status: { status: z.string() },
   stdout: textFields,
   stderr: textFields,
-  output: { cell: cellSchema, output: outputSchema, displayId: z.string().exactOptional(), replaces: z.boolean().exactOptional() },
+  output: outputFields,
   clear: clearFields,
   file: { file: fileSchema },
   lost: { what: z.string(), reason: z.string() },
@@ -39,18 +47,19 @@ const LOG_EVENTS = {
 
 type LogEvents = typeof LOG_EVENTS
 export type LogEventType = keyof LogEvents
-type Payloads = { [T in LogEventType]: Readonly<{ type: T } & z.infer<z.ZodObject<LogEvents[T]>>> }
+type Payloads = { [T in LogEventType]: Logged<T, LogEvents[T]> }
 /** What an event of an execution says, as the log has it. */
 export type ExecutionEventPayload = Payloads[LogEventType]
 
 const entries = Object.entries(LOG_EVENTS) as [LogEventType, z.ZodRawShape][]
 
-const logSchemas: ReadonlyMap<unknown, z.ZodType> = new Map(
-  entries.map(([type, fields]) => [type, z.object({ type: z.literal(type), ...fields })]),
-)
+const logSchemas = entries.map(([type, fields]) => z.object({ seq: countSchema, at: z.number(), type: z.literal(type), ...fields }))
+const anyLogSchema = z.discriminatedUnion('type', logSchemas as [(typeof logSchemas)[number], ...typeof logSchemas])
 
-/** The schema of an event of the log; undefined for an unknown type. */
-export const logEventSchema = (type: unknown): z.ZodType | undefined => logSchemas.get(type)
+/** An event of an execution's log with its number and time (epoch ms). The store checks what it reads with it. */
+export const executionEventSchema = anyLogSchema as unknown as z.ZodType<
+  { readonly seq: number; readonly at: number } & ExecutionEventPayload
+>
 
 /**
  * The `data` of each server-sent event of an execution, by event name: the events of the log with their number, an ISO 8601 time and the

@@ -1,17 +1,14 @@
 import { z } from 'zod'
-import { textSchema } from '../event-schema.ts'
-import { ofCell, type SandboxEventType } from './sandbox-event-type.ts'
+import { cellSchema, textSchema } from '../event-schema.ts'
+import { ofCell, type Logged, type SandboxEventType } from './sandbox-event-type.ts'
 
 const schema = z.object({ ...ofCell, type: z.literal('stream'), name: z.enum(['stdout', 'stderr']), text: textSchema })
 
-interface Logged {
-  readonly type: 'stdout' | 'stderr'
-  readonly cell: number
-  readonly text: string
-}
+/** Fields of `stdout` and `stderr` in the log. */
+export const textFields = { cell: cellSchema, text: z.string() }
 
 /** Printed text. */
-export const stream: SandboxEventType<z.infer<typeof schema>, Logged> = {
+export const stream: SandboxEventType<z.infer<typeof schema>, Logged<'stdout' | 'stderr', typeof textFields>> = {
   type: 'stream',
   schema,
   kind: ({ name }) => name,
