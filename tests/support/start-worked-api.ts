@@ -4,11 +4,11 @@ import { createTurnStep } from '../../services/chat/turn-step.ts'
 import type { Execution } from '../../services/core/executions/execution.ts'
 import type { Tool } from '../../services/core/ports/tool.ts'
 import { systemClock } from '../../services/core/ports/clock.ts'
-import { silentTelemetry } from '../../services/core/ports/telemetry.ts'
 import { finishExecution } from './finish-execution.ts'
 import { startScriptedUpstream, type ScriptedUpstream } from './scripted-upstream.ts'
 import { startApi, type TestApi } from './start-api.ts'
 import { storeFile, type RunOutcome } from './turn-bench.ts'
+import { silentTelemetry } from './silent-telemetry.ts'
 
 export type PlayCode = (code: string, execution: Execution) => RunOutcome
 

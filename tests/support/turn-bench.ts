@@ -1,5 +1,4 @@
 import { acceptResponse, newResponse } from '../../services/core/responses/accept-response.ts'
-import { silentTelemetry } from '../../services/core/ports/telemetry.ts'
 import type { ResponseEvent } from '../../services/core/events.ts'
 import type { Execution, ExecutionResult } from '../../services/core/executions/execution.ts'
 import { newId } from '../../services/core/ids.ts'
@@ -18,6 +17,7 @@ import { createLocalSignals } from '../../services/storage/signals/local-signals
 import { finishExecution } from './finish-execution.ts'
 import { startScriptedUpstream, type ScriptedUpstream } from './scripted-upstream.ts'
 import { startStorage, type Storage } from './start-storage.ts'
+import { silentTelemetry } from './silent-telemetry.ts'
 
 /** The outcome of a test turn's code. */
 export interface RunOutcome {

@@ -34,7 +34,6 @@ const SUCCESSORS: Record<ExecutionStatus, readonly ExecutionStatus[]> = {
 }
 export const canMove = (from: ExecutionStatus, to: ExecutionStatus): boolean => SUCCESSORS[from].includes(to)
 export const hasEnded = (status: ExecutionStatus): boolean => SUCCESSORS[status].length === 0
-export const TERMINAL_STATUSES: readonly ExecutionStatus[] = EXECUTION_STATUSES.filter(hasEnded)
 
 /** The object that contains a document that is too large for the row. */
 export interface BlobRef {

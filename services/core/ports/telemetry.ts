@@ -3,7 +3,6 @@ export interface Telemetry {
   emit(event: WideEvent): void
 }
 export type WideEvent = { readonly event: string; readonly outcome: string } & Readonly<Record<string, string | number | boolean | null>>
-export const silentTelemetry: Telemetry = { emit: () => undefined }
 
 /** How much a deployment logs: `warn` and `error` leave out events that are neither failures nor counted by a metric. */
 export const LOG_LEVELS = ['debug', 'info', 'warn', 'error'] as const

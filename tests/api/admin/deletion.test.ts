@@ -1,11 +1,11 @@
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { newId } from '../../../services/core/ids.ts'
 import { createLink } from '../../../services/core/links/create-link.ts'
-import { silentTelemetry } from '../../../services/core/ports/telemetry.ts'
 import { SCOPES } from '../../../services/core/tenants/tenant.ts'
 import { sweepTenant } from '../../../services/orchestrator/reconciler/sweep-tenant.ts'
 import { finishExecution } from '../../support/finish-execution.ts'
 import { startApi, type TestApi, type TestKey } from '../../support/start-api.ts'
+import { silentTelemetry } from '../../support/silent-telemetry.ts'
 
 let api: TestApi
 let admin: TestKey

@@ -4,11 +4,11 @@ import type OpenAI from 'openai'
 import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest'
 import { newId } from '../../../services/core/ids.ts'
 import type { WebhookMessage } from '../../../services/core/messages.ts'
-import { silentTelemetry } from '../../../services/core/ports/telemetry.ts'
 import type { WebhookEvent } from '../../../services/core/webhooks/webhook.ts'
 import { createDeliveryStep } from '../../../services/jobs/webhooks/delivery-step.ts'
 import { publishEvent } from '../../../services/jobs/webhooks/publish-event.ts'
 import { startApi, type TestApi, type TestKey } from '../../support/start-api.ts'
+import { silentTelemetry } from '../../support/silent-telemetry.ts'
 
 interface Received {
   readonly headers: IncomingHttpHeaders

@@ -2,11 +2,12 @@ import { setTimeout as delay } from 'node:timers/promises'
 import { hasEnded } from '../../../services/core/executions/execution.ts'
 import type { Clock } from '../../../services/core/ports/clock.ts'
 import type { Queue } from '../../../services/core/ports/queue.ts'
-import { silentTelemetry, type Telemetry } from '../../../services/core/ports/telemetry.ts'
+import type { Telemetry } from '../../../services/core/ports/telemetry.ts'
 import type { Job } from '../history.ts'
 import type { Ports } from './killable-ports.ts'
 import { createWorker, type Worker } from './worker.ts'
 import type { Harness } from './harness.ts'
+import { silentTelemetry } from '../../support/silent-telemetry.ts'
 
 const RECONCILE_EVERY_MS = 5_000
 const CONCURRENCY = 24

@@ -1,5 +1,5 @@
 import { systemClock, type Clock } from '../../../services/core/ports/clock.ts'
-import { silentTelemetry, type Telemetry } from '../../../services/core/ports/telemetry.ts'
+import type { Telemetry } from '../../../services/core/ports/telemetry.ts'
 import type { ReconcilerDeps, RunDeps } from '../../../services/orchestrator/deps.ts'
 import { createPlaceStep } from '../../../services/orchestrator/place/place-step.ts'
 import { createPool } from '../../../services/orchestrator/place/pool.ts'
@@ -10,6 +10,7 @@ import { createLocalSignals } from '../../../services/storage/signals/local-sign
 import type { History } from '../history.ts'
 import type { Message } from './manual-queue.ts'
 import { hookPorts, type Ports } from './killable-ports.ts'
+import { silentTelemetry } from '../../support/silent-telemetry.ts'
 
 export interface Worker {
   /** Handles one message as a queue consumer does. Resolves when the message is done; rejects when the queue would deliver it again. */

@@ -1,6 +1,5 @@
 import { cancelExecution } from '../../../services/api/executions/cancel-execution.ts'
 import type { Container } from '../../../services/core/containers/container.ts'
-import { silentTelemetry } from '../../../services/core/ports/telemetry.ts'
 import { hasEnded } from '../../../services/core/executions/execution.ts'
 import { objectPrefix } from '../../../services/core/object-keys.ts'
 import { createLocalSignals } from '../../../services/storage/signals/local-signals.ts'
@@ -11,6 +10,7 @@ import { createWorker } from '../harness/worker.ts'
 import { prepare, startFixture, type Setting, type Fixture } from './worker-crashes.ts'
 import type { Scenario } from './scenario.ts'
 import { deliverAll, settle, sweep } from './settle.ts'
+import { silentTelemetry } from '../../support/silent-telemetry.ts'
 
 const RUNS = 50
 /** The maximum time that code may run after a cancel, milliseconds of the workers' clock. */

@@ -6,9 +6,9 @@ import { createTurnStep } from '../../../services/chat/turn-step.ts'
 import type { ExecutionEvent, ResponseEvent } from '../../../services/core/events.ts'
 import { isCodeOutput } from '../../../services/core/executions/code-output.ts'
 import { systemClock } from '../../../services/core/ports/clock.ts'
-import { silentTelemetry } from '../../../services/core/ports/telemetry.ts'
 import { finishExecution } from '../../support/finish-execution.ts'
 import { startApi, type TestApi } from '../../support/start-api.ts'
+import { silentTelemetry } from '../../support/silent-telemetry.ts'
 
 let api: TestApi
 let step: (responseId: string, executionWaitMs?: number) => Promise<void>

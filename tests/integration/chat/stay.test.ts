@@ -3,13 +3,13 @@ import type { TurnDeps } from '../../../services/chat/deps.ts'
 import { createContainer } from '../../../services/core/containers/create-container.ts'
 import type { ResponseEvent } from '../../../services/core/events.ts'
 import { synthesizeEvents } from '../../../services/core/responses/synthesize-events.ts'
-import { silentTelemetry } from '../../../services/core/ports/telemetry.ts'
 import { publishCompletion } from '../../../services/jobs/executions/end-execution.ts'
 import { atCall } from '../../support/at-call.ts'
 import { checkResponseStream } from '../../support/check-response-stream.ts'
 import { finishExecution } from '../../support/finish-execution.ts'
 import { runPython, say } from '../../support/scripted-upstream.ts'
 import { INTERPRETER, startTurnBench, type TurnBench } from '../../support/turn-bench.ts'
+import { silentTelemetry } from '../../support/silent-telemetry.ts'
 
 let bench: TurnBench
 beforeAll(async () => {

@@ -4,7 +4,6 @@ import type { Container } from '../../../services/core/containers/container.ts'
 import { createContainer } from '../../../services/core/containers/create-container.ts'
 import { newId } from '../../../services/core/ids.ts'
 import { newSandbox } from '../../../services/core/sandboxes/new-sandbox.ts'
-import { silentTelemetry } from '../../../services/core/ports/telemetry.ts'
 import type { RunDeps } from '../../../services/orchestrator/deps.ts'
 import { createLink } from '../../../services/orchestrator/link/create-link.ts'
 import { createRunStep } from '../../../services/orchestrator/run/run-step.ts'
@@ -13,6 +12,7 @@ import { createSupervisorClient } from '../../../services/orchestrator/superviso
 import { createLocalSignals } from '../../../services/storage/signals/local-signals.ts'
 import { executionRow } from '../../support/rows.ts'
 import { startStorage, type Storage } from '../../support/start-storage.ts'
+import { silentTelemetry } from '../../support/silent-telemetry.ts'
 
 const TENANT = newId('tenant')
 

@@ -5,7 +5,6 @@ import type { ContainerFile } from '../../../services/core/files/file.ts'
 import { newId } from '../../../services/core/ids.ts'
 import { placeFile } from '../../../services/core/files/place-file.ts'
 import { createContainer } from '../../../services/core/containers/create-container.ts'
-import { silentTelemetry } from '../../../services/core/ports/telemetry.ts'
 import type { SupervisorEnvelope } from '../../../services/core/ports/supervisor.ts'
 import type { RunDeps } from '../../../services/orchestrator/deps.ts'
 import { createLink } from '../../../services/orchestrator/link/create-link.ts'
@@ -15,6 +14,7 @@ import { createLocalSignals } from '../../../services/storage/signals/local-sign
 import { executionRow } from '../../support/rows.ts'
 import { startStorage, type Storage } from '../../support/start-storage.ts'
 import { sendJson, startStubSupervisor } from '../../unit/orchestrator/stub-supervisor.ts'
+import { silentTelemetry } from '../../support/silent-telemetry.ts'
 
 const tenant = newId('tenant')
 const GENERATION = 3

@@ -10,7 +10,6 @@ import { newId } from '../../../services/core/ids.ts'
 import { LEASE_MS } from '../../../services/jobs/lease.ts'
 import { newSandbox } from '../../../services/core/sandboxes/new-sandbox.ts'
 import { systemClock } from '../../../services/core/ports/clock.ts'
-import { silentTelemetry } from '../../../services/core/ports/telemetry.ts'
 import type { ReconcilerDeps, RunDeps } from '../../../services/orchestrator/deps.ts'
 import { dayOf } from '../../../services/core/usage/usage.ts'
 import { createDockerDriver } from '../../../services/orchestrator/drivers/docker/docker-driver.ts'
@@ -21,6 +20,7 @@ import { createSupervisorClient } from '../../../services/orchestrator/superviso
 import { createLocalSignals } from '../../../services/storage/signals/local-signals.ts'
 import { crashingWorker } from '../../support/crashing-worker.ts'
 import { startStorage, type Storage } from '../../support/start-storage.ts'
+import { silentTelemetry } from '../../support/silent-telemetry.ts'
 
 const TENANT = newId('tenant')
 /** The accepted executions, by id. */

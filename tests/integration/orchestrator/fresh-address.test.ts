@@ -12,7 +12,7 @@ import { SUPERVISOR_PROTOCOL } from '../../../services/core/sandboxes/sandbox.ts
 import { LinkError } from '../../../services/core/ports/sandbox-link.ts'
 import type { Supervisor } from '../../../services/core/ports/supervisor.ts'
 import { measure } from '../../../services/core/metrics.ts'
-import { silentTelemetry, type WideEvent } from '../../../services/core/ports/telemetry.ts'
+import type { WideEvent } from '../../../services/core/ports/telemetry.ts'
 import type { RunDeps } from '../../../services/orchestrator/deps.ts'
 import { createLink } from '../../../services/orchestrator/link/create-link.ts'
 import { SandboxFinder } from '../../../services/orchestrator/run/sandboxes/sandbox-finder.ts'
@@ -20,6 +20,7 @@ import { createSupervisorClient } from '../../../services/orchestrator/superviso
 import { createLocalSignals } from '../../../services/storage/signals/local-signals.ts'
 import { executionRow } from '../../support/rows.ts'
 import { startStorage, type Storage } from '../../support/start-storage.ts'
+import { silentTelemetry } from '../../support/silent-telemetry.ts'
 
 const TENANT = newId('tenant')
 

@@ -5,7 +5,6 @@ import type { Container } from '../../../services/core/containers/container.ts'
 import { createContainer } from '../../../services/core/containers/create-container.ts'
 import { newId } from '../../../services/core/ids.ts'
 import type { HibernateMessage } from '../../../services/core/messages.ts'
-import { silentTelemetry } from '../../../services/core/ports/telemetry.ts'
 import type { ReconcilerDeps, RunDeps } from '../../../services/orchestrator/deps.ts'
 import { createLink } from '../../../services/orchestrator/link/create-link.ts'
 import { reconcile } from '../../../services/orchestrator/reconciler/reconcile.ts'
@@ -15,6 +14,7 @@ import { createLocalSignals } from '../../../services/storage/signals/local-sign
 import { noSandboxes } from '../../support/no-sandboxes.ts'
 import { executionRow } from '../../support/rows.ts'
 import { startStorage, type Storage } from '../../support/start-storage.ts'
+import { silentTelemetry } from '../../support/silent-telemetry.ts'
 
 export const HOUR_MS = 3_600_000
 

@@ -4,7 +4,6 @@ import { createContainer } from '../../../services/core/containers/create-contai
 import { newId } from '../../../services/core/ids.ts'
 import { newSandbox, SANDBOX_CHECK_MS, SANDBOX_START_MS } from '../../../services/core/sandboxes/new-sandbox.ts'
 import type { SandboxDriver } from '../../../services/core/ports/sandbox-driver.ts'
-import { silentTelemetry } from '../../../services/core/ports/telemetry.ts'
 import { SUPERVISOR_PROTOCOL, type Sandbox } from '../../../services/core/sandboxes/sandbox.ts'
 import type { ReconcilerDeps } from '../../../services/orchestrator/deps.ts'
 import { createLink } from '../../../services/orchestrator/link/create-link.ts'
@@ -16,6 +15,7 @@ import { createLocalSignals } from '../../../services/storage/signals/local-sign
 import { executionRow } from '../../support/rows.ts'
 import { noSandboxes } from '../../support/no-sandboxes.ts'
 import { startStorage, type Storage } from '../../support/start-storage.ts'
+import { silentTelemetry } from '../../support/silent-telemetry.ts'
 
 const address = { kind: 'tcp', host: '10.0.0.1', port: 8700 } as const
 

@@ -4,13 +4,13 @@ import type { ContainerFile } from '../../../services/core/files/file.ts'
 import { newId } from '../../../services/core/ids.ts'
 import { LIMITS } from '../../../services/core/limits.ts'
 import { createLink } from '../../../services/core/links/create-link.ts'
-import { silentTelemetry } from '../../../services/core/ports/telemetry.ts'
 import type { ReconcilerDeps } from '../../../services/orchestrator/deps.ts'
 import { reconcile } from '../../../services/orchestrator/reconciler/reconcile.ts'
 import { createLocalSignals } from '../../../services/storage/signals/local-signals.ts'
 import { noSandboxes } from '../../support/no-sandboxes.ts'
 import { fileRow, T0 } from '../../support/rows.ts'
 import { startStorage, type Storage } from '../../support/start-storage.ts'
+import { silentTelemetry } from '../../support/silent-telemetry.ts'
 
 const HOUR = 3_600_000
 const DAY = 24 * HOUR

@@ -1,9 +1,11 @@
 import { describe, expect, it } from 'vitest'
-import { canMove, EXECUTION_STATUSES, hasEnded, TERMINAL_STATUSES } from '../../../services/core/executions/execution.ts'
+import { canMove, EXECUTION_STATUSES, hasEnded } from '../../../services/core/executions/execution.ts'
 
 describe('the execution status machine', () => {
-  it('allows no transition from a terminal status', () => {
-    for (const end of TERMINAL_STATUSES) for (const to of EXECUTION_STATUSES) expect(canMove(end, to)).toBe(false)
+  it('ends with success, failure, a time-out or a cancellation, and allows no transition from there', () => {
+    const ends = EXECUTION_STATUSES.filter(hasEnded)
+    expect(ends).toEqual(['succeeded', 'failed', 'timed_out', 'cancelled'])
+    for (const end of ends) for (const to of EXECUTION_STATUSES) expect(canMove(end, to)).toBe(false)
   })
   it('allows an end from every non-terminal status, and success only from running', () => {
     for (const from of EXECUTION_STATUSES.filter((status) => !hasEnded(status))) {

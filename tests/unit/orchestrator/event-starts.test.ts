@@ -5,7 +5,7 @@ import { newId } from '../../../services/core/ids.ts'
 import type { PlacementMessage } from '../../../services/core/messages.ts'
 import { DriverError, type SandboxDriver, type SandboxStatus } from '../../../services/core/ports/sandbox-driver.ts'
 import { measure } from '../../../services/core/metrics.ts'
-import { silentTelemetry, type WideEvent } from '../../../services/core/ports/telemetry.ts'
+import type { WideEvent } from '../../../services/core/ports/telemetry.ts'
 import { ISOLATION_CHECKS } from '../../../services/core/sandboxes/isolation-checks.ts'
 import { newSandbox, SANDBOX_CHECK_MS, SANDBOX_START_MS } from '../../../services/core/sandboxes/new-sandbox.ts'
 import type { Sandbox } from '../../../services/core/sandboxes/sandbox.ts'
@@ -17,6 +17,7 @@ import { reconcile } from '../../../services/orchestrator/reconciler/reconcile.t
 import { createLocalSignals } from '../../../services/storage/signals/local-signals.ts'
 import { noSandboxes } from '../../support/no-sandboxes.ts'
 import { startStorage, type Storage } from '../../support/start-storage.ts'
+import { silentTelemetry } from '../../support/silent-telemetry.ts'
 
 type Sent = { readonly queue: string; readonly message: PlacementMessage | { readonly type: string }; readonly delaySeconds: number }
 

@@ -3,7 +3,6 @@ import { createLimitReader } from '../../../services/core/tenants/limit-reader.t
 import type { Container } from '../../../services/core/containers/container.ts'
 import { createContainer } from '../../../services/core/containers/create-container.ts'
 import { newId } from '../../../services/core/ids.ts'
-import { silentTelemetry } from '../../../services/core/ports/telemetry.ts'
 import type { ReconcilerDeps } from '../../../services/orchestrator/deps.ts'
 import { pausesBetween, planHibernation, sleepTimes } from '../../../services/orchestrator/reconciler/hibernation-time.ts'
 import { repairContainer } from '../../../services/orchestrator/reconciler/repair-container.ts'
@@ -11,6 +10,7 @@ import { createLocalSignals } from '../../../services/storage/signals/local-sign
 import { noSandboxes } from '../../support/no-sandboxes.ts'
 import { executionRow, sandboxRow } from '../../support/rows.ts'
 import { startStorage, type Storage } from '../../support/start-storage.ts'
+import { silentTelemetry } from '../../support/silent-telemetry.ts'
 
 const MINUTE_MS = 60_000
 const SETTINGS = { earlySleepMs: MINUTE_MS, hibernateAfterMs: 5 * MINUTE_MS }

@@ -2,11 +2,11 @@ import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { singleImage } from '../../../services/core/containers/images.ts'
 import { systemClock } from '../../../services/core/ports/clock.ts'
 import type { SandboxStatus } from '../../../services/core/ports/sandbox-driver.ts'
-import { silentTelemetry } from '../../../services/core/ports/telemetry.ts'
 import { createPool, type Pool } from '../../../services/orchestrator/place/pool.ts'
 import { createLocalSignals } from '../../../services/storage/signals/local-signals.ts'
 import { noSandboxes } from '../../support/no-sandboxes.ts'
 import { startStorage, type Storage } from '../../support/start-storage.ts'
+import { silentTelemetry } from '../../support/silent-telemetry.ts'
 
 const READY: SandboxStatus = { phase: 'ready', address: { kind: 'tcp', host: '10.0.0.1', port: 8700 } }
 

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { newId } from '../../../services/core/ids.ts'
 import { systemClock } from '../../../services/core/ports/clock.ts'
 import { measure } from '../../../services/core/metrics.ts'
-import { silentTelemetry, type WideEvent } from '../../../services/core/ports/telemetry.ts'
+import type { WideEvent } from '../../../services/core/ports/telemetry.ts'
 import type { SandboxPhase } from '../../../services/core/sandboxes/sandbox.ts'
 import type { ReconcilerDeps } from '../../../services/orchestrator/deps.ts'
 import { processDeadLetters, handleTaskStateChange } from '../../../services/orchestrator/reconciler/handle-task-state-change.ts'
@@ -10,6 +10,7 @@ import { createLocalSignals } from '../../../services/storage/signals/local-sign
 import { noSandboxes } from '../../support/no-sandboxes.ts'
 import { executionRow, responseRow, sandboxRow } from '../../support/rows.ts'
 import { startStorage, type Storage } from '../../support/start-storage.ts'
+import { silentTelemetry } from '../../support/silent-telemetry.ts'
 
 let storage: Storage
 let deps: ReconcilerDeps

@@ -1,0 +1,3 @@
+import type { Telemetry } from '../../services/core/ports/telemetry.ts'
+
+export const silentTelemetry: Telemetry = { emit: () => undefined }
