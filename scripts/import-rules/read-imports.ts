@@ -10,7 +10,7 @@ export interface Import {
   readonly isPackage: boolean
 }
 
-const FILES = '{services,infra,packages,scripts}/**/*.{ts,tsx,mjs}'
+const FILES = '{services,infra,packages,scripts,tests,examples}/**/*.{ts,tsx,mjs}'
 const EXCLUDED = ['**/node_modules', '**/dist']
 
 /** The imports of one file: statements, exports of another file, `import()` in code and in types. */

@@ -3,7 +3,7 @@ import { createDynamoTable } from '../../services/storage/dynamodb/dynamo-table.
 import { createS3ObjectStore } from '../../services/storage/s3/s3-object-store.ts'
 import { createSqsConsumer } from '../../services/storage/sqs/sqs-consumer.ts'
 import { createSqsQueue } from '../../services/storage/sqs/sqs-queue.ts'
-import type { Storage } from '../support/start-storage.ts'
+import type { Storage } from '../support/storage.ts'
 import { createResources, type AwsResources } from './create-resources.ts'
 import { startEmulators, type Emulators } from './start-emulators.ts'
 

@@ -1,11 +1,7 @@
 import { openEmbeddedStorage } from '../../services/local/storage/open-embedded-storage.ts'
-import type { LocalStorage } from '../../services/local/storage/local-storage.ts'
+import type { Storage } from './storage.ts'
 
-export interface Storage extends Pick<LocalStorage, 'table' | 'objects' | 'queue' | 'consumer' | 'objectHandler'> {
-  /** Faults that the storage reported and no caller saw. */
-  readonly faults: readonly unknown[]
-  stop(): Promise<void>
-}
+export type { Storage } from './storage.ts'
 
 /** The embedded storage, as a server on one machine uses it; with CELLBLOCK_STORAGE=aws in the environment of the tests, the AWS adapters on emulators. */
 export async function startStorage(dataDir: string | null = null): Promise<Storage> {

@@ -14,7 +14,8 @@ import { faultyDriver, seeded, type Faults } from './faults.ts'
 import { startFakePlatform, type FakePlatform } from './fake-platform.ts'
 import type { Ports } from './killable-ports.ts'
 import type { Script } from './scripted-kernel.ts'
-import { startChaosStorage, type ChaosStorage, type StoragePorts } from './storage/chaos-storage.ts'
+import type { ChaosStorage, StoragePorts } from './storage/chaos-storage.ts'
+import { startChaosStorage } from './storage/start-chaos-storage.ts'
 
 export interface Harness {
   readonly history: History

@@ -16,11 +16,12 @@ function refusal(file: string, line: string): string | null {
 
 const from = (specifier: string): string => `export { a } from '${specifier}'`
 
-describe('the imports of services, infra, packages and scripts', async () => {
+describe('the imports of every source file and test', async () => {
   const imports = await readImports(ROOT)
 
   it('are those that their layers allow', () => {
-    expect(imports.length).toBeGreaterThan(4_000)
+    expect(imports.length).toBeGreaterThan(7_000)
+    expect(imports.some((each) => each.from.startsWith('tests/'))).toBe(true)
     expect(imports.flatMap((each) => refuseImport(each.from, each.to, each.isPackage) ?? [])).toEqual([])
   })
 

@@ -26,11 +26,6 @@ it('lets only config files read the environment', async () => {
   expect(await findings('services/api/config.ts', "export const a = process.env['A']")).not.toContain('no-process-env')
 })
 
-it('finds cycles of types between tests', async () => {
-  await findings('tests/support/a.ts', "import type { B } from './b.ts'\nexport type A = { readonly b: B }")
-  expect(await findings('tests/support/b.ts', "import type { A } from './a.ts'\nexport type B = { readonly a: A }")).toContain('no-cycle')
-})
-
 it('bounds files and functions of services', async () => {
   const lines = (count: number) => Array.from({ length: count }, (_, index) => `  console.assert(${index} >= 0)`).join('\n')
   expect(await findings('services/local/a.ts', `export function a() {\n${lines(60)}\n}`)).toContain('max-lines-per-function')
