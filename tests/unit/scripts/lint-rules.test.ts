@@ -26,9 +26,10 @@ it('lets only config files read the environment', async () => {
   expect(await findings('services/api/config.ts', "export const a = process.env['A']")).not.toContain('no-process-env')
 })
 
-it('bounds files and functions of services', async () => {
+it.each(['services/local', 'packages/cli', 'infra', 'scripts'])('bounds files and functions of %s', async (part) => {
   const lines = (count: number) => Array.from({ length: count }, (_, index) => `  console.assert(${index} >= 0)`).join('\n')
-  expect(await findings('services/local/a.ts', `export function a() {\n${lines(60)}\n}`)).toContain('max-lines-per-function')
-  expect(await findings('services/local/a.ts', lines(301))).toContain('max-lines')
-  expect(await findings('services/local/a.ts', `export function a() {\n${lines(50)}\n}`)).not.toContain('max-lines')
+  expect(await findings(`${part}/a.ts`, `export function a() {\n${lines(59)}\n}`)).toContain('max-lines-per-function')
+  expect(await findings(`${part}/a.ts`, `export function a() {${'\n'.repeat(60)}}`)).toContain('max-lines-per-function')
+  expect(await findings(`${part}/a.ts`, lines(301))).toContain('max-lines')
+  expect(await findings(`${part}/a.ts`, `export function a() {\n${lines(58)}\n}`)).not.toContain('max-lines')
 })
