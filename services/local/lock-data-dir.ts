@@ -1,22 +1,17 @@
 import { mkdir, readFile, rm, stat, writeFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
-import { DatabaseSync } from 'node:sqlite'
-import { isBusy } from '../storage/sqlite/sqlite-error.ts'
 import { ConfigError } from './config.ts'
+import { lockFile } from './lock-file.ts'
 
 /**
- * Refuses a second process on a data folder, because two would overwrite each other. The operating system holds the lock (of SQLite, on a separate
- * file), so exactly one of several starts gets it, and a killed process holds it no longer. Throws ConfigError while another process has it.
+ * Refuses a second process on a data folder, because two would overwrite each other. The lock is on a separate file. Throws ConfigError while
+ * another process has it.
  */
 export async function lockDataDir(dataDir: string): Promise<{ release(): Promise<void> }> {
   await makeFolder(dataDir)
   const pidFile = join(dataDir, 'server.pid')
-  const lock = new DatabaseSync(join(dataDir, 'lock.sqlite'), { timeout: 0 })
-  try {
-    lock.exec('BEGIN EXCLUSIVE')
-  } catch (error) {
-    lock.close()
-    if (!isBusy(error)) throw error
+  const lock = lockFile(join(dataDir, 'lock.sqlite'))
+  if (lock === null) {
     const holder = (await readFile(pidFile, 'utf8').catch(() => '')).trim() || 'unknown'
     throw new ConfigError(
       `The data folder ${dataDir} is used by another process (${holder}), a server or a command. Stop it, or choose another folder: npm start -- --data DIR.`,
@@ -26,7 +21,7 @@ export async function lockDataDir(dataDir: string): Promise<{ release(): Promise
   return {
     async release() {
       await rm(pidFile, { force: true })
-      lock.close()
+      lock.release()
     },
   }
 }

@@ -1,43 +1,43 @@
-import { readFileSync } from 'node:fs'
-import { hostname } from 'node:os'
-import { newId } from '../core/ids.ts'
+import { existsSync } from 'node:fs'
+import { rm } from 'node:fs/promises'
+import { hostname, tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { isId, newId } from '../core/ids.ts'
 import { absent, any, atMost, equals, remove, set } from '../storage/rows/expression.ts'
 import type { Items } from '../storage/rows/items.ts'
 import { ConfigError } from './config.ts'
-import { isAlive } from './remove-orphaned-sandboxes.ts'
+import { lockFile } from './lock-file.ts'
 
 /** A server whose entry is not renewed for this long counts as dead, milliseconds. */
 export const TABLE_LOCK_MS = 30_000
 const RENEW_EVERY_MS = 10_000
 const KEY = { pk: 'S#local-server', sk: 'row' } as const
 
-/** The process that holds a table. `machine` changes with every boot. */
-export interface TableHolder {
-  readonly machine: string
-  readonly pid: number
-}
-
 export interface TableLock {
   release(): Promise<void>
 }
 
+type LockItems = Pick<Items, 'get' | 'update'>
+
 /**
  * Refuses a second local server on a table, because each would stop the other's sandboxes, which only its own engine can reach. An entry expires
- * after TABLE_LOCK_MS without renewal; the entry of a dead process of this machine is taken over at once. Throws ConfigError while a live
- * server holds the table. `onLost`: another server has taken the table over, because this one did not renew its entry in time.
+ * after TABLE_LOCK_MS without renewal. The entry of a dead server with the same temporary folder is taken over at once. Throws ConfigError while a
+ * live server holds the table. `onLost`: another server has taken the table over, because this one did not renew its entry in time.
  */
 export async function lockTable(options: {
-  readonly items: Pick<Items, 'get' | 'update'>
+  readonly items: LockItems
   readonly tableName: string
   readonly onLost: (error: Error) => void
   readonly onError: (error: unknown) => void
-  readonly holder?: TableHolder
   readonly renewEveryMs?: number
 }): Promise<TableLock> {
   const { items, tableName, onLost, onError, renewEveryMs = RENEW_EVERY_MS } = options
-  const { holder = { machine: machineId(), pid: process.pid } } = options
   const owner = newId('worker')
-  await acquire(items, tableName, owner, holder)
+  const life = holdLife(owner)
+  await acquire(items, tableName, owner).catch(async (error: unknown) => {
+    await life.end()
+    throw error
+  })
   const timer = setInterval(() => {
     void renew(items, owner).then((isHeld) => {
       if (isHeld) return
@@ -50,40 +50,59 @@ export async function lockTable(options: {
     async release() {
       clearInterval(timer)
       await items.update(KEY, [remove('owner')], equals('owner', owner))
+      await life.end()
     },
   }
 }
 
-async function acquire(items: Pick<Items, 'get' | 'update'>, tableName: string, owner: string, holder: TableHolder): Promise<void> {
+async function acquire(items: LockItems, tableName: string, owner: string): Promise<void> {
   const now = Date.now()
   const entry = [
     set('v', 1),
     set('owner', owner),
-    set('machine', holder.machine),
-    set('pid', holder.pid),
+    set('machine', hostname()),
+    set('pid', process.pid),
     set('expiresAt', now + TABLE_LOCK_MS),
   ]
   if ((await items.update(KEY, entry, any(absent('owner'), atMost('expiresAt', now)))) !== null) return
   const present = await items.get(KEY)
+  const holder = String(present?.['owner'])
   // The reply to this call's own write was lost, and the client repeated the write.
-  if (present?.['owner'] === owner) return
-  const isDead = present?.['machine'] === holder.machine && (present['pid'] === holder.pid || !isAlive(Number(present['pid'])))
-  if (isDead && (await items.update(KEY, entry, equals('owner', present['owner']))) !== null) return
+  if (holder === owner) return
+  if ((await isDead(holder)) && (await items.update(KEY, entry, equals('owner', holder))) !== null) return
   throw new ConfigError(
-    `The table ${tableName} is used by another server (process ${String(present?.['pid'])} on ${machineName(present?.['machine'])}). Stop it, or use another table: each server needs its own table. If that server has crashed, start again in ${TABLE_LOCK_MS / 1000} seconds.`,
+    `The table ${tableName} is used by another server (process ${String(present?.['pid'])} on ${String(present?.['machine'])}). Stop it, or use another table: each server needs its own table. If that server has crashed, start again in ${TABLE_LOCK_MS / 1000} seconds.`,
   )
 }
 
-const renew = async (items: Pick<Items, 'update'>, owner: string): Promise<boolean> =>
+const renew = async (items: LockItems, owner: string): Promise<boolean> =>
   (await items.update(KEY, [set('expiresAt', Date.now() + TABLE_LOCK_MS)], equals('owner', owner))) !== null
 
-/** Two machines may have the same host name, and process ids repeat after a boot; the boot id distinguishes them. */
-function machineId(): string {
-  try {
-    return `${hostname()}/${readFileSync('/proc/sys/kernel/random/boot_id', 'utf8').trim()}`
-  } catch {
-    return hostname()
+const lifePath = (owner: string): string => join(tmpdir(), `cellblock-table-${owner}.lock`)
+
+/** Locks the owner's file for as long as this process lives. */
+function holdLife(owner: string): { end(): Promise<void> } {
+  const path = lifePath(owner)
+  const lock = lockFile(path)
+  if (lock === null) throw new Error(`The lock file ${path} is in use.`)
+  return {
+    async end() {
+      await rm(path, { force: true })
+      lock.release()
+    },
   }
 }
 
-const machineName = (machine: unknown): string => String(machine).split('/')[0] ?? 'an unknown machine'
+/**
+ * Whether the owner's process has ended. Its file proves it, and no process id could: ids are reused, and containers of one machine may have the
+ * same host name and ids. Without the file, which another machine or temporary folder may have, nothing is known.
+ */
+async function isDead(owner: string): Promise<boolean> {
+  const path = lifePath(owner)
+  if (!isId('worker', owner) || !existsSync(path)) return false
+  const lock = lockFile(path)
+  if (lock === null) return false
+  await rm(path, { force: true })
+  lock.release()
+  return true
+}
