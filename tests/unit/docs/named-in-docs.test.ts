@@ -10,7 +10,7 @@ import { SCENARIOS } from '../../chaos/scenarios/registry.ts'
 const ROOT = join(import.meta.dirname, '../../..')
 const inFolder = (folder: string, ending: string): string[] =>
   readdirSync(join(ROOT, folder), { recursive: true, encoding: 'utf8' })
-    .filter((name) => name.endsWith(ending) && !name.includes('node_modules'))
+    .filter((name) => name.endsWith(ending) && !/(?:^|\/)(?:node_modules|dist)\//.test(name))
     .map((name) => join(folder, name))
 /** The commands of the `cellblock` program, which `npm run cli` runs too: one file each. */
 const PROGRAM_COMMANDS = inFolder('packages/cli/src/commands', '.ts').map((file) => basename(file, '.ts'))
@@ -164,15 +164,22 @@ describe('docs/architecture.md, "Where to change what"', () => {
     files: Number(files),
     pattern: new RegExp(pattern.replaceAll(String.raw`\|`, '|')),
   }))
+  const GENERATED = 'packages/client/src/api.ts'
   const sources = [
-    ...inFolder('services', '.ts'),
-    ...inFolder('infra', '.ts'),
-    ...inFolder('examples/tools', '.ts'),
+    ...['services', 'infra', 'packages', 'scripts', 'examples/tools'].flatMap((folder) =>
+      ['.ts', '.tsx', '.mjs'].flatMap((ending) => inFolder(folder, ending)),
+    ),
     ...inFolder('runtime-image/supervisor', '.py'),
-  ]
+  ].filter((file) => file !== GENERATED)
 
   it('has examples with a pattern', () => {
     expect(examples.length).toBeGreaterThan(4)
+  })
+
+  it('searches the packages and the components of the page', () => {
+    expect(sources).toContain('packages/client/src/client.ts')
+    expect(sources.some((file) => /^services\/playground\/.*\.tsx$/.test(file))).toBe(true)
+    expect(text(GENERATED)).toMatch(/^\/\/ Generated /)
   })
 
   it.each(examples)('needs at most $files files for $change', ({ files, pattern }) => {
