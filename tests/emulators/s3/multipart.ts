@@ -1,7 +1,8 @@
 import { randomBytes } from 'node:crypto'
 import { createReadStream } from 'node:fs'
-import { open, unlink } from 'node:fs/promises'
-import { ignoreMissing, writeChunks } from './object-file.ts'
+import { unlink, writeFile } from 'node:fs/promises'
+import { ignoreMissing } from '../../../services/storage/files/object-file.ts'
+import { boundedBody } from './bounded-body.ts'
 import type { ObjectFolder, StoredObject } from './bucket-folder.ts'
 import { S3Error } from './s3-error.ts'
 
@@ -57,15 +58,12 @@ export function createMultipartUploads(folder: ObjectFolder): MultipartUploads {
       if (!(Number.isInteger(partNumber) && partNumber >= 1 && partNumber <= 10_000))
         throw new S3Error('InvalidArgument', 'Part numbers go from 1 to 10,000.')
       const part: Part = { etag: `"${randomBytes(16).toString('hex')}"`, path: folder.temporaryPath() }
-      const file = await open(part.path, 'wx', 0o600)
       try {
-        await writeChunks(file, body, MAX_PART_BYTES)
+        await writeFile(part.path, boundedBody(body, MAX_PART_BYTES), { flag: 'wx', mode: 0o600 })
         if (!uploads.has(uploadId)) throw new S3Error('NoSuchUpload', 'The upload was ended meanwhile.')
       } catch (error) {
         await unlink(part.path).catch(ignoreMissing)
         throw error
-      } finally {
-        await file.close()
       }
       const replaced = upload.parts.get(partNumber)
       upload.parts.set(partNumber, part)
