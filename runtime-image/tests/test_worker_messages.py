@@ -14,6 +14,10 @@ from cellblock_supervisor.execution.worker_messages import Display, Malformed, n
 
 FIELDS = ("op", "count", "data", "metadata", "transient", "bytes", "reason", "wait", "name", "value", "traceback", "cut_bytes", "status", "lost", "restored")
 OPS = ("input", "display", "result", "update", "omitted", "clear", "error")
+# The fields of each type of event, as the client's schema accepts them.
+VECTORS = [
+    event for stream in json.loads(pathlib.Path(os.environ["CELLBLOCK_VECTORS"], "events.json").read_text())["streams"] for event in stream["events"]
+]
 MIMES = ("text/plain", "text/html", "image/png", "application/json", "application/vnd.x+json", "", "a" * 300)
 
 
@@ -96,6 +100,9 @@ class Fuzzing(unittest.IsolatedAsyncioTestCase):
 
     def _check(self, event: dict[str, object]) -> None:
         self.assertIn(event["type"], ("cell_started", "display", "update_display", "clear_output", "error"))
+        known = [vector.keys() for vector in VECTORS if vector["type"] == event["type"]]
+        self.assertLessEqual(set.intersection(*map(set, known)), event.keys())
+        self.assertLessEqual(event.keys(), set.union(*map(set, known)))
         count = event.get("execution_count")
         self.assertTrue(count is None or (type(count) is int and count >= 0), event)
         if event["type"] in ("display", "update_display"):
