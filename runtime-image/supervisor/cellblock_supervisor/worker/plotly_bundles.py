@@ -72,10 +72,24 @@ def initial_renderer() -> str:
     return _initial_renderer
 
 
-def _additions(figure: dict[str, Any], bundle: dict[str, Any]) -> dict[str, Any]:
+class _Figure:
+    """A figure with its traces read once."""
+
+    def __init__(self, written: dict[str, Any]) -> None:
+        self.written = written
+        self.layout = written.get("layout", {})
+        self.traces = written.get("data", [])
+
+    @functools.cached_property
+    def series(self) -> list[plotly_series.Series | None]:
+        return [plotly_series.read(trace) for trace in self.traces]
+
+
+def _additions(written: dict[str, Any], bundle: dict[str, Any]) -> dict[str, Any]:
+    figure = _Figure(written)
     added: dict[str, Any] = {}
     reason = ""
-    for mime, make in (("text/plain", _line), ("text/html", _html), (chart_data.MIME, describe), ("image/png", _picture)):
+    for mime, make in (("text/plain", _line), ("text/html", _html), ("image/png", _picture), (chart_data.MIME, _describe)):
         if mime in bundle:
             continue
         try:
@@ -91,46 +105,41 @@ def _additions(figure: dict[str, Any], bundle: dict[str, Any]) -> dict[str, Any]
     return added
 
 
-def _html(figure: dict[str, Any]) -> str:
+def _html(figure: _Figure) -> str:
     from plotly.io import to_html
 
-    return str(to_html(figure, include_plotlyjs="cdn", full_html=False, validate=False))
+    return str(to_html(figure.written, include_plotlyjs="cdn", full_html=False, validate=False))
 
 
-def _picture(figure: dict[str, Any]) -> str | None:
+def _picture(figure: _Figure) -> str | None:
     try:
         import kaleido
     except ImportError:
         return None
     # The cells of a matrix are one picture.
-    points = sum((plotly_series.points(trace) or {"points": 0})["points"] for trace in figure.get("data", []))
+    points = sum(one["points"] for one in figure.series if one is not None and one["kind"] not in plotly_series.MATRICES)
     if points > _MAX_DRAWN_POINTS:
         raise ValueError(f"It has {points} points, and at most {_MAX_DRAWN_POINTS} are drawn at once. fig.write_image(path) draws more")
     if not picture_budget.take():
         raise ValueError(
             f"the limit of {picture_budget.MAX_PICTURES} pictures of figures in a cell is reached; fig.write_image(path) in a later cell draws it"
         )
-    layout = figure.get("layout", {})
-    options = {"format": "png", "width": layout.get("width") or 700, "height": layout.get("height") or 500}
-    return base64.b64encode(kaleido.calc_fig_sync(figure, options, timeout=_PICTURE_SECONDS)).decode()
+    options = {"format": "png", "width": figure.layout.get("width") or 700, "height": figure.layout.get("height") or 500}
+    return base64.b64encode(kaleido.calc_fig_sync(figure.written, options, timeout=_PICTURE_SECONDS)).decode()
 
 
-def describe(figure: dict[str, Any]) -> dict[str, object] | None:
-    """The data in the form of `chart_data`: one chart with a series for each trace that has numbers."""
-    series, unread = [], set()
-    for trace in figure.get("data", [])[: chart_data.MAX_SERIES]:
-        found = plotly_series.read(trace)
-        if found is None:
-            unread.add(plotly_series.kind_of(trace))
-        else:
-            series.append(found)
+def _describe(figure: _Figure) -> dict[str, object] | None:
+    """The data in the form of `chart_data`: one chart with a series for each trace that has numbers. Shortens the series."""
+    traces = list(zip(figure.traces, figure.series, strict=True))[: chart_data.MAX_SERIES]
+    series = [found for _, found in traces if found is not None]
+    unread = {plotly_series.kind_of(trace) for trace, found in traces if found is None}
     if not series:
         return None
     step = max(1, -(-sum(one["points"] for one in series) // chart_data.MAX_POINTS))
     for one in series:
         chart_data.downsample(one, step)
-    layout = figure.get("layout", {})
     kinds = {one["kind"] for one in series}
+    layout = figure.layout
     axes = {name: {"label": _title(layout.get(f"{name}axis", {})), "scale": layout.get(f"{name}axis", {}).get("type", "linear")} for name in "xy"}
     chart = {"kind": kinds.pop() if len(kinds) == 1 else "mixed", "title": _title(layout), **axes, "series": series, "unread": sorted(unread)}
     return {"title": None, "charts": [chart]}
@@ -142,13 +151,11 @@ def _title(holder: Any) -> str | None:
     return str(text)[: chart_data.MAX_TEXT_CHARACTERS] if text else None
 
 
-def _line(figure: dict[str, Any]) -> str:
-    title = _title(figure.get("layout", {}))
-    traces = figure.get("data", [])
+def _line(figure: _Figure) -> str:
+    title = _title(figure.layout)
     parts = []
-    for trace in traces[:_MAX_SHOWN_SERIES]:
-        found = plotly_series.read(trace)
+    for trace, found in list(zip(figure.traces, figure.series, strict=True))[:_MAX_SHOWN_SERIES]:
         name = f" {trace['name']!r}" if trace.get("name") else ""
         parts.append(f"{plotly_series.kind_of(trace)}{name}" + (f" ({found['points']} points)" if found else ""))
-    more = f" and {len(traces) - _MAX_SHOWN_SERIES} more" if len(traces) > _MAX_SHOWN_SERIES else ""
+    more = f" and {len(figure.traces) - _MAX_SHOWN_SERIES} more" if len(figure.traces) > _MAX_SHOWN_SERIES else ""
     return f"Plotly figure{f' {title!r}' if title else ''}: {', '.join(parts) or 'no data'}{more}"

@@ -8,6 +8,7 @@ Series = dict[str, Any]
 
 # A larger matrix or table is described by its first cells and its size.
 _MAX_CELLS = 20_000
+MATRICES = frozenset(("heatmap", "contour", "surface", "histogram2dcontour", "histogram2d"))
 
 
 def read(trace: dict[str, Any]) -> Series | None:
@@ -123,6 +124,13 @@ def _rows(names: list[Any], columns: list[list[Any]]) -> Series | None:
     return {**_named(list(range(len(rows))), rows), "points": length}
 
 
+def _prices(trace: dict[str, Any]) -> Series | None:
+    """One text for each day: `x: 2024-01-01; open: 1; high: 3; low: 0; close: 2`."""
+    names = ("x", "open", "high", "low", "close")
+    known = {name: found for name in names if (found := values(trace.get(name))) is not None}
+    return _rows(list(known), list(known.values()))
+
+
 def _regions(trace: dict[str, Any]) -> Series | None:
     numbers = values(trace.get("z"))
     return None if numbers is None else _named(values(trace.get("locations")) or list(range(len(numbers))), numbers)
@@ -146,11 +154,12 @@ def _corners(trace: dict[str, Any]) -> Series | None:
 
 _READERS: tuple[tuple[frozenset[str], Callable[[dict[str, Any]], Series | None]], ...] = (
     (frozenset(("pie", "treemap", "sunburst", "icicle", "funnelarea")), _shares),
-    (frozenset(("heatmap", "contour", "surface", "histogram2dcontour", "histogram2d")), _matrix),
+    (MATRICES, _matrix),
     (frozenset(("sankey",)), _links),
     (frozenset(("scatterpolar", "scatterpolargl", "barpolar")), _polar),
     (frozenset(("indicator",)), _indicator),
     (frozenset(("table",)), _table),
+    (frozenset(("candlestick", "ohlc")), _prices),
     (frozenset(("parcats", "parcoords", "splom")), _dimensions),
     (frozenset(("choropleth", "choroplethmap")), _regions),
     (frozenset(("scattergeo", "scattermap", "densitymap")), _places),
