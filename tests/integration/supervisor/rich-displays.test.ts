@@ -163,10 +163,38 @@ plt.show()`),
     expect([series?.x?.[0], series?.x?.at(-1)]).toEqual([0, 100_000])
   })
 
+  it.each([
+    [
+      'names the cells of a heatmap by row and column, and leaves out the scale of its colours',
+      'import seaborn as sns; sns.heatmap(pd.DataFrame([[1, 2.5], [3, None]], index=["u", "v"], columns=["a", "b"]))',
+      { points: 4, shape: [2, 2], min: 1, max: 3, categories: ['u, a', 'u, b', 'v, a', 'v, b'], values: [1, 2.5, 3, null] },
+    ],
+    [
+      'counts the rows of a matrix as imshow draws them',
+      'plt.imshow([[1, 2], [3, 4]], origin="lower"); plt.colorbar()',
+      { points: 4, categories: ['0, 0', '0, 1', '1, 0', '1, 1'], values: [1, 2, 3, 4] },
+    ],
+    [
+      'names the cells of a mesh by their centres',
+      'plt.pcolormesh([1, 2, 3], [10, 20], [[5, 6]])',
+      { points: 2, categories: ['15, 1.5', '15, 2.5'], values: [5, 6] },
+    ],
+    [
+      'describes a large matrix by its size and range',
+      'plt.imshow(np.arange(10_000).reshape(50, 200))',
+      { points: 10_000, shape: [50, 200], min: 0, max: 9999, values: [] },
+    ],
+  ])('%s', async (_, code, series) => {
+    const { charts } = await chartOf(`${code}\nplt.show()`)
+    expect(charts).toMatchObject([{ kind: 'heatmap', series: [{ kind: 'heatmap', ...series }], unread: [] }])
+  })
+
   it('without readable lines or points is displayed as an image without data', async () => {
-    const [bundle] = await shown('plt.imshow(np.eye(3)); plt.show()')
+    const [bundle] = await shown('plt.imshow(np.zeros((3, 3, 3))); plt.show()')
     expect(Object.keys(bundle ?? {}).toSorted()).toEqual(['image/png', 'text/plain'])
-    expect(await chartOf('plt.imshow(np.eye(3)); plt.plot([0, 1]); plt.show()')).toMatchObject({ charts: [{ unread: ['AxesImage'] }] })
+    expect(await chartOf('plt.imshow(np.zeros((3, 3, 3))); plt.plot([0, 1]); plt.show()')).toMatchObject({
+      charts: [{ unread: ['AxesImage'] }],
+    })
   })
 })
 
@@ -204,6 +232,11 @@ describe('a figure of plotly', () => {
     ['pie', 'go.Icicle(labels=["a"], parents=[""], values=[2])', { points: 1, categories: ['a'], values: [2] }],
     ['choropleth', 'go.Choropleth(locations=["FRA"], z=[5])', { points: 1, categories: ['FRA'], values: [5] }],
     ['scattermap', 'go.Scattermap(lat=[1], lon=[2])', { points: 1, x: [2], y: [1] }],
+    [
+      'candlestick',
+      'go.Candlestick(x=["d"], open=[1], high=[3], low=[0], close=[2])',
+      { points: 1, values: ['x: d; open: 1; high: 3; low: 0; close: 2'] },
+    ],
     ['scatter3d', 'go.Scatter3d(x=[1], y=[2], z=[3])', { points: 1, values: ['x: 1; y: 2; z: 3'] }],
     ['parcoords', 'go.Parcoords(dimensions=[{"label": "p", "values": [1, 2]}])', { points: 2, values: ['p: 1', 'p: 2'] }],
   ])('has the data of a trace of the type %s: %s', async (kind, trace, series) => {

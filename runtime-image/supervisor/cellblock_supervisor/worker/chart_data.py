@@ -1,4 +1,4 @@
-"""Extracts the data of a matplotlib figure from its artists: lines, bars, points and slices with numbers, titles and axes."""
+"""Extracts the data of a matplotlib figure from its artists: lines, bars, points, slices and heatmaps with numbers, titles and axes."""
 
 import math
 from datetime import date, datetime
@@ -17,7 +17,7 @@ def describe(figure: Any) -> dict[str, object] | None:
     charts = [chart for axes in figure.axes[:MAX_CHARTS] if (chart := _chart(axes)) is not None]
     if not charts:
         return None
-    total = sum(series["points"] for chart in charts for series in chart["series"])
+    total = sum(len(series.get("values", series.get("y", ()))) for chart in charts for series in chart["series"])
     step = max(1, math.ceil(total / MAX_POINTS))
     for chart in charts:
         for series in chart["series"]:
@@ -41,7 +41,11 @@ def _series_name(series: dict[str, Any]) -> str:
 
 
 def _chart(axes: Any) -> dict[str, Any] | None:
-    series = [*_bars(axes), *_pie_slices(axes), *_lines(axes), *_scatters(axes)]
+    # The scale of a heatmap's colours is a heatmap too.
+    if hasattr(axes, "_colorbar"):
+        return None
+    heatmaps, pictures = _heatmaps(axes)
+    series = [*_bars(axes), *_pie_slices(axes), *heatmaps, *_lines(axes), *_scatters(axes)]
     if not series:
         return None
     kinds = {one["kind"] for one in series}
@@ -52,8 +56,20 @@ def _chart(axes: Any) -> dict[str, Any] | None:
         "y": {"label": _text(axes.yaxis.label), "scale": axes.get_yscale()},
         "series": series[:MAX_SERIES],
         # Types of artists without readable numbers: pictures, fills, contours.
-        "unread": sorted({type(image).__name__ for image in axes.images} | {type(one).__name__ for one in _unsupported(axes)}),
+        "unread": sorted({type(one).__name__ for one in (*pictures, *_unsupported(axes))}),
     }
+
+
+def _heatmaps(axes: Any) -> tuple[list[dict[str, Any]], list[Any]]:
+    """Their series, and the pictures and meshes that have none."""
+    found = [*axes.images, *(one for one in axes.collections if type(one).__name__ == "QuadMesh")]
+    if not found:
+        return [], []
+    # It takes memory only where a figure has one.
+    from . import chart_matrices
+
+    readable = chart_matrices.artists(axes)
+    return chart_matrices.read(axes), [one for one in found if not any(one is other for other in readable)]
 
 
 def _lines(axes: Any) -> list[dict[str, Any]]:
@@ -65,7 +81,7 @@ def _lines(axes: Any) -> list[dict[str, Any]]:
             continue
         has_line = line.get_linestyle() not in ("None", "", " ", None)
         kind = "line" if has_line else "scatter"
-        found.append({"kind": kind, "label": _label(line), "points": len(x), "x": x, "y": y})
+        found.append({"kind": kind, "label": label_of(line), "points": len(x), "x": x, "y": y})
     return found
 
 
@@ -78,7 +94,7 @@ def _scatters(axes: Any) -> list[dict[str, Any]]:
         if len(offsets) == 0:
             continue
         x, y = _data_values(axes.xaxis, offsets[:, 0]), _data_values(axes.yaxis, offsets[:, 1])
-        found.append({"kind": "scatter", "label": _label(points), "points": len(offsets), "x": x, "y": y})
+        found.append({"kind": "scatter", "label": label_of(points), "points": len(offsets), "x": x, "y": y})
     return found
 
 
@@ -95,13 +111,13 @@ def _bars(axes: Any) -> list[dict[str, Any]]:
             else (bar.get_y(), bar.get_height(), bar.get_x(), bar.get_width())
             for bar in container.patches
         ]
-        names = _tick_names(axis)
+        names = tick_names(axis)
         series: dict[str, Any] = {
             "kind": "bar",
-            "label": _label(container),
+            "label": label_of(container),
             "orientation": "vertical" if is_upright else "horizontal",
             "points": len(spans),
-            "categories": [_category(axis, names, start + width / 2, width) for start, width, _, _ in spans],
+            "categories": [category(axis, names, start + width / 2, width) for start, width, _, _ in spans],
             "values": [length for _, _, _, length in spans],
         }
         if any(base for _, _, base, _ in spans):
@@ -117,16 +133,16 @@ def _pie_slices(axes: Any) -> list[dict[str, Any]]:
     wedges = [patch for patch in axes.patches if type(patch).__name__ == "Wedge"]
     if not wedges:
         return []
-    labels = [_label(wedge) for wedge in wedges]
+    labels = [label_of(wedge) for wedge in wedges]
     shares = [(wedge.theta2 - wedge.theta1) / 360 for wedge in wedges]
     return [{"kind": "pie", "label": None, "points": len(wedges), "categories": labels, "values": shares}]
 
 
 def _unsupported(axes: Any) -> list[object]:
-    return [one for one in axes.collections if type(one).__name__ != "PathCollection"]
+    return [one for one in axes.collections if type(one).__name__ not in ("PathCollection", "QuadMesh")]
 
 
-def _tick_names(axis: Any) -> list[tuple[float, str]]:
+def tick_names(axis: Any) -> list[tuple[float, str]]:
     """Positions with a name: categories, or labels that were set. A plain number is not a name."""
     mapping = getattr(axis.units, "_mapping", None)
     if mapping:
@@ -135,10 +151,10 @@ def _tick_names(axis: Any) -> list[tuple[float, str]]:
     if type(formatter).__name__ not in ("FixedFormatter", "StrCategoryFormatter", "FuncFormatter"):
         return []
     places = axis.get_majorticklocs()
-    return [(float(at), name) for at, name in zip(places, formatter.format_ticks(places), strict=False) if name]
+    return [(float(at), str(name)) for at, name in zip(places, formatter.format_ticks(places), strict=False) if str(name)]
 
 
-def _category(axis: Any, names: list[tuple[float, str]], at: float, width: float) -> object:
+def category(axis: Any, names: list[tuple[float, str]], at: float, width: float) -> object:
     """Bars of one group are near the tick that names them."""
     near = min(names, key=lambda name: abs(name[0] - at), default=None)
     return near[1][:MAX_TEXT_CHARACTERS] if near is not None and abs(near[0] - at) <= max(0.5, abs(width)) else _data_values(axis, [at])[0]
@@ -168,10 +184,10 @@ def downsample(series: dict[str, Any], step: int) -> None:
         if step > 1 and len(values) > 1:
             last = values[len(values) - 1]
             values = [*values[:-1:step], last]
-        series[name] = [_value(value) for value in values]
+        series[name] = [json_value(value) for value in values]
 
 
-def _value(value: Any) -> object:
+def json_value(value: Any) -> object:
     """A JSON value with ten significant digits."""
     if hasattr(value, "item") and not hasattr(value, "isoformat"):
         kind = getattr(getattr(value, "dtype", None), "kind", "")
@@ -187,7 +203,7 @@ def _value(value: Any) -> object:
     return str(value)[:MAX_TEXT_CHARACTERS]
 
 
-def _label(artist: Any) -> str | None:
+def label_of(artist: Any) -> str | None:
     """Labels that start with an underscore are matplotlib's own."""
     label = artist.get_label()
     return None if not isinstance(label, str) or label == "" or label.startswith("_") else label[:MAX_TEXT_CHARACTERS]

@@ -1,0 +1,71 @@
+"""Reads heatmaps of matplotlib, `imshow` and `pcolormesh`, as series of `chart_data`. Each cell is named by its row and column, as in those of Plotly."""
+
+import math
+from typing import Any
+
+from . import chart_data
+
+# A larger matrix is described by its shape and its smallest and largest value.
+_MAX_CELLS = 400
+
+
+def read(axes: Any) -> list[dict[str, Any]]:
+    return [series for artist in artists(axes) if (series := _series(axes, artist)) is not None]
+
+
+def artists(axes: Any) -> list[Any]:
+    """Those with one number per cell. A picture has colours instead."""
+    found = [*axes.images, *(one for one in axes.collections if type(one).__name__ == "QuadMesh")]
+    return [one for one in found if getattr(one.get_array(), "ndim", 0) == 2]
+
+
+def _series(axes: Any, artist: Any) -> dict[str, Any] | None:
+    import numpy
+
+    array = numpy.ma.asarray(artist.get_array())
+    if array.size == 0 or array.dtype.kind not in "biuf":
+        return None
+    rows, columns = array.shape
+    known = array.compressed()
+    known = known[numpy.isfinite(known)]
+    series = {
+        "kind": "heatmap",
+        "label": chart_data.label_of(artist),
+        "points": rows * columns,
+        "shape": [rows, columns],
+        "min": chart_data.json_value(known.min()) if known.size else None,
+        "max": chart_data.json_value(known.max()) if known.size else None,
+        "categories": [],
+        "values": [],
+    }
+    if array.size <= _MAX_CELLS:
+        at_columns, at_rows = _centres(artist, rows, columns)
+        names, titles = _names(axes.yaxis, at_rows), _names(axes.xaxis, at_columns)
+        series["categories"] = [f"{name}, {title}" for name in names for title in titles]
+        series["values"] = [value if math.isfinite(value) else None for value in array.astype(float).filled(math.nan).ravel().tolist()]
+    return series
+
+
+def _centres(artist: Any, rows: int, columns: int) -> tuple[list[float], list[float]]:
+    """Of the columns and of the rows, on the axes."""
+    if hasattr(artist, "get_coordinates"):
+        corners = artist.get_coordinates()
+        return _between(corners[0, :, 0].tolist(), columns), _between(corners[:, 0, 1].tolist(), rows)
+    left, right, bottom, top = artist.get_extent()
+    first, last = (top, bottom) if artist.origin == "upper" else (bottom, top)
+    return _parts(left, right, columns), _parts(first, last, rows)
+
+
+def _parts(first: float, last: float, count: int) -> list[float]:
+    return [float(first + (at + 0.5) * (last - first) / count) for at in range(count)]
+
+
+def _between(edges: list[float], count: int) -> list[float]:
+    """A mesh has the edges of its cells, or their centres where it is shaded smoothly."""
+    return edges if len(edges) == count else [(one + other) / 2 for one, other in zip(edges, edges[1:], strict=False)]
+
+
+def _names(axis: Any, places: list[float]) -> list[str]:
+    ticks = chart_data.tick_names(axis)
+    found = [chart_data.category(axis, ticks, place, 0) for place in places]
+    return [f"{name:g}" if isinstance(name, float) else str(name) for name in found]
