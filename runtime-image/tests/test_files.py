@@ -1,6 +1,7 @@
 """Validation of paths, and the scan, which never leaves its folder."""
 
 import os
+import sqlite3
 import tempfile
 import unittest
 from unittest import mock
@@ -70,6 +71,21 @@ class Walk(unittest.TestCase):
             found["skipped"],
             [["link", "symlink"], ["folder", "symlink"], ["pipe", "not_regular"], ["one", "hardlink"], ["two", "hardlink"]],
         )
+
+    def test_leaves_out_files_of_sqlite_that_hold_no_change(self) -> None:
+        for name, mode in (("wal.db", "wal"), ("old.db", "delete"), ("open.db", "delete")):
+            connection = sqlite3.connect(f"{self.folder}/{name}", isolation_level=None)
+            self.addCleanup(connection.close)
+            connection.execute(f"PRAGMA journal_mode = {mode}")
+            connection.execute("PRAGMA cache_size = 1")
+            connection.execute("CREATE TABLE t (x)")
+            connection.execute("BEGIN")
+            connection.executemany("INSERT INTO t VALUES (?)", [("x" * 5000,)] * (50 if name == "open.db" else 1))
+        self.write("notes")
+        self.write("notes-wal")
+        found = [entry[0] for entry in walk.scan(self.root)["files"]]
+        # The third has changed its database already, so its journal is needed.
+        self.assertCountEqual(found, ["notes", "notes-wal", "old.db", "open.db", "open.db-journal", "wal.db", "wal.db-wal"])
 
     def test_opens_regular_files_only(self) -> None:
         self.write("b/c")

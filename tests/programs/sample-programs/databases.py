@@ -78,3 +78,9 @@ open("/mnt/data/x.jsonl", "wb").write(b"\n".join(orjson.dumps({"i": i}) for i in
 #| stdout: (3,)
 import duckdb
 duckdb.sql("copy (select range i from range(3)) to '/mnt/data/r.parquet'"); print(duckdb.sql("select count(*) from '/mnt/data/r.parquet'").fetchone())
+
+# %% an open database leaves no files beside it
+#| files-only: sales.db
+import sqlite3
+db = sqlite3.connect("/mnt/data/sales.db")
+db.execute("create table t (v)"); db.commit(); db.execute("insert into t values (1)")

@@ -3,6 +3,7 @@
 import contextlib
 import os
 import stat
+import sys
 from collections.abc import Iterator
 from json.encoder import encode_basestring
 
@@ -18,6 +19,11 @@ TOO_MANY, TOO_MANY_SKIPPED = "too_many", "too_many_skipped"
 
 # Caches of Python, pytest and Jupyter are no results.
 CACHE_FOLDERS = frozenset(("__pycache__", ".pytest_cache", ".ipynb_checkpoints"))
+
+# Files that SQLite keeps beside a database while it is open.
+_SQLITE_FILES = ("-journal", "-wal", "-shm")
+# The start of a `-shm` file: the version of its format.
+_WAL_INDEX = (3007000).to_bytes(4, sys.byteorder)
 
 # The unit of st_blocks.
 _BLOCK_BYTES = 512
@@ -106,7 +112,8 @@ def _walk(folder: int, prefix: str, depth: int) -> Iterator[tuple[str, os.stat_r
             try:
                 if not entry.is_dir(follow_symlinks=False):
                     status = entry.stat(follow_symlinks=False)
-                    yield path, status, refusal(status)
+                    if not (entry.name.endswith(_SQLITE_FILES) and _is_redundant(folder, entry.name, status)):
+                        yield path, status, refusal(status)
                     continue
                 child = os.open(entry.name, _DIRECTORY, dir_fd=folder)
             except FileNotFoundError:
@@ -120,3 +127,27 @@ def _walk(folder: int, prefix: str, depth: int) -> Iterator[tuple[str, os.stat_r
                 yield path, None, "unreadable"
             finally:
                 os.close(child)
+
+
+def _is_redundant(folder: int, name: str, status: os.stat_result) -> bool:
+    """Whether SQLite would read its database the same way without this file: an index of memory, or a journal that holds no change.
+
+    Every other journal is part of the database. A journal counts from the moment that SQLite writes its first byte, which is zero before.
+    """
+    if refusal(status) is not None:
+        return False
+    database, _, kind = name.rpartition("-")
+    try:
+        os.stat(database, dir_fd=folder, follow_symlinks=False)
+        if status.st_size == 0:
+            return True
+        fd = os.open(name, _READ, dir_fd=folder)
+    except OSError:
+        return False
+    try:
+        head = os.read(fd, 4)
+    except OSError:
+        return False
+    finally:
+        os.close(fd)
+    return (kind == "shm" and head == _WAL_INDEX) or (kind == "journal" and head[:1] == b"\0")
