@@ -118,3 +118,11 @@ import imageio.v3 as iio, numpy as np
 from IPython.display import Video, display
 iio.imwrite("film.mp4", np.random.default_rng(1).integers(0, 255, (10, 64, 64, 3), np.uint8), fps=5)
 print(iio.immeta("film.mp4")["fps"]); display(Video("film.mp4", embed=True))
+
+# %% cv2.imshow shows the picture
+#| image: standard
+#| figures: 1
+import cv2, numpy as np
+cv2.imshow("window", np.full((40, 40, 3), 200, np.uint8))
+if cv2.waitKey(0) & 0xFF == ord("q"): print("quit")
+cv2.destroyAllWindows()

@@ -166,3 +166,17 @@ print("kept:", out.stdout.strip())
 import subprocess
 done = subprocess.run("echo hi && exit 3", shell=True, capture_output=True, text=True)
 print(done.returncode, done.stdout.strip())
+
+# %% the progress bar of tqdm.auto is complete at the end
+#| image: standard
+#| result-any: work: 100%|██████████| 10/10
+from tqdm.auto import tqdm
+for _ in tqdm(range(10), desc="work"):
+    for _ in tqdm(range(3), leave=False): pass
+
+# %% a progress bar that code updates itself
+#| image: standard
+#| result-any: 40%|████      | 4/10
+from tqdm.notebook import tqdm
+bar = tqdm(total=10)
+bar.update(4)

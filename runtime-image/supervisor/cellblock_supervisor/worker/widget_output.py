@@ -1,9 +1,10 @@
-"""Output areas of ipywidgets, and live displays of rich, which use them.
+"""Output areas of ipywidgets, and live displays of rich, which use them; progress bars and windows of other libraries.
 
 Both clear their own area again and again. There is one list of outputs here, so such a clear would erase what the cell displayed before.
 """
 
 import functools
+import importlib
 import types
 from typing import Any
 
@@ -15,6 +16,13 @@ _open_areas = 0
 def install() -> None:
     after_import("ipywidgets.widgets.widget_output", _count_areas)
     after_import("rich.console", _print_plainly)
+    # These take memory only beside the libraries that they change.
+    for library, name in (("tqdm.notebook", "progress_bars"), ("cv2", "opencv_windows")):
+        after_import(library, functools.partial(_change, name))
+
+
+def _change(name: str, module: types.ModuleType) -> None:
+    importlib.import_module(f".{name}", __package__).install(module)
 
 
 def is_open() -> bool:
