@@ -39,7 +39,7 @@ if TYPE_CHECKING:
 
 
 _MAX_REPLY_VALUE_CHARACTERS = 4096
-_INTERACTIVE_BACKENDS = frozenset(("widget", "ipympl", "notebook", "nbagg", "auto", "tk", "gtk", "gtk3", "gtk4", "wx", "qt", "qt4", "qt5", "qt6", "osx", "macosx"))
+_INTERACTIVE_BACKENDS = frozenset("widget ipympl notebook nbagg auto tk gtk gtk3 gtk4 wx qt qt4 qt5 qt6 osx macosx".split())
 _LOOPLESS_GUIS = frozenset((None, "inline", "agg", "asyncio", "nbagg", "notebook", "ipympl", "widget", "webagg"))
 
 
@@ -168,8 +168,8 @@ def _inline_instead(enable: Callable[..., object]) -> Callable[..., object]:
 def silence_warnings() -> None:
     # The only other thread is the flusher, which handles forks.
     warnings.filterwarnings("ignore", message=".*use of fork\\(\\) may lead to deadlocks.*", category=DeprecationWarning)
-    # `!pip` is this kernel's own, like `%pip`.
-    warnings.filterwarnings("ignore", message="You executed the system command !pip ")
+    # `!pip` is this kernel's own, like `%pip`. `!conda` says itself that there is no network.
+    warnings.filterwarnings("ignore", message="You executed the system command !")
     # Tracebacks read the sources of libraries again.
     warnings.filterwarnings("ignore", category=SyntaxWarning, module="/usr/")
     # `fastapi.testclient` works with the httpx that is installed.
