@@ -1,4 +1,4 @@
-"""Lets programs name the fonts that they expect on a desktop: in matplotlib's list of fonts, and as files that Pillow finds by name.
+"""Lets programs name the fonts that they expect on a desktop: in matplotlib's list of fonts, and as files that libraries find by name.
 
 Runs while the image is built, after matplotlib has written its list.
 """
@@ -11,15 +11,24 @@ import sys
 
 from matplotlib import font_manager
 
+EMOJI = "Noto Emoji"
+# matplotlib reads only the first face of a collection. The others have the same characters.
+FIRST_FACE = "Noto Sans CJK JP"
+EMOJI_FILE = "/usr/local/share/fonts/NotoEmoji-Regular.ttf"
+# PDF libraries cannot embed the outlines of Noto CJK.
+COLLECTION = "opentype/noto/NotoSansCJK-"
+TRUETYPE = "/usr/share/fonts/truetype/wqy/wqy-microhei.ttc"
+
 
 def add_families(cache: str, families: dict[str, list[str]]) -> None:
     manager = font_manager.fontManager
     known = {entry.name for entry in manager.ttflist}
     for family, names in families.items():
-        faces = [entry for entry in manager.ttflist if entry.name == family]
+        first = FIRST_FACE if family.startswith("Noto Sans CJK") else family
+        faces = [entry for entry in manager.ttflist if entry.name == first]
         if not faces:
-            sys.exit(f"The font {family} is missing.")
-        for name in names:
+            sys.exit(f"The font {first} is missing.")
+        for name in [family, *names]:
             if name in known:
                 continue
             for face in faces:
@@ -31,8 +40,7 @@ def add_families(cache: str, families: dict[str, list[str]]) -> None:
 
 def add_files(folder: str, files: dict[str, list[str]]) -> None:
     os.makedirs(folder)
-    for target, names in files.items():
-        path = f"/usr/share/fonts/{target}"
+    for path, names in files.items():
         if not os.path.exists(path):
             sys.exit(f"The font {path} is missing.")
         for name in names:
@@ -42,5 +50,8 @@ def add_files(folder: str, files: dict[str, list[str]]) -> None:
 if __name__ == "__main__":
     with open(sys.argv[1], encoding="utf-8") as table:
         aliases = json.load(table)
-    add_families(glob.glob("/opt/cellblock/mplcache/fontlist-*.json")[0], aliases["families"])
-    add_files("/usr/local/share/fonts/aliases", aliases["files"])
+    add_families(glob.glob("/opt/cellblock/mplcache/fontlist-*.json")[0], {**aliases["families"], EMOJI: aliases["drawn_emoji"]})
+    files = {f"/usr/share/fonts/{target}": names for target, names in aliases["files"].items()}
+    add_files("/usr/local/share/fonts/aliases", {**files, EMOJI_FILE: aliases["emoji_files"]})
+    collections = [name for target, names in aliases["files"].items() if target.startswith(COLLECTION) for name in names]
+    add_files("/usr/local/share/truetype-aliases", {TRUETYPE: collections})

@@ -19,9 +19,10 @@ const SHARED_ROOTS = [
     'kernel.json',
     'add-data-sets.sh',
     'add-font-aliases.py',
+    'add-system-fonts.py',
     'font-aliases.json',
-    'matplotlibrc',
     'compile-supervisor.py',
+    'patch-libraries.py',
   ],
   ...['plotly', 'site', 'extra', 'supervisor/cellblock_supervisor'],
 ]

@@ -178,3 +178,34 @@ event.add("summary", "Meeting"); event.add("dtstart", dt.datetime(2024, 1, 1, 9,
 open("meeting.ics", "wb").write(calendar.to_ical())
 events = Calendar.from_ical(open("meeting.ics").read()).walk("VEVENT")
 print([str(one["summary"]) for one in events], f"{events[0]['dtstart'].dt:%H:%M}")
+
+# %% a Chinese report by ReportLab, with fonts that models name
+#| image: standard
+#| stdout: 销售报告 Sales 2024
+#| stdout: [['产品', '数量'], ['苹果', '10']]
+#| file: report.pdf
+import pdfplumber
+from reportlab.lib import colors
+from reportlab.lib.pagesizes import A4
+from reportlab.lib.styles import ParagraphStyle
+from reportlab.pdfbase import pdfmetrics
+from reportlab.pdfbase.ttfonts import TTFont
+from reportlab.platypus import Paragraph, SimpleDocTemplate, Table, TableStyle
+pdfmetrics.registerFont(TTFont("SimSun", "SimSun.ttf"))
+pdfmetrics.registerFont(TTFont("Noto", "/usr/share/fonts/opentype/noto/NotoSansCJK-Regular.ttc", subfontIndex=2))
+table = Table([["产品", "数量"], ["苹果", "10"]], style=TableStyle([("FONTNAME", (0, 0), (-1, -1), "Noto"), ("GRID", (0, 0), (-1, -1), 1, colors.grey)]))
+SimpleDocTemplate("/mnt/data/report.pdf", pagesize=A4).build([Paragraph("销售报告 Sales 2024", ParagraphStyle("cn", fontName="SimSun", fontSize=14)), table])
+with pdfplumber.open("/mnt/data/report.pdf") as pdf:
+    print(pdf.pages[0].extract_text(), pdf.pages[0].extract_tables()[0])
+
+# %% fonts of fpdf2 by the names of their files
+#| image: standard
+#| file: a.pdf
+#| stdout: 你好 abc
+from fpdf import FPDF
+from pypdf import PdfReader
+pdf = FPDF(); pdf.add_page()
+for name, file in (("Arial2", "arial.ttf"), ("DejaVu", "DejaVuSans.ttf"), ("SimHei", "simhei.ttf")):
+    pdf.add_font(name, "", file)
+pdf.set_font("SimHei", size=16); pdf.cell(0, 10, "你好 abc"); pdf.output("/mnt/data/a.pdf")
+print(PdfReader("/mnt/data/a.pdf").pages[0].extract_text())

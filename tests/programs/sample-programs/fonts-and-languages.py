@@ -190,3 +190,57 @@ g = graphviz.Digraph(); g.edge("a", "b"); g.render("/mnt/data/g", format="png", 
 import matplotlib.pyplot as plt
 plt.title(r"温度 $T_{max}$ 日本 한국어"); plt.xlabel("时间 $t$ (s)")
 plt.plot([1, 2]); plt.show()
+
+# %% Chinese and emoji after a style of seaborn
+#| image: standard
+#| figures: 2
+import matplotlib.pyplot as plt
+import seaborn as sns
+sns.set_theme(style="whitegrid")
+plt.bar(["苹果 🍎", "香蕉 🍌"], [3, 5]); plt.title("销售额 📈 한국어"); plt.show()
+plt.style.use("ggplot"); plt.rcParams["font.family"] = "serif"
+plt.title("季度 serif 🚀"); plt.show()
+
+# %% fontconfig finds the desktop names
+#| image: standard
+#| stdout: SimHei: Noto Sans CJK SC
+#| stdout: Heiti TC: Noto Sans CJK TC
+#| stdout: MS Gothic: Noto Sans CJK JP
+#| stdout: Malgun Gothic: Noto Sans CJK KR
+#| stdout: Calibri: Liberation Sans
+#| stdout: Georgia: Liberation Serif
+#| stdout: Segoe UI Emoji: Noto Color Emoji
+import subprocess
+for name in ("SimHei", "Heiti TC", "MS Gothic", "Malgun Gothic", "Calibri", "Georgia", "Segoe UI Emoji"):
+    print(f"{name}: {subprocess.run(['fc-match', '--format=%{family[0]}', name], capture_output=True, text=True).stdout}")
+
+# %% a family that no system has is named once
+#| image: standard
+#| figure
+#| stderr: findfont: Font family 'No Such Font' not found.
+import matplotlib.pyplot as plt
+plt.rcParams["font.family"] = "No Such Font"
+plt.plot([1, 2]); plt.title("title"); plt.show()
+
+# %% font files of other systems, by name and by path
+#| image: standard
+#| stdout: 12 fonts
+from PIL import ImageFont
+names = ["timesi.ttf", "comic.ttf", "impact.ttf", "FreeSans.ttf", "DejaVuSans-Oblique.ttf", "seguiemj.ttf", "NotoSansSC-Regular.otf", "malgun.ttf"]
+names += ["/usr/share/fonts/truetype/freefont/FreeSans.ttf", "/usr/share/fonts/truetype/msttcorefonts/Arial.ttf"]
+names += ["/usr/share/fonts/truetype/wqy/wqy-zenhei.ttc", "/System/Library/Fonts/PingFang.ttc"]
+print(len([ImageFont.truetype(name, 20) for name in names]), "fonts")
+
+# %% German dates and money
+#| image: standard
+#| stdout: Freitag
+import datetime, locale
+locale.setlocale(locale.LC_ALL, "de_DE.UTF-8")
+print(datetime.date(2024, 3, 1).strftime("%A"), locale.currency(1234.5, grouping=True))
+
+# %% git commits, branches and a clone of a folder
+#| image: standard
+#| stdout: main
+#| stdout: Cellblock
+!cd /tmp && rm -rf origin copy && git init -q origin && cd origin && echo 1 > a && git add a && git commit -qm first && git branch --show-current
+!cd /tmp && git clone -q origin copy && cd copy && git log --format=%an
