@@ -24,7 +24,7 @@ const SHARED_ROOTS = [
     'compile-supervisor.py',
     'patch-libraries.py',
   ],
-  ...['plotly', 'site', 'extra', 'supervisor/cellblock_supervisor'],
+  ...['plotly', 'programs', 'site', 'extra', 'supervisor/cellblock_supervisor'],
 ]
 const variantRoots = (variant: ImageVariant): string[] => [
   `requirements/${variant}.lock`,

@@ -151,3 +151,27 @@ for arguments in ("-r missing.txt", "git+https://example.com/a.git"):
 import subprocess
 listed, frozen = (subprocess.run(["pip", command], text=True, stdout=-1).stdout.splitlines() for command in ("list", "freeze"))
 print(listed[0].split() == ["Package", "Version"], set(listed[1]) == {"-", " "}, all("==" in line for line in frozen))
+
+# %% programs that need a network say that there is none
+#| image: standard
+#| stderr: wget: this sandbox has no network
+#| stderr: curl: this sandbox has no network
+#| stderr: so git reaches no remote repository
+#| stderr: apt-get: this sandbox has no network, so nothing can be installed
+#| stderr: npm: this sandbox has no network
+#| stderr: conda: this sandbox has no network
+#| stderr: sudo: programs of this sandbox cannot become root
+!wget -q https://example.com/data.csv
+!curl -s https://example.com
+!git clone -q https://github.com/psf/requests
+!apt-get install -y cowsay
+!npm install lodash
+!conda install -y numpy
+!sudo apt-get update
+
+# %% programs of the larger image are named
+#| image: standard
+#| until: standard
+#| stderr: soffice is not installed in this image. A container with the image full has it.
+#| stderr: tesseract is not installed in this image.
+!soffice --version; tesseract --version

@@ -380,3 +380,13 @@ display(Markdown("# Title"), HTML("<b>x</b>"), Latex("$x^2$"), JSON({"a": 1}))
 #| error: AttributeError
 import os
 os.startfile("report.xlsx")
+
+# %% e-mail addresses are checked by pydantic
+#| image: standard
+#| stdout: value is not a valid email address
+from pydantic import BaseModel, EmailStr, ValidationError
+class Person(BaseModel):
+    email: EmailStr
+print(Person(email="ann@example.com").email)
+try: Person(email="ann")
+except ValidationError as error: print(error)

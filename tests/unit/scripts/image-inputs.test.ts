@@ -17,6 +17,7 @@ const IMAGE_FILES = [
   'compile-supervisor.py',
   'patch-libraries.py',
   'plotly/render.mjs',
+  'programs/no-network',
   'site/cellblock_processors.py',
   'extra/packages.lock',
   'supervisor/cellblock_supervisor/worker/kernel.py',
@@ -39,6 +40,7 @@ describe('imageTag', () => {
     await mkdir(join(folder, 'supervisor/cellblock_supervisor/worker'), { recursive: true })
     await mkdir(join(folder, 'requirements'))
     await mkdir(join(folder, 'plotly'))
+    await mkdir(join(folder, 'programs'))
     await mkdir(join(folder, 'site'))
     await mkdir(join(folder, 'extra'))
     for (const path of [...IMAGE_FILES, ...VARIANT_FILES]) await writeFile(join(folder, path), path)
