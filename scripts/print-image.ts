@@ -1,5 +1,5 @@
 // Builds a sandbox image if its inputs have changed and prints its tag. `--variant slim|standard|full`; `--sbom FILE` writes its bill of materials.
-// `--requirements FILE --apt "NAME …" --wheels FOLDER --wheelhouse FOLDER --name NAME` builds an operator's image on top of the variant.
+// `--requirements FILE --apt "NAME …" --wheels FOLDER --wheelhouse FOLDER --nltk FOLDER --name NAME` builds an operator's image on top of the variant.
 import { writeFile } from 'node:fs/promises'
 import { sbomOf } from './image-sbom.ts'
 import { readOptions, refuseOption } from './read-options.ts'
@@ -9,7 +9,7 @@ import { IMAGE_VARIANTS, type ImageVariant } from '../infra/build/image-inputs.t
 import { resolveOwnPackages } from './setup/own-packages.ts'
 import { SetupError, step } from './setup/progress.ts'
 
-const { sbom, variant, background, name, requirements, apt, wheels, wheelhouse } = readOptions('image', {
+const { sbom, variant, background, name, requirements, apt, wheels, wheelhouse, nltk } = readOptions('image', {
   sbom: { type: 'string' },
   variant: { type: 'string', default: 'slim' },
   background: { type: 'boolean', default: false },
@@ -18,9 +18,10 @@ const { sbom, variant, background, name, requirements, apt, wheels, wheelhouse }
   apt: { type: 'string' },
   wheels: { type: 'string' },
   wheelhouse: { type: 'string' },
+  nltk: { type: 'string' },
 })
 if (!isVariant(variant)) refuseOption('image', `--variant accepts ${IMAGE_VARIANTS.join(', ')}.`)
-const hasOwn = [requirements, apt, wheelhouse].some((option) => option !== undefined)
+const hasOwn = [requirements, apt, wheelhouse, nltk].some((option) => option !== undefined)
 const debianPackages = (apt ?? '').split(/[\s,]+/).filter((one) => one !== '')
 const image = await build(variant).catch((error: unknown) => {
   if (!(error instanceof SetupError)) throw error
@@ -33,7 +34,7 @@ console.log(image)
 if (sbom !== undefined) await writeFile(sbom, `${JSON.stringify(await sbomOf(image), null, 2)}\n`)
 
 async function build(wanted: ImageVariant): Promise<string> {
-  const own = hasOwn ? await resolveOwnPackages({ name, requirements, debianPackages, wheels, wheelhouse }, wanted) : undefined
+  const own = hasOwn ? await resolveOwnPackages({ name, requirements, debianPackages, wheels, wheelhouse, nltk }, wanted) : undefined
   return step(`Image ${own?.name ?? wanted}`, false, async (progress) => {
     const value = await ensureSandboxImage(progress, { variant: wanted, isBackground: background, ...(own && { own }) })
     return { found: value, value }

@@ -106,7 +106,7 @@ Thousands of jobs on one server; compares its memory, files and rows before and 
   --json   prints the figures as JSON
 `,
   image: `Usage: npm run image [-- --variant slim|standard|full] [--requirements FILE] [--apt "NAME …"] [--wheels FOLDER]
-                         [--wheelhouse FOLDER] [--name NAME] [--sbom FILE] [--background]
+                         [--wheelhouse FOLDER] [--nltk FOLDER] [--name NAME] [--sbom FILE] [--background]
 
 Builds a sandbox image if its inputs have changed, and prints its tag. docs/images.md describes images with your own packages.
 
@@ -115,6 +115,7 @@ Builds a sandbox image if its inputs have changed, and prints its tag. docs/imag
   --apt           Debian packages to add
   --wheels        folder with wheels that no index has
   --wheelhouse    folder with wheels that pip in the sandbox can install from
+  --nltk          folder with data sets of NLTK, as \`python -m nltk.downloader -d FOLDER NAME\` fills it
   --name          name of your own image; default own
   --sbom          writes the bill of materials to this file
   --background    builds at low priority

@@ -17,6 +17,8 @@ export interface OwnPackagesRequest {
   readonly wheels?: string | undefined
   /** A folder of wheels from which `pip install` in a sandbox installs. */
   readonly wheelhouse?: string | undefined
+  /** A folder of NLTK's data sets as `python -m nltk.downloader -d` fills it: `taggers/NAME.zip`. */
+  readonly nltk?: string | undefined
 }
 
 /** Packages with locked versions, ready to be built. */
@@ -30,13 +32,14 @@ export interface OwnPackages extends Omit<OwnPackagesRequest, 'requirements'> {
 const REQUIREMENTS = join(import.meta.dirname, '../../runtime-image/requirements')
 const NAME = /^[a-z0-9][a-z0-9-]{0,30}$/
 const DEBIAN_PACKAGE = /^[a-z0-9][a-z0-9+.-]+$/
+const NLTK_DATA = /^[a-z_]+\/[\w.-]+\.zip$/
 
 /**
  * Locks the requirements in `<file>.lock` unless that lock is of the same requirements and image. The versions of the image's own packages stay. Throws
  * SetupError if the requirements contradict them or a name is not valid.
  */
 export async function resolveOwnPackages(request: OwnPackagesRequest, variant: ImageVariant): Promise<OwnPackages> {
-  const { name, requirements, debianPackages, wheels, wheelhouse } = request
+  const { name, requirements, debianPackages, wheels, wheelhouse, nltk } = request
   if (!NAME.test(name)) throw new SetupError(`${name} cannot name an image. Use lower-case letters, digits and hyphens.`)
   const wrong = debianPackages.find((one) => !DEBIAN_PACKAGE.test(one))
   if (wrong !== undefined) throw new SetupError(`${wrong} is not the name of a Debian package. Separate names with spaces.`)
@@ -46,7 +49,9 @@ export async function resolveOwnPackages(request: OwnPackagesRequest, variant: I
     hash.update('\0')
     for (const file of await wheelsIn(folder)) hash.update(`${file}\0`).update(await readFile(join(folder ?? '', file)))
   }
-  return { name, debianPackages, wheels, wheelhouse, lock, digest: hash.digest('hex') }
+  hash.update('\0')
+  for (const file of await dataSetsIn(nltk)) hash.update(`${file}\0`).update(await readFile(join(nltk ?? '', file)))
+  return { name, debianPackages, wheels, wheelhouse, nltk, lock, digest: hash.digest('hex') }
 }
 
 /** Writes the packages into the folder `extra` of a build context. */
@@ -59,11 +64,22 @@ export async function writeOwnPackages(context: string, own: OwnPackages): Promi
     await mkdir(join(extra, kind))
     for (const file of await wheelsIn(own[kind])) await cp(join(own[kind] ?? '', file), join(extra, kind, file))
   }
+  for (const file of await dataSetsIn(own.nltk)) await cp(join(own.nltk ?? '', file), join(extra, 'nltk', file))
 }
 
 async function wheelsIn(folder: string | undefined): Promise<readonly string[]> {
   if (folder === undefined) return []
   return (await readdir(folder)).filter((file) => file.endsWith('.whl')).toSorted()
+}
+
+/** Archives of a folder per kind. Throws SetupError where there are none, because NLTK would not find archives elsewhere. */
+async function dataSetsIn(folder: string | undefined): Promise<readonly string[]> {
+  if (folder === undefined) return []
+  const files = (await readdir(folder, { recursive: true })).filter((file) => NLTK_DATA.test(file)).toSorted()
+  if (files.length > 0) return files
+  throw new SetupError(
+    `${folder} has no data sets of NLTK, such as taggers/averaged_perceptron_tagger_eng.zip. Fill it with: python -m nltk.downloader -d ${folder} averaged_perceptron_tagger_eng`,
+  )
 }
 
 async function lockRequirements(path: string, variant: ImageVariant, wheels: string | undefined): Promise<string> {

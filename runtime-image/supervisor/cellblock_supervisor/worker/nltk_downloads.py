@@ -45,7 +45,10 @@ def explain(error: BaseException) -> None:
 
 
 def _sentence(name: str, present: set[str]) -> str:
-    return f"The NLTK data set {name!r} is not in this image and the sandbox has no network. Present: {', '.join(sorted(present))}."
+    return (
+        f"The NLTK data set {name!r} is not in this image and the sandbox has no network. Present: {', '.join(sorted(present))}. "
+        "The operator can add others (npm run image -- --nltk)."
+    )
 
 
 def _present() -> set[str]:
