@@ -390,3 +390,12 @@ class Person(BaseModel):
 print(Person(email="ann@example.com").email)
 try: Person(email="ann")
 except ValidationError as error: print(error)
+
+# %% tables as programs for ChatGPT show them
+#| mime: application/vnd.dataresource+json
+#| stdout: Sales
+import ace_tools as tools
+import pandas as pd
+from caas_jupyter_tools import display_dataframe_to_user
+tools.display_dataframe_to_user(name="Sales", dataframe=pd.DataFrame({"month": ["Jan"], "revenue": [100]}))
+display_dataframe_to_user("Costs", pd.DataFrame({"month": ["Jan"], "cost": [60]}))

@@ -34,11 +34,9 @@ _IMAGES = {
 }
 # By purpose, where the names are not alike.
 _ALTERNATIVES = {
-    "ace_tools": ("pandas",),
     "aiohttp": ("httpx", "requests"),
     "altair": ("plotly", "seaborn"),
     "bokeh": ("plotly", "matplotlib"),
-    "caas_jupyter_tools": ("pandas",),
     "camelot": ("pdfplumber",),
     "catboost": ("lightgbm", "xgboost", "sklearn"),
     "cv2": ("skimage", "PIL"),
