@@ -175,3 +175,11 @@ print(listed[0].split() == ["Package", "Version"], set(listed[1]) == {"-", " "},
 #| stderr: soffice is not installed in this image. A container with the image full has it.
 #| stderr: tesseract is not installed in this image.
 !soffice --version; tesseract --version
+
+# %% an array beyond the memory is refused, and variables stay
+#| stdout: Unable to allocate 6.71 GiB
+#| stdout: kept
+import numpy as np
+kept = "kept"
+try: np.zeros((30_000, 30_000)).fill(1)
+except MemoryError as error: print(error, kept)

@@ -20,7 +20,7 @@ from IPython.core.error import UsageError
 from tornado.ioloop import IOLoop
 
 from .. import packets
-from . import agg_show, environment, figure_pauses, keyboard, math_text, nested_asyncio, network_errors, open_files, picture_budget
+from . import agg_show, allocation_limit, environment, figure_pauses, keyboard, math_text, nested_asyncio, network_errors, open_files, picture_budget
 from . import rich_displays, spawned_processes, widget_output
 from .cell_compiler import CellCompiler
 from .cell_scope import ScopeError, cell_scope
@@ -83,6 +83,7 @@ class ChannelKernel(IPythonKernel):
         """
         self._transform.forget()
         picture_budget.begin_cell()
+        allocation_limit.apply()
         self._script_exit.is_clean = False
         try:
             signal.signal(signal.SIGINT, signal.default_int_handler)
