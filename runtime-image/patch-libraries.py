@@ -84,6 +84,16 @@ CHANGES = (
         "            pos = self.subfontOffsets[subfontIndex]\n",
         "            pos = self.subfontOffsets[0 if self.filename.endswith('wqy-microhei.ttc') else subfontIndex]\n",
     ),
+    # The font of word clouds lacks Chinese, Japanese and Korean.
+    (
+        "wordcloud/wordcloud.py",
+        """        # make sure frequencies are sorted and normalized
+""",
+        """        if self.font_path == FONT_PATH and any(0x2E80 <= ord(one) <= 0xFFEF for word in frequencies for one in str(word)):
+            self.font_path = '/usr/share/fonts/opentype/noto/NotoSansCJK-Regular.ttc'
+        # make sure frequencies are sorted and normalized
+""",
+    ),
 )
 
 

