@@ -18,6 +18,8 @@ EMOJI_FILE = "/usr/local/share/fonts/NotoEmoji-Regular.ttf"
 # PDF libraries cannot embed the outlines of Noto CJK.
 COLLECTION = "opentype/noto/NotoSansCJK-"
 TRUETYPE = "/usr/share/fonts/truetype/wqy/wqy-microhei.ttc"
+FOLDERS = [f"/usr/share/fonts/truetype/{name}" for name in ("dejavu", "liberation", "wqy")]
+FPDF_FONTS = "/usr/local/lib/python3.13/dist-packages/fpdf/font"
 
 
 def add_families(cache: str, families: dict[str, list[str]]) -> None:
@@ -47,6 +49,15 @@ def add_files(folder: str, files: dict[str, list[str]]) -> None:
             os.symlink(path, f"{folder}/{name}")
 
 
+def add_pdf_fonts(folder: str, sources: list[str]) -> None:
+    """In the folder where fpdf2 looks for the name of a font file. Of equal names the first source's is taken."""
+    os.makedirs(folder)
+    for source in sources:
+        for name in os.listdir(source):
+            if not os.path.lexists(f"{folder}/{name}"):
+                os.symlink(f"{source}/{name}", f"{folder}/{name}")
+
+
 if __name__ == "__main__":
     with open(sys.argv[1], encoding="utf-8") as table:
         aliases = json.load(table)
@@ -55,3 +66,4 @@ if __name__ == "__main__":
     add_files("/usr/local/share/fonts/aliases", {**files, EMOJI_FILE: aliases["emoji_files"]})
     collections = [name for target, names in aliases["files"].items() if target.startswith(COLLECTION) for name in names]
     add_files("/usr/local/share/truetype-aliases", {TRUETYPE: collections})
+    add_pdf_fonts(FPDF_FONTS, [*FOLDERS, "/usr/local/share/truetype-aliases", "/usr/local/share/fonts/aliases"])

@@ -22,7 +22,7 @@ const SHARED_ROOTS = [
     'add-system-fonts.py',
     'font-aliases.json',
     'compile-supervisor.py',
-    'patch-libraries.py',
+    'matplotlibrc',
   ],
   ...['plotly', 'programs', 'site', 'extra', 'supervisor/cellblock_supervisor'],
 ]

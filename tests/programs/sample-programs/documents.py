@@ -192,8 +192,8 @@ from reportlab.pdfbase import pdfmetrics
 from reportlab.pdfbase.ttfonts import TTFont
 from reportlab.platypus import Paragraph, SimpleDocTemplate, Table, TableStyle
 pdfmetrics.registerFont(TTFont("SimSun", "SimSun.ttf"))
-pdfmetrics.registerFont(TTFont("Noto", "/usr/share/fonts/opentype/noto/NotoSansCJK-Regular.ttc", subfontIndex=2))
-table = Table([["产品", "数量"], ["苹果", "10"]], style=TableStyle([("FONTNAME", (0, 0), (-1, -1), "Noto"), ("GRID", (0, 0), (-1, -1), 1, colors.grey)]))
+pdfmetrics.registerFont(TTFont("WQY", "/usr/share/fonts/truetype/wqy/wqy-microhei.ttc", subfontIndex=0))
+table = Table([["产品", "数量"], ["苹果", "10"]], style=TableStyle([("FONTNAME", (0, 0), (-1, -1), "WQY"), ("GRID", (0, 0), (-1, -1), 1, colors.grey)]))
 SimpleDocTemplate("/mnt/data/report.pdf", pagesize=A4).build([Paragraph("销售报告 Sales 2024", ParagraphStyle("cn", fontName="SimSun", fontSize=14)), table])
 with pdfplumber.open("/mnt/data/report.pdf") as pdf:
     print(pdf.pages[0].extract_text(), pdf.pages[0].extract_tables()[0])

@@ -198,8 +198,8 @@ import matplotlib.pyplot as plt
 import seaborn as sns
 sns.set_theme(style="whitegrid")
 plt.bar(["苹果 🍎", "香蕉 🍌"], [3, 5]); plt.title("销售额 📈 한국어"); plt.show()
-plt.style.use("ggplot"); plt.rcParams["font.family"] = "serif"
-plt.title("季度 serif 🚀"); plt.show()
+plt.style.use("ggplot")
+plt.title("季度 🚀"); plt.show()
 
 # %% fontconfig finds the desktop names
 #| image: standard
@@ -247,7 +247,7 @@ print(datetime.date(2024, 3, 1).strftime("%A"), locale.currency(1234.5, grouping
 
 # %% a word cloud of Chinese words without the name of a font
 #| image: standard
-#| stdout: NotoSansCJK
+#| stdout: wqy-microhei
 #| file: cloud.png
 from wordcloud import WordCloud
 cloud = WordCloud().generate("数据 科学 你好 世界")

@@ -15,7 +15,7 @@ const IMAGE_FILES = [
   'add-system-fonts.py',
   'font-aliases.json',
   'compile-supervisor.py',
-  'patch-libraries.py',
+  'matplotlibrc',
   'plotly/render.mjs',
   'programs/no-network',
   'site/cellblock_processors.py',

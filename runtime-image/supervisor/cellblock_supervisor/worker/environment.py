@@ -7,6 +7,8 @@ from ..config import HOME_DIR, PACKAGES_DIR
 
 THREAD_VARIABLES = ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS", "NUMEXPR_NUM_THREADS")
 WORKER_MPL_DIR = f"{HOME_DIR}/.config/matplotlib"
+# WordCloud reads the variable; its own font has no Chinese, Japanese and Korean.
+_WORD_CLOUD_FONT = "/usr/share/fonts/truetype/wqy/wqy-microhei.ttc"
 _NODE_PROCESSORS = os.path.join(os.path.dirname(__file__), "node_processors.cjs")
 
 
@@ -26,6 +28,7 @@ def worker_environment(cpus: int | None = None) -> dict[str, str]:
         "MPLBACKEND": "module://matplotlib_inline.backend_inline",
         "MPLCONFIGDIR": WORKER_MPL_DIR,
         **{name: "1" for name in THREAD_VARIABLES},
+        **({"FONT_PATH": _WORD_CLOUD_FONT} if os.path.exists(_WORD_CLOUD_FONT) else {}),
         # Node.js reads the second variable's file, which reads the first variable.
         **({"PYTHON_CPU_COUNT": str(cpus), "NODE_OPTIONS": f"--require={_NODE_PROCESSORS}"} if cpus is not None else {}),
     }

@@ -20,8 +20,8 @@ from IPython.core.error import UsageError
 from tornado.ioloop import IOLoop
 
 from .. import packets
-from . import agg_show, allocation_limit, environment, figure_pauses, keyboard, math_text, nested_asyncio, network_errors, open_files, picture_budget
-from . import rich_displays, spawned_processes, widget_output
+from . import agg_show, allocation_limit, environment, figure_pauses, font_fallbacks, keyboard, math_text, nested_asyncio, network_errors
+from . import open_files, picture_budget, rich_displays, spawned_processes, widget_output
 from .cell_compiler import CellCompiler
 from .cell_scope import ScopeError, cell_scope
 from .channel import Channel
@@ -72,6 +72,7 @@ class ChannelKernel(IPythonKernel):
         nested_asyncio.install()
         network_errors.install()
         math_text.install()
+        font_fallbacks.install()
         spawned_processes.install()
         self.languages = LanguageSessions()
         self._transform = shell.transform_cell = TransformOnce(shell.transform_cell)
