@@ -21,6 +21,8 @@ class Imports(unittest.TestCase):
         loaded = _loaded("import cellblock_supervisor.worker.prepared_kernel")
         for module in ("sqlite3", "tarfile", "difflib"):
             self.assertNotIn(module, loaded)
+        for module in ("snapshot", "namespace_pickler", "file_parts", "databases", "plotly_bundles"):
+            self.assertNotIn(f"cellblock_supervisor.worker.{module}", loaded)
 
 
 if __name__ == "__main__":

@@ -6,7 +6,6 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
-from . import plotly_bundles
 
 Values = dict[str, Any]
 # Follow from the kernel, not from the user.
@@ -195,13 +194,20 @@ def _set_recursion_limit(values: Values) -> None:
     sys.setrecursionlimit(values["limit"])
 
 
+def _plotly_defaults() -> dict[str, object]:
+    # Loaded with plotly.
+    from . import plotly_bundles
+
+    return {"template": "plotly", "renderer": plotly_bundles.initial_renderer()}
+
+
 OPTION_GROUPS: dict[str, OptionGroup] = {
     "pandas options": OptionGroup("pandas", _pandas_options, _set_pandas_options, _pandas_defaults),
     "matplotlib parameters": OptionGroup("matplotlib", _parameters, _set_parameters, _default_parameters),
     "numpy options": OptionGroup("numpy", _numpy_options, _set_numpy_options, dict),
     "sklearn options": OptionGroup("sklearn", _sklearn_options, _set_sklearn_options, _sklearn_defaults),
     "plotly options": OptionGroup(
-        "plotly.io", _plotly_options, _set_plotly_options, lambda: {"template": "plotly", "renderer": plotly_bundles.initial_renderer()}
+        "plotly.io", _plotly_options, _set_plotly_options, _plotly_defaults
     ),
     "decimal context": OptionGroup(
         "decimal", _decimal_context, _set_decimal_context, lambda: {"prec": 28, "rounding": decimal.ROUND_HALF_EVEN}

@@ -11,7 +11,7 @@ from collections.abc import Callable
 from IPython.core.formatters import BaseFormatter, DisplayFormatter
 from traitlets import ObjectName, Unicode
 
-from . import chart_data, nltk_downloads, plotly_bundles, table_data
+from . import chart_data, nltk_downloads, table_data
 from .post_import import after_import
 
 _MAKERS: tuple[tuple[str, Callable[[object], object], tuple[tuple[str, str], ...]], ...] = (
@@ -52,8 +52,8 @@ def install(formatter: DisplayFormatter) -> None:
     # A styled table is HTML and a memory address otherwise.
     formatter.formatters[table_data.MIME].for_type_by_name(*_STYLER, lambda styler: table_data.describe(styler.data))
     formatter.formatters["text/plain"].for_type_by_name(*_STYLER, lambda styler, printer, _cycle: printer.text(repr(styler.data)))
-    after_import("plotly.io._renderers", plotly_bundles.install)
-    after_import("plotly.basedatatypes", plotly_bundles.accept_engine)
+    after_import("plotly.io._renderers", lambda module: _adapter("plotly_bundles").install(module))
+    after_import("plotly.basedatatypes", lambda module: _adapter("plotly_bundles").accept_engine(module))
     after_import("altair", lambda module: _adapter("altair_bundles").install(formatter, module))
     after_import("bokeh.io", lambda module: _adapter("bokeh_bundles").install(module))
     after_import("nltk.downloader", nltk_downloads.install)

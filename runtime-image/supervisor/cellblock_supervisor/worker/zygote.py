@@ -126,10 +126,11 @@ def preload(modules: list[str]) -> list[str]:
         except Exception:
             failed.append(module)
     del builtins.get_ipython, os.environ[_ARROW_ALLOCATOR]  # type: ignore[attr-defined]
+    # Before the last objects, which fill the holes of the garbage. A kernel that filled them would copy their pages.
+    gc.collect()
     with files_owned_by_worker():
         sys.modules[f"{__package__}.prepared_kernel"].prepare(DATA_DIR)
     # The collector ignores the shared objects from here on, so that it does not copy their pages.
-    gc.collect()
     gc.freeze()
     return_free_memory()
     unmap_used_code()
