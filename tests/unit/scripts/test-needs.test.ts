@@ -46,7 +46,9 @@ describe('what npm test -- FILE prepares', () => {
   })
 
   it('is known for every suite', () => {
-    const suites = new Set(globSync('tests/*/**/*.test.ts', { cwd: ROOT }).map((path) => path.split('/').slice(0, 2).join('/')))
+    const suites = new Set(
+      globSync('tests/*/**/*.test.ts', { cwd: ROOT, exclude: ['**/node_modules'] }).map((path) => path.split('/').slice(0, 2).join('/')),
+    )
     for (const suite of suites) expect(testNeeds([suite], [...ALL, 'schemathesis'], ROOT), suite).not.toContain('schemathesis')
   })
 })
