@@ -21,7 +21,7 @@ class Imports(unittest.TestCase):
         loaded = _loaded("import cellblock_supervisor.worker.prepared_kernel")
         for module in ("sqlite3", "tarfile", "difflib"):
             self.assertNotIn(module, loaded)
-        for module in ("snapshot", "namespace_pickler", "file_parts", "databases", "plotly_bundles"):
+        for module in ("sqlite_connections", "plotly_bundles"):
             self.assertNotIn(f"cellblock_supervisor.worker.{module}", loaded)
 
 

@@ -76,3 +76,16 @@ it('modes, times, empty folders, links, positions and the arguments of the shell
   // A changed mode or time is no changed file.
   expect([...shell.done.files, ...python.done.files]).toEqual([])
 })
+
+it('a snapshot keeps the variables of code that holds every descriptor', async () => {
+  await using sandbox = await startReadySandbox()
+  const hold = 'kept = {"answer": 42}\nheld = []\ntry:\n    while True: held.append(open("/dev/null"))\nexcept OSError: print("full")'
+  expect((await sandbox.supervisor.run(hold)).stdout).toBe('full\n')
+  const snapshot = await sandbox.supervisor.call('POST', '/snapshot')
+  expect(snapshot.status).toBe(200)
+  const lost = (JSON.parse(snapshot.trailers['cellblock-lost'] ?? '[]') as readonly Lost[]).map(({ what }) => what)
+  expect(lost).not.toContain('kept')
+  await using other = await startReadySandbox()
+  expect((await other.supervisor.call('POST', '/restore', snapshot.body)).status).toBe(200)
+  expect((await other.supervisor.run('print(kept)')).stdout).toBe("{'answer': 42}\n")
+})

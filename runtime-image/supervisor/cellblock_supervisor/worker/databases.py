@@ -63,7 +63,7 @@ def open_engine(url: str, options: dict[str, Any] | None = None) -> Any:
 
 
 def open_sqlite(*parts: Any) -> Any:
-    """Of snapshots of earlier versions."""
+    """The name in the pickles of connections: images before `sqlite_connections` know it too."""
     from . import sqlite_connections
 
     return sqlite_connections.open_sqlite(*parts)

@@ -5,15 +5,20 @@ Functions of the notebook keep the live namespace as their globals, so that afte
 """
 
 import pickle
+import sys
 import types
 from collections.abc import Callable
 
 import cloudpickle
 
-from .live_namespace import live_namespace
 from .made_again import made_again
 from .reopened import reduced
 from .xml_trees import reduced_xml
+
+
+def live_namespace() -> dict[str, object]:
+    """The dict in which cells run. Pickles refer to this function, so a restored function gets the new kernel's namespace."""
+    return sys.modules["__main__"].__dict__
 
 
 class _Namespace:

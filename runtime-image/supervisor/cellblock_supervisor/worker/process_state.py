@@ -3,6 +3,7 @@
 Parts are saved only where they differ from the start of the kernel, each on its own, so that one that fails is named and the others are kept.
 """
 
+import functools
 import os
 import pickle
 import random
@@ -15,7 +16,8 @@ import cloudpickle
 from IPython.core.getipython import get_ipython
 
 from ..config import DATA_DIR, HOME_DIR
-from . import interpreter_state, logging_state
+from . import databases, file_attributes, interpreter_state, logging_state, temporary_files
+from .file_attributes import FileAttributes
 from .interpreter_state import InterpreterState
 from .library_options import OPTION_GROUPS
 from .logging_state import LoggingState
@@ -61,12 +63,11 @@ class ProcessState:
 
     def load(self, name: str, body: bytes) -> None:
         """Applies one part; raises what applying raises."""
-        from . import file_parts
-
         value = pickle.loads(body)
-        apply = OPTION_GROUPS[name].set if name in OPTION_GROUPS else {**_APPLY, **file_parts.APPLY}.get(name)
-        if apply is not None:
-            apply(value)
+        if name in OPTION_GROUPS:
+            OPTION_GROUPS[name].set(value)
+        elif name in _APPLY:
+            _APPLY[name](value)
         else:
             raise ValueError("This version of the sandbox cannot restore it.")
 
@@ -87,9 +88,12 @@ class ProcessState:
         for name, group in OPTION_GROUPS.items():
             if group.is_loaded:
                 yield name, lambda name=name: self._changed_options(name)
-        from . import file_parts
-
-        yield from file_parts.readers(lost)
+        yield "DuckDB tables", databases.default_duckdb
+        yield "temporary files", lambda: temporary_files.pack(lost)
+        attributes = functools.cache(lambda: FileAttributes(lost))
+        yield "folders and links", lambda: attributes().folders_and_links()
+        # The last part: others may open or change files.
+        yield "file attributes", lambda: attributes().modes_and_times()
 
     def _changed_environment(self) -> dict[str, str | None] | None:
         now = {name: value for name, value in os.environ.items() if name not in _SKIPPED_VARIABLES}
@@ -160,4 +164,8 @@ _APPLY: dict[str, Callable[[object], None]] = {
     "inputs of the notebook": interpreter_state.set_inputs,  # type: ignore[dict-item]
     "random state": random.setstate,  # type: ignore[dict-item]
     "numpy random state": lambda state: __import__("numpy").random.set_state(state),
+    "DuckDB tables": databases.load_default_duckdb,  # type: ignore[dict-item]
+    "temporary files": temporary_files.unpack,  # type: ignore[arg-type]
+    "folders and links": file_attributes.make_folders_and_links,  # type: ignore[dict-item]
+    "file attributes": file_attributes.set_modes_and_times,  # type: ignore[dict-item]
 }

@@ -9,6 +9,7 @@ import traceback
 from typing import TYPE_CHECKING
 
 from .. import packets
+from . import snapshot
 from .channel import Channel
 from .mapped_files import MappedFiles
 from .peak_memory import PeakMemory
@@ -24,13 +25,13 @@ class RequestServer:
 
     def __init__(self, channel: Channel, prepared: "PreparedKernel", flusher: Flusher, streams: tuple[ChannelText, ...], mapped: MappedFiles, peak: PeakMemory) -> None:
         self._channel = channel
-        self._kernel = prepared.kernel
+        self._kernel = kernel = prepared.kernel
         self._session = prepared.session
         self._flusher = flusher
         self._streams = streams
         self._mapped = mapped
         self._peak = peak
-        self._prepared = prepared
+        self._process_parts = snapshot.ProcessParts(prepared.process, prepared.unsaved, kernel.languages)
         # One for all cells, as in a script: numpy and decimal keep their options in it.
         self._context = contextvars.copy_context()
 
@@ -76,19 +77,12 @@ class RequestServer:
             self._peak.reset()
             started = {"op": "input", "id": request["id"], "count": shell.execution_count}
             return await self._kernel.execute(request, lambda: self._channel.send_message(started))
-        if request["op"] in ("snapshot", "restore"):
-            return self._save_or_restore(request)
-        return {"status": "error", "name": "KernelFault", "value": "unknown request"}
-
-    def _save_or_restore(self, request: dict[str, object]) -> dict[str, object]:
-        # Imported when it is used: an idle kernel would hold 0.3 MB more.
-        from . import snapshot
-
-        shell = self._kernel.shell
-        parts = snapshot.ProcessParts(self._prepared.process, self._prepared.unsaved, self._kernel.languages)
+        if request["op"] == "snapshot":
+            lost = request["lost"]
+            return snapshot.dump(shell, self._channel, request["max_bytes"], lost, _budget(request), self._process_parts)
         if request["op"] == "restore":
-            return snapshot.load(shell, self._channel, _budget(request), parts)
-        return snapshot.dump(shell, self._channel, request["max_bytes"], request["lost"], _budget(request), parts)
+            return snapshot.load(shell, self._channel, _budget(request), self._process_parts)
+        return {"status": "error", "name": "KernelFault", "value": "unknown request"}
 
 
 def _budget(request: dict[str, object]) -> TimeBudget:

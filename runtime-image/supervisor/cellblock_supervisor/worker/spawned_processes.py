@@ -13,7 +13,7 @@ from typing import Any
 import cloudpickle
 
 from ..config import SPAWNED_DIR
-from .live_namespace import live_namespace
+from .namespace_pickler import live_namespace
 from .post_import import after_import
 
 _LOADER = """import cloudpickle as _pickle

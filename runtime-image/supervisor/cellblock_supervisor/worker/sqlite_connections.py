@@ -1,6 +1,6 @@
 """How SQLite's connections are saved, with their settings. It loads sqlite3, so it is imported when there is such a connection.
 
-Pickles refer to the public functions of this module; they keep their names and arguments.
+Pickles refer to `databases.open_sqlite`.
 """
 
 import contextlib
@@ -11,7 +11,7 @@ import threading
 import urllib.parse
 from typing import Any
 
-from . import partial_losses
+from . import databases, partial_losses
 from .databases import Reduced
 from .partial_losses import listed
 
@@ -30,7 +30,7 @@ def reduced_sqlite(connection: sqlite3.Connection) -> Reduced:
         raise pickle.PicklingError("It is a connection of another class. Open it again")
     cursor = connection.cursor()
     cursor.row_factory = None
-    databases = {name: path for _, name, path in cursor.execute("PRAGMA database_list")}
+    paths = {name: path for _, name, path in cursor.execute("PRAGMA database_list")}
     settings = {
         "isolation_level": connection.isolation_level,
         "autocommit": connection.autocommit,
@@ -38,15 +38,15 @@ def reduced_sqlite(connection: sqlite3.Connection) -> Reduced:
         "text_factory": connection.text_factory,
         "check_same_thread": _is_bound_to_its_thread(connection),
         "detect_types": _detected_types(connection),
-        "is_read_only": bool(databases.get("main")) and _is_read_only(cursor),
+        "is_read_only": bool(paths.get("main")) and _is_read_only(cursor),
     }
     pragmas = {name: row[0] for name in _PRAGMAS if (row := cursor.execute(f"PRAGMA {name}").fetchone()) is not None}
-    main, attached = databases.pop("main", ""), {}
-    for name, path in databases.items():
+    main, attached = paths.pop("main", ""), {}
+    for name, path in paths.items():
         if name != "temp":
             attached[name] = os.path.abspath(path) if path else connection.serialize(name=name)
     _name_unsaved(connection, cursor)
-    return open_sqlite, (os.path.abspath(main) if main else connection.serialize(), attached, settings, pragmas)
+    return databases.open_sqlite, (os.path.abspath(main) if main else connection.serialize(), attached, settings, pragmas)
 
 
 def open_sqlite(main: str | bytes, attached: dict[str, str | bytes], settings: dict[str, Any], pragmas: dict[str, Any]) -> sqlite3.Connection:

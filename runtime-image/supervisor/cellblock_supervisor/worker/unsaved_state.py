@@ -9,7 +9,7 @@ from typing import Any
 
 from . import child_processes
 from .interpreter_state import uses_results
-from .live_namespace import live_namespace
+from .namespace_pickler import live_namespace
 from .running_threads import RunningThreads
 
 _MAX_NAMED = 20
