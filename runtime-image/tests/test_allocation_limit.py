@@ -6,6 +6,7 @@ import tempfile
 import unittest
 from unittest import mock
 
+from cellblock_supervisor.execution.cgroup import Cgroup
 from cellblock_supervisor.worker import allocation_limit
 
 GIB = 1024**3
@@ -17,7 +18,9 @@ class AllocationLimit(unittest.TestCase):
         folder = tempfile.TemporaryDirectory()
         self.addCleanup(folder.cleanup)
         self.path = os.path.join(folder.name, "memory.max")
-        for name, value in (("_LIMITS", ("/nonexistent", self.path)), ("_applied", 0)):
+        # The mark of version 2.
+        open(os.path.join(folder.name, "cgroup.controllers"), "w").close()
+        for name, value in (("Cgroup", lambda: Cgroup(folder.name)), ("_applied", 0)):
             patch = mock.patch.object(allocation_limit, name, value)
             patch.start()
             self.addCleanup(patch.stop)

@@ -19,6 +19,11 @@ class Cgroup:
         self._fds: dict[str, int] = {}
         self._tmpfs_bytes: int | None = None
 
+    def close(self) -> None:
+        for fd in self._fds.values():
+            os.close(fd)
+        self._fds.clear()
+
     def memory_limit(self) -> int | None:
         value = self._number("memory.max") if self._is_v2 else self._number("memory/memory.limit_in_bytes")
         return value if value is not None and value < _UNLIMITED else None

@@ -68,8 +68,7 @@ def _heatmaps(axes: Any) -> tuple[list[dict[str, Any]], list[Any]]:
     # It takes memory only where a figure has one.
     from . import chart_matrices
 
-    readable = chart_matrices.artists(axes)
-    return chart_matrices.read(axes), [one for one in found if not any(one is other for other in readable)]
+    return chart_matrices.read(axes, found)
 
 
 def _lines(axes: Any) -> list[dict[str, Any]]:

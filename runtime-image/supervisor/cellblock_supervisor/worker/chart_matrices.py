@@ -9,14 +9,15 @@ from . import chart_data
 _MAX_CELLS = 400
 
 
-def read(axes: Any) -> list[dict[str, Any]]:
-    return [series for artist in artists(axes) if (series := _series(axes, artist)) is not None]
+def read(axes: Any, artists: list[Any]) -> tuple[list[dict[str, Any]], list[Any]]:
+    """The series of those with one number per cell, and the others: a picture has colours instead."""
+    matrices = [one for one in artists if _is_matrix(one)]
+    series = [found for one in matrices if (found := _series(axes, one)) is not None]
+    return series, [one for one in artists if not _is_matrix(one)]
 
 
-def artists(axes: Any) -> list[Any]:
-    """Those with one number per cell. A picture has colours instead."""
-    found = [*axes.images, *(one for one in axes.collections if type(one).__name__ == "QuadMesh")]
-    return [one for one in found if getattr(one.get_array(), "ndim", 0) == 2]
+def _is_matrix(artist: Any) -> bool:
+    return getattr(artist.get_array(), "ndim", 0) == 2
 
 
 def _series(axes: Any, artist: Any) -> dict[str, Any] | None:

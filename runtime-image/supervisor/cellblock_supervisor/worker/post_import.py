@@ -1,10 +1,12 @@
 """Changes a module right after its import, or at once when it is imported already."""
 
+import importlib
 import importlib.abc
 import importlib.machinery
 import sys
 import types
 from collections.abc import Callable, Sequence
+from typing import Any
 
 
 def after_import(name: str, change: Callable[[types.ModuleType], None]) -> None:
@@ -13,6 +15,11 @@ def after_import(name: str, change: Callable[[types.ModuleType], None]) -> None:
         change(module)
     else:
         sys.meta_path.insert(0, _Finder(name, change))
+
+
+def adapter(name: str) -> Any:
+    """A module of this package that takes memory only beside the library that it adapts. Call it after the import of that library."""
+    return importlib.import_module(f".{name}", __package__)
 
 
 class _Finder(importlib.abc.MetaPathFinder):

@@ -4,15 +4,13 @@ Only displayed objects are examined, by the names of their types: nothing is imp
 object's own picture or HTML is always sent.
 """
 
-import importlib
-import types
 from collections.abc import Callable
 
 from IPython.core.formatters import BaseFormatter, DisplayFormatter
 from traitlets import ObjectName, Unicode
 
 from . import chart_data, nltk_downloads, table_data
-from .post_import import after_import
+from .post_import import adapter, after_import
 
 _MAKERS: tuple[tuple[str, Callable[[object], object], tuple[tuple[str, str], ...]], ...] = (
     (table_data.MIME, table_data.describe, (("pandas.core.frame", "DataFrame"), ("pandas.core.series", "Series"))),
@@ -52,13 +50,8 @@ def install(formatter: DisplayFormatter) -> None:
     # A styled table is HTML and a memory address otherwise.
     formatter.formatters[table_data.MIME].for_type_by_name(*_STYLER, lambda styler: table_data.describe(styler.data))
     formatter.formatters["text/plain"].for_type_by_name(*_STYLER, lambda styler, printer, _cycle: printer.text(repr(styler.data)))
-    after_import("plotly.io._renderers", lambda module: _adapter("plotly_bundles").install(module))
-    after_import("plotly.basedatatypes", lambda module: _adapter("plotly_bundles").accept_engine(module))
-    after_import("altair", lambda module: _adapter("altair_bundles").install(formatter, module))
-    after_import("bokeh.io", lambda module: _adapter("bokeh_bundles").install(module))
+    after_import("plotly.io._renderers", lambda module: adapter("plotly_bundles").install(module))
+    after_import("plotly.basedatatypes", lambda module: adapter("plotly_bundles").accept_engine(module))
+    after_import("altair", lambda module: adapter("altair_bundles").install(formatter, module))
+    after_import("bokeh.io", lambda module: adapter("bokeh_bundles").install(module))
     after_import("nltk.downloader", nltk_downloads.install)
-
-
-def _adapter(name: str) -> types.ModuleType:
-    """A module of this package that takes memory only beside the library that it adapts."""
-    return importlib.import_module(f".{name}", __package__)

@@ -4,11 +4,10 @@ Both clear their own area again and again. There is one list of outputs here, so
 """
 
 import functools
-import importlib
 import types
 from typing import Any
 
-from .post_import import after_import
+from .post_import import adapter, after_import
 
 _open_areas = 0
 
@@ -22,7 +21,7 @@ def install() -> None:
 
 
 def _change(name: str, module: types.ModuleType) -> None:
-    importlib.import_module(f".{name}", __package__).install(module)
+    adapter(name).install(module)
 
 
 def is_open() -> bool:
