@@ -37,6 +37,9 @@ export const wholeCharacters = [
 /** OpenAI's bounds: at most 16 entries, names up to 64 characters, values up to 512. */
 export const Metadata = lazySchema(() => atMost(16, z.record(z.string().max(64), z.string().max(512))))
 
+/** A checksum in hexadecimal form. */
+export const hexDigits = (count: number) => z.string().regex(new RegExp(`^[0-9a-fA-F]{${count}}$`), `give ${count} hex digits`)
+
 /** Page numbers are strings in a query. */
 const integer = (min: number, max: number) =>
   z

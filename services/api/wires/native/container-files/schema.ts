@@ -1,4 +1,5 @@
 import { z } from '@hono/zod-openapi'
+import { hexDigits } from '../../../http/schemas.ts'
 import { lazySchema } from '../../../http/lazy-schema.ts'
 import { LIMITS } from '../../../../core/limits.ts'
 
@@ -10,11 +11,7 @@ export const UploadUrlBody = lazySchema(() =>
         .int('give a whole number')
         .min(0, 'give at least 0')
         .openapi({ description: `Exact size, at most ${LIMITS.maxFileBytes}.` }),
-      sha256: z
-        .string()
-        .regex(/^[0-9a-fA-F]{64}$/, 'give 64 hex digits')
-        .nullish()
-        .openapi({ description: 'Checked against the bytes at `complete`.' }),
+      sha256: hexDigits(64).nullish().openapi({ description: 'Checked against the bytes at `complete`.' }),
     })
     .openapi('UploadUrlRequest'),
 )

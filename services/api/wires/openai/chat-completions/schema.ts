@@ -1,6 +1,7 @@
 import { z } from '@hono/zod-openapi'
 import { lazySchema, type Described } from '../../../http/lazy-schema.ts'
 import { atMost, Metadata } from '../../../http/schemas.ts'
+import { ModelName, ToolChoice } from '../turn-fields.ts'
 
 /** Messages of one request, and content parts of one message. */
 const MAX_MESSAGES = 20_000
@@ -37,18 +38,13 @@ const Tool = lazySchema(() =>
 export const CreateChatCompletion = lazySchema(() =>
   z
     .object({
-      model: z.string('name a model; GET /v1/models lists them').min(1).max(256).openapi({ example: 'demo' }),
+      model: ModelName(),
       messages: atMost(MAX_MESSAGES, z.array(Message())).refine((messages) => messages.length > 0, 'give at least one message'),
       tools: atMost(128, z.array(Tool())).nullish().openapi({
         description:
           '`function` tools, `code_interpreter` (as in `POST /v1/responses`), and what the operator offers. Without this field the code interpreter is offered; with an empty list, no tool is.',
       }),
-      tool_choice: z
-        .union(
-          [z.enum(['auto', 'none', 'required']), z.looseObject({ type: z.string() })],
-          'give "auto", "none", "required" or {"type": …}',
-        )
-        .nullish(),
+      tool_choice: ToolChoice(),
       parallel_tool_calls: z.boolean().nullish(),
       stream: z.boolean().nullish(),
       stream_options: z.looseObject({ include_usage: z.boolean().nullish() }).nullish(),

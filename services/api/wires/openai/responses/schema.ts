@@ -1,6 +1,7 @@
 import { z } from '@hono/zod-openapi'
 import { lazySchema, type Described } from '../../../http/lazy-schema.ts'
 import { atMost, Metadata } from '../../../http/schemas.ts'
+import { ModelName, ToolChoice } from '../turn-fields.ts'
 import { MemoryLimit, NetworkPolicy } from '../containers/schema.ts'
 import { Skills } from '../../../skills/resolve-skills.ts'
 import { LIMITS } from '../../../../core/limits.ts'
@@ -97,7 +98,7 @@ const Tool = lazySchema(() => z.looseObject({ type: z.string('give the type of t
 export const CreateResponse = lazySchema(() =>
   z
     .object({
-      model: z.string('name a model; GET /v1/models lists them').min(1).max(256).openapi({ example: 'demo' }),
+      model: ModelName(),
       input: z
         .union([z.string(), atMost(MAX_ITEMS, z.array(InputItem()))], 'give a string or a list of items')
         .openapi({ description: 'The input of the turn: a string, or items (messages, function_call_output, items of earlier answers).' }),
@@ -106,12 +107,7 @@ export const CreateResponse = lazySchema(() =>
         description:
           '`code_interpreter`, `shell`, `apply_patch`, `function`, and what the operator offers, such as `web_search`; others are refused with `unsupported_value`.',
       }),
-      tool_choice: z
-        .union(
-          [z.enum(['auto', 'none', 'required']), z.looseObject({ type: z.string() })],
-          'give "auto", "none", "required" or {"type": …}',
-        )
-        .nullish(),
+      tool_choice: ToolChoice(),
       include: atMost(32, z.array(z.string().max(200)))
         .nullish()
         .openapi({

@@ -1,4 +1,5 @@
 import { z } from '@hono/zod-openapi'
+import { hexDigits } from '../../../http/schemas.ts'
 import { lazySchema, type Described } from '../../../http/lazy-schema.ts'
 import { FileExpiry, Purpose, renderUserFile, UserFile } from '../files/schema.ts'
 import type { Upload as UploadRow, UploadPart as PartRow } from '../../../../core/files/upload.ts'
@@ -34,11 +35,7 @@ export const CompleteUpload = lazySchema(() =>
         .min(1, 'name at least one part')
         .max(LIMITS.maxUploadParts, `name at most ${LIMITS.maxUploadParts} parts`)
         .openapi({ description: 'Ids of the parts in the order of the file. Parts that are not named are deleted.' }),
-      md5: z
-        .string()
-        .regex(/^[0-9a-fA-F]{32}$/, 'give 32 hex digits')
-        .nullish()
-        .openapi({ description: 'MD5 of the whole file.' }),
+      md5: hexDigits(32).nullish().openapi({ description: 'MD5 of the whole file.' }),
     })
     .openapi('CompleteUpload'),
 )
