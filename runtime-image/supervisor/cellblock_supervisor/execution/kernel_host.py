@@ -14,7 +14,7 @@ from .command_starter import CommandStarter
 from .kernel_link import KernelLink
 from .terminals import TerminalBroker
 from .worker_messages import Reply, parse_reply
-from .zygote_client import ZygoteClient, ZygoteExitedError, start_zygote
+from .zygote_client import ExitWatcher, ZygoteClient, ZygoteExitedError, start_zygote
 
 START_TIMEOUT_SECONDS = 30.0
 # A later kernel is forked from a running process: one that does not answer within this time is replaced.
@@ -97,9 +97,9 @@ class KernelHost:
         """Imports modules for all kernels; returns those that failed. Raises ZygoteExitedError."""
         return await self.zygote.preload(modules)
 
-    async def fork_files_helper(self, control: int) -> int:
+    async def fork_files_helper(self, control: int, on_exit: ExitWatcher) -> int:
         """Returns the process id of a new files helper that serves `control`. Raises OSError or ZygoteExitedError."""
-        return await self.zygote.fork("files", self.rlimits(), [control])
+        return await self.zygote.fork("files", self.rlimits(), [control], on_exit)
 
     async def start(self, timeout_seconds: float = START_TIMEOUT_SECONDS) -> None:
         """Starts a kernel and waits until it answers; raises OSError, ZygoteExitedError or TimeoutError."""

@@ -10,6 +10,7 @@ import stat
 from collections.abc import Awaitable, Callable
 
 from .. import packets
+from ..execution.zygote_client import ExitWatcher
 
 # A helper that takes longer (for at most some ten thousand entries) is stuck and is replaced.
 TIMEOUT_SECONDS = 20.0
@@ -24,13 +25,31 @@ class FileError(Exception):
         self.reason = reason
 
 
+class _Helper:
+    """A process that serves the other end of `socket`."""
+
+    def __init__(self, connection: socket.socket) -> None:
+        self.socket = connection
+        self.pid = 0
+        self._has_exited = False
+
+    def on_exit(self, _code: int | None, _signal: int | None) -> None:
+        self._has_exited = True
+
+    def end(self) -> None:
+        self.socket.close()
+        # Linux may have given the id of an ended process to another one.
+        if not self._has_exited:
+            with contextlib.suppress(ProcessLookupError):
+                os.kill(self.pid, signal.SIGKILL)
+
+
 class FilesClient:
-    def __init__(self, fork: Callable[[int], Awaitable[int]]) -> None:
-        """`fork(fd)` starts a helper that serves the other end of a socket, and returns its process id."""
+    def __init__(self, fork: Callable[[int, ExitWatcher], Awaitable[int]]) -> None:
+        """`fork(fd, on_exit)` starts a helper that serves the other end of a socket, and returns its process id."""
         self._lock = asyncio.Lock()
         self._fork = fork
-        self._pid = 0
-        self._socket: socket.socket | None = None
+        self._helper: _Helper | None = None
 
     async def scan(self) -> dict[str, list[list[object]]]:
         reply, _ = await self._ask({"op": "scan"})
@@ -61,9 +80,9 @@ class FilesClient:
         async with self._lock:
             for attempt in (1, 2):
                 try:
-                    helper = self._socket or await self._start()
+                    helper = self._helper or await self._start()
                     async with asyncio.timeout(TIMEOUT_SECONDS):
-                        reply, fd = await self._exchange(helper, json.dumps(request).encode())
+                        reply, fd = await self._exchange(helper.socket, json.dumps(request).encode())
                     break
                 except (TimeoutError, OSError, EOFError, ValueError):
                     self._end()
@@ -98,26 +117,24 @@ class FilesClient:
                 if whole is not None:
                     return json.loads(whole), received
 
-    async def _start(self) -> socket.socket:
+    async def _start(self) -> _Helper:
         ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
         ours.setblocking(False)
+        helper = _Helper(ours)
         try:
             with theirs:
-                self._pid = await self._fork(theirs.fileno())
+                helper.pid = await self._fork(theirs.fileno(), helper.on_exit)
         except BaseException:
             ours.close()
             raise
-        self._socket = ours
-        return ours
+        self._helper = helper
+        return helper
 
     def _end(self) -> None:
         """Ends a helper that failed. The next request starts another one."""
-        if self._socket is None:
-            return
-        self._socket.close()
-        self._socket = None
-        with contextlib.suppress(ProcessLookupError):
-            os.kill(self._pid, signal.SIGKILL)
+        helper, self._helper = self._helper, None
+        if helper is not None:
+            helper.end()
 
 
 def _regular(fd: int) -> int:
