@@ -126,3 +126,28 @@ import cv2, numpy as np
 cv2.imshow("window", np.full((40, 40, 3), 200, np.uint8))
 if cv2.waitKey(0) & 0xFF == ord("q"): print("quit")
 cv2.destroyAllWindows()
+
+# %% loops that wait for a key of OpenCV end
+#| image: standard
+#| figures: 2
+#| stdout: 101
+#| stdout: 102
+import cv2, numpy as np
+for key in (27, ord("q")):
+    picture, waits = np.full((40, 40, 3), key, np.uint8), 0
+    while True:
+        cv2.imshow("window", picture); waits += 1
+        if cv2.waitKey(1) & 0xFF == key: break
+    print(waits)
+
+# %% every frame of a film is read in a loop that asks for keys
+#| image: standard
+#| figures: 8
+#| stdout: 150
+#| stderr: limit of 8 pictures
+import cv2, numpy as np
+frames = 0
+for n in range(150):
+    cv2.imshow("film", np.full((20, 20), n, np.uint8)); frames += 1
+    if cv2.waitKey(0) == 27: break
+print(frames)
