@@ -184,6 +184,11 @@ plt.show()`),
       'plt.imshow(np.arange(10_000).reshape(50, 200))',
       { points: 10_000, shape: [50, 200], min: 0, max: 9999, values: [] },
     ],
+    [
+      'finds the finite range of a picture that is read in parts',
+      'picture = np.full((1500, 1500), 5.0); picture[1, 1] = np.inf; picture[700, 3] = -2; picture[-1, -1] = 8; plt.imshow(picture)',
+      { points: 2_250_000, shape: [1500, 1500], min: -2, max: 8, values: [] },
+    ],
   ])('%s', async (_, code, series) => {
     const { charts } = await chartOf(`${code}\nplt.show()`)
     expect(charts).toMatchObject([{ kind: 'heatmap', series: [{ kind: 'heatmap', ...series }], unread: [] }])

@@ -369,3 +369,10 @@ plt.plot([1, 2]); plt.show()
 import plotly.graph_objects as go
 for number in range(9):
     go.Figure(go.Scatter(y=[number, 1])).show()
+
+# %% a plotly trace that cannot be read leaves the data of the others
+#| mime: application/vnd.cellblock.chart.v1+json
+#| mime: text/plain
+import plotly.io as pio
+unreadable = {"type": "bar", "y": {"bdata": "AA==", "dtype": "nothing"}}
+pio.show({"data": [unreadable, {"type": "bar", "x": ["a"], "y": [1]}], "layout": {}}, validate=False)

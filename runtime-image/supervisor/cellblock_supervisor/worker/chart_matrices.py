@@ -7,6 +7,8 @@ from . import chart_data
 
 # A larger matrix is described by its shape and its smallest and largest value.
 _MAX_CELLS = 400
+# Cells that are copied at once: a matrix can have the size of the free memory.
+_BLOCK_CELLS = 1_000_000
 
 
 def read(axes: Any, artists: list[Any]) -> tuple[list[dict[str, Any]], list[Any]]:
@@ -27,15 +29,14 @@ def _series(axes: Any, artist: Any) -> dict[str, Any] | None:
     if array.size == 0 or array.dtype.kind not in "biuf":
         return None
     rows, columns = array.shape
-    known = array.compressed()
-    known = known[numpy.isfinite(known)]
+    smallest, largest = _range(array)
     series = {
         "kind": "heatmap",
         "label": chart_data.label_of(artist),
         "points": rows * columns,
         "shape": [rows, columns],
-        "min": chart_data.json_value(known.min()) if known.size else None,
-        "max": chart_data.json_value(known.max()) if known.size else None,
+        "min": smallest,
+        "max": largest,
         "categories": [],
         "values": [],
     }
@@ -45,6 +46,21 @@ def _series(axes: Any, artist: Any) -> dict[str, Any] | None:
         series["categories"] = [f"{name}, {title}" for name in names for title in titles]
         series["values"] = [value if math.isfinite(value) else None for value in array.astype(float).filled(math.nan).ravel().tolist()]
     return series
+
+
+def _range(array: Any) -> tuple[object, object]:
+    """The smallest and the largest finite value, or None twice."""
+    import numpy
+
+    rows, columns = array.shape
+    ends: list[Any] = []
+    step = max(1, _BLOCK_CELLS // columns)
+    for start in range(0, rows, step):
+        known = array[start : start + step].compressed()
+        known = known[numpy.isfinite(known)]
+        if known.size:
+            ends += [known.min(), known.max()]
+    return (chart_data.json_value(min(ends)), chart_data.json_value(max(ends))) if ends else (None, None)
 
 
 def _centres(artist: Any, rows: int, columns: int) -> tuple[list[float], list[float]]:

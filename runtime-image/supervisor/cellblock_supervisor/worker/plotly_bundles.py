@@ -82,7 +82,15 @@ class _Figure:
 
     @functools.cached_property
     def series(self) -> list[plotly_series.Series | None]:
-        return [plotly_series.read(trace) for trace in self.traces]
+        return [_series_of(trace) for trace in self.traces]
+
+
+def _series_of(trace: dict[str, Any]) -> plotly_series.Series | None:
+    """None for a trace that cannot be read: the others keep their data."""
+    try:
+        return plotly_series.read(trace)
+    except Exception:
+        return None
 
 
 def _additions(written: dict[str, Any], bundle: dict[str, Any]) -> dict[str, Any]:
