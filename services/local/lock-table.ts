@@ -83,7 +83,7 @@ const lifePath = (owner: string): string => join(tmpdir(), `cellblock-table-${ow
 /** Locks the owner's file for as long as this process lives. */
 function holdLife(owner: string): { end(): Promise<void> } {
   const path = lifePath(owner)
-  const lock = lockFile(path)
+  const lock = lockLife(path)
   if (lock === null) throw new Error(`The lock file ${path} is in use.`)
   return {
     async end() {
@@ -93,16 +93,30 @@ function holdLife(owner: string): { end(): Promise<void> } {
   }
 }
 
+function lockLife(path: string): ReturnType<typeof lockFile> {
+  try {
+    return lockFile(path)
+  } catch (error) {
+    throw new ConfigError(
+      `The server cannot write the lock file ${path}: ${String(error)}. Set TMPDIR to a folder that this user can write to.`,
+    )
+  }
+}
+
 /**
  * Whether the owner's process has ended. Its file proves it, and no process id could: ids are reused, and containers of one machine may have the
- * same host name and ids. Without the file, which another machine or temporary folder may have, nothing is known.
+ * same host name and ids. Without the file, which another machine or temporary folder may have, or with a file of another user, nothing is known.
  */
 async function isDead(owner: string): Promise<boolean> {
   const path = lifePath(owner)
   if (!isId('worker', owner) || !existsSync(path)) return false
-  const lock = lockFile(path)
-  if (lock === null) return false
-  await rm(path, { force: true })
-  lock.release()
-  return true
+  try {
+    const lock = lockFile(path)
+    if (lock === null) return false
+    await rm(path, { force: true })
+    lock.release()
+    return true
+  } catch {
+    return false
+  }
 }

@@ -11,7 +11,12 @@ export function createLazyS3ObjectStore({ bucket, ...options }: ClientOptions & 
     return createS3ObjectStore({ client: createS3Client(options), bucket })
   }
   let loaded: Promise<ObjectStore> | undefined
-  const store = (): Promise<ObjectStore> => (loaded ??= load())
+  // A failed load is not kept: the next call tries again.
+  const store = (): Promise<ObjectStore> =>
+    (loaded ??= load().catch((error: unknown) => {
+      loaded = undefined
+      throw error
+    }))
 
   return {
     put: async (key, body, options) => (await store()).put(key, body, options),

@@ -4,7 +4,7 @@ import { readdir } from 'node:fs/promises'
 import { hostname, tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { Readable, Writable } from 'node:stream'
-import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
 import { newId } from '../../../services/core/ids.ts'
 import { ConfigError } from '../../../services/local/config.ts'
 import { lockTable, TABLE_LOCK_MS, type TableLock } from '../../../services/local/lock-table.ts'
@@ -90,6 +90,15 @@ describe('the lock of a table', () => {
     await expect(lock()).rejects.toThrow(ConfigError)
     await storage.items.update(KEY, [set('expiresAt', Date.now())], equals('owner', owner))
     await (await lock()).release()
+  })
+
+  it('names the temporary folder that a server cannot write to', async () => {
+    vi.stubEnv('TMPDIR', join(tmpdir(), newId('worker')))
+    const refusal: unknown = await lock().catch((error: unknown) => error)
+    vi.unstubAllEnvs()
+    expect(refusal).toBeInstanceOf(ConfigError)
+    expect(String(refusal)).toMatch(/cannot write the lock file .*Set TMPDIR/)
+    expect(await entryOf()).toBeNull()
   })
 
   it('is renewed while the server runs, expires without renewal, and reports to its former holder that it is lost', async () => {
