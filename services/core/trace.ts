@@ -1,5 +1,5 @@
 import { AsyncLocalStorage } from 'node:async_hooks'
-import { randomBytes } from 'node:crypto'
+import { pooledRandom } from './random.ts'
 
 /** A span as defined by W3C Trace Context (https://www.w3.org/TR/trace-context/); ids are lower-case hex. */
 export interface Trace {
@@ -70,9 +70,9 @@ export function traceFields(): { readonly trace_id?: string; readonly span_id?: 
 export const keepTrace = (): (<T>(work: () => T) => T) => AsyncLocalStorage.snapshot()
 
 const spanBelow = (parent: Parent | null): Trace => ({
-  traceId: parent?.traceId ?? randomBytes(16).toString('hex'),
+  traceId: parent?.traceId ?? pooledRandom(16).toString('hex'),
   spanId: newSpanId(),
   parentId: parent?.spanId ?? null,
   isSampled: parent?.isSampled ?? true,
 })
-const newSpanId = (): string => randomBytes(8).toString('hex')
+const newSpanId = (): string => pooledRandom(8).toString('hex')

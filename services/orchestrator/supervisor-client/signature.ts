@@ -1,5 +1,6 @@
-import { createPrivateKey, randomBytes, sign, type KeyObject } from 'node:crypto'
+import { createPrivateKey, sign, type KeyObject } from 'node:crypto'
 import type { Clock } from '../../core/ports/clock.ts'
+import { pooledRandom } from '../../core/random.ts'
 import type { SandboxSession } from '../../core/sandboxes/sandbox.ts'
 
 export const SIGNATURE_HEADER = 'cellblock-signature'
@@ -55,6 +56,6 @@ export function createSigner(clock: Clock): Signer {
       method,
       target,
       timestamp: clock.now(),
-      nonce: randomBytes(18).toString('base64url'),
+      nonce: pooledRandom(18).toString('base64url'),
     })
 }
