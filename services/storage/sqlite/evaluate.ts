@@ -62,7 +62,7 @@ const isOrdered = (difference: number, operator: '<' | '>' | '<='): boolean =>
 
 /** The item after the actions, which all read the item as it was before. Throws when a path does not exist, as DynamoDB refuses it. */
 export function applyActions(before: Item, actions: readonly Action[]): Item {
-  const after = structuredClone(before)
+  const after = { ...before }
   for (const action of actions) {
     const value = newValue(before, action)
     if (value === undefined) removeAt(after, action.path)
@@ -95,12 +95,16 @@ function newValue(before: Item, action: Action): unknown {
   }
 }
 
+/** The map or list that contains the attribute. It and those around it are replaced by copies, because the item before shares them. */
 function parentOf(item: Item, path: string): { readonly parent: Record<Segment, unknown> | null; readonly last: Segment } {
   const segments = segmentsOf(path)
-  let parent: unknown = item
-  for (const segment of segments.slice(0, -1))
-    parent = typeof parent === 'object' && parent !== null ? (parent as Record<Segment, unknown>)[segment] : null
-  return { parent: typeof parent === 'object' ? (parent as Record<Segment, unknown> | null) : null, last: segments.at(-1) ?? path }
+  let parent: Record<Segment, unknown> = item
+  for (const segment of segments.slice(0, -1)) {
+    const child = parent[segment]
+    if (typeof child !== 'object' || child === null) return { parent: null, last: segment }
+    parent = parent[segment] = (Array.isArray(child) ? [...child] : { ...child }) as Record<Segment, unknown>
+  }
+  return { parent, last: segments.at(-1) ?? path }
 }
 
 function setAt(item: Item, path: string, value: unknown): void {

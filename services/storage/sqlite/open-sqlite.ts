@@ -1,4 +1,4 @@
-import { open } from 'node:fs/promises'
+import { open, type FileHandle } from 'node:fs/promises'
 import { dirname } from 'node:path'
 import { backup, DatabaseSync } from 'node:sqlite'
 import type { Items } from '../rows/items.ts'
@@ -20,21 +20,15 @@ export interface SqliteStore {
 const EXPIRE_BATCH = 500
 
 /**
- * Opens or creates the database file. With `isDurable`, an acknowledged write survives a power failure: SQLite runs with
+ * Opens or creates the database file and locks it: no other connection can open it until this one is closed. With `isDurable`, an acknowledged write survives a power failure: SQLite runs with
  * `synchronous=NORMAL`, which does not sync at a commit, and GroupCommit syncs the log with `fdatasync` on a thread of libuv before a
- * call resolves. `synchronous=FULL` gives the same guarantee, but blocks the event loop.
+ * call resolves. `synchronous=FULL` gives the same guarantee, but blocks the event loop. Otherwise there is no log, and a killed process leaves a
+ * damaged file.
  */
 export async function openSqlite(path: string, { isDurable }: { readonly isDurable: boolean }): Promise<SqliteStore> {
   const database = openDatabase(path, isDurable)
-  const log = await open(`${path}-wal`, 'r+')
-  try {
-    if (isDurable) await syncFolder(dirname(path))
-  } catch (error) {
-    database.close()
-    await log.close()
-    throw error
-  }
-  const commits = isDurable ? new GroupCommit(() => log.datasync()) : null
+  const log = isDurable ? await openLog(path, database) : null
+  const commits = log === null ? null : new GroupCommit(() => log.datasync())
   const expireSome = database.prepare('DELETE FROM items WHERE rowid IN (SELECT rowid FROM items WHERE ttl <= ? LIMIT ?)')
 
   return {
@@ -48,16 +42,31 @@ export async function openSqlite(path: string, { isDurable }: { readonly isDurab
     backUp: async (target) => void (await backup(database, target)),
     async close() {
       await commits?.settled().catch(() => undefined)
-      await log.close()
+      await log?.close()
       database.close()
     },
+  }
+}
+
+/** The log, whose name is on disk. */
+async function openLog(path: string, database: DatabaseSync): Promise<FileHandle> {
+  const log = await open(`${path}-wal`, 'r+')
+  try {
+    await syncFolder(dirname(path))
+    return log
+  } catch (error) {
+    database.close()
+    await log.close()
+    throw error
   }
 }
 
 function openDatabase(path: string, isDurable: boolean): DatabaseSync {
   const database = new DatabaseSync(path)
   try {
-    database.exec(`PRAGMA journal_mode = WAL; PRAGMA synchronous = ${isDurable ? 'NORMAL' : 'OFF'}; PRAGMA busy_timeout = 5000`)
+    // The lock comes first: with it the index of the log needs no shared memory, and a statement no system calls for locks.
+    const [journal, synchronous] = isDurable ? ['WAL', 'NORMAL'] : ['MEMORY', 'OFF']
+    database.exec(`PRAGMA locking_mode = EXCLUSIVE; PRAGMA journal_mode = ${journal}; PRAGMA synchronous = ${synchronous}`)
     // Creates the log file: its name has to be on disk before the first commit is acknowledged.
     migrate(database)
     database.exec('BEGIN IMMEDIATE; ROLLBACK')

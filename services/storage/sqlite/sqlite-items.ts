@@ -22,7 +22,8 @@ const COLUMNS = ['pk', 'sk', 'lpk', 'lsk', 'name', 'dueShard', 'dueAt', 'poolPk'
 const INDEXED = COLUMNS.slice(2)
 
 /**
- * The row primitives on one SQLite connection. Each runs in one turn of the event loop, so reads and conditional writes never interleave.
+ * The row primitives on the only connection to the database. Each runs in one turn of the event loop, so reads and conditional writes never
+ * interleave, and a change of one item, which is one statement, needs no transaction around its read and its write.
  * With `commits`, a call resolves once its write, or everything its read saw, is on disk.
  */
 export class SqliteItems implements Items {
@@ -55,9 +56,8 @@ export class SqliteItems implements Items {
   async put(item: Item, condition?: Condition, { isDeferred = false }: WriteOptions = {}): Promise<boolean> {
     refuseLargeValues(Object.values(item))
     const key = keyOf(item)
-    const isWritten = this.#transaction(() => {
-      const before = condition === undefined ? null : this.#read(key)
-      if (condition !== undefined && !holds(before, condition)) return false
+    const isWritten = refusing(() => {
+      if (condition !== undefined && !holds(this.#read(key), condition)) return false
       this.#write(null, item)
       return true
     })
@@ -72,7 +72,7 @@ export class SqliteItems implements Items {
     { isDeferred = false }: WriteOptions = {},
   ): Promise<Item | null> {
     refuseLargeValues(actions.map((action) => ('value' in action ? action.value : null)))
-    const after = this.#transaction(() => {
+    const after = refusing(() => {
       const before = this.#read(key)
       if (!holds(before, condition)) return null
       const changed = applyActions(before ?? { pk: key.pk, sk: key.sk }, actions)
@@ -83,7 +83,7 @@ export class SqliteItems implements Items {
   }
 
   async delete(key: ItemKey): Promise<void> {
-    this.#transaction(() => this.#remove.run(key.pk, key.sk))
+    refusing(() => this.#remove.run(key.pk, key.sk))
     await this.#commits?.written(key.pk)
   }
 
@@ -156,16 +156,25 @@ export class SqliteItems implements Items {
     return statement
   }
 
-  #transaction<Result>(work: () => Result): Result {
-    try {
-      this.#database.exec('BEGIN IMMEDIATE')
-      const result = work()
-      this.#database.exec('COMMIT')
-      return result
-    } catch (error) {
-      if (this.#database.isTransaction) this.#database.exec('ROLLBACK')
-      throw refusalOf(error)
-    }
+  #transaction(work: () => void): void {
+    refusing(() => {
+      try {
+        this.#database.exec('BEGIN IMMEDIATE')
+        work()
+        this.#database.exec('COMMIT')
+      } finally {
+        if (this.#database.isTransaction) this.#database.exec('ROLLBACK')
+      }
+    })
+  }
+}
+
+/** Throws the errors of SQLite as those of the port. */
+function refusing<Result>(work: () => Result): Result {
+  try {
+    return work()
+  } catch (error) {
+    throw refusalOf(error)
   }
 }
 
