@@ -54,7 +54,7 @@ export const FORBIDDEN_TERMS: readonly ForbiddenTerm[] = [
     instead: 'isolation layer, protection',
     allowed: /wall[ _-]?(clock|time|limit|ms|seconds)|firewall|Walls('|Sandbox|Run|\$\{)/i,
   },
-  { term: 'arena|arenas', instead: 'harness' },
+  { term: 'arena|arenas', instead: 'harness', allowed: /MALLOC_ARENA/ },
   { term: 'scene|scenes', instead: 'fixture, scenario' },
   { term: 'referee|referees', instead: 'client compatibility test' },
   { term: 'letter|letters', instead: 'message', allowed: /dead[- _]?letter|digit|alphabet|capital|lower|upper|[Ll]etters? \(?[Aa]/i },

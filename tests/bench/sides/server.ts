@@ -1,7 +1,7 @@
 import { spawn } from 'node:child_process'
 import { randomBytes } from 'node:crypto'
 import { join } from 'node:path'
-import { SERVER_NODE_FLAGS } from '../../../scripts/commands.ts'
+import { SERVER_ENVIRONMENT, SERVER_NODE_FLAGS } from '../../../scripts/commands.ts'
 import { NO_OBJECTS } from '../../../services/cli/rows-only.ts'
 import { newId } from '../../../services/core/ids.ts'
 import { apiKeyRow, newApiKey } from '../../../services/core/tenants/api-keys.ts'
@@ -46,6 +46,7 @@ export async function startServer(options: {
     stdio: ['ignore', 'pipe', 'pipe'],
     env: {
       ...process.env,
+      ...SERVER_ENVIRONMENT,
       PORT: '0',
       CELLBLOCK_API_KEY: apiKey,
       CELLBLOCK_POOL: String(options.poolSize),

@@ -5,7 +5,7 @@ import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
-import { SERVER_NODE_FLAGS } from '../../../scripts/commands.ts'
+import { SERVER_ENVIRONMENT, SERVER_NODE_FLAGS } from '../../../scripts/commands.ts'
 import { readOptions } from '../../../scripts/read-options.ts'
 import { ensureSandboxImage } from '../../../scripts/sandbox-image.ts'
 import { callNative, type NativeClient } from '../../support/native-client.ts'
@@ -43,6 +43,7 @@ const child = fork(join(import.meta.dirname, 'soak-child.ts'), ['--data', dataDi
   execArgv: ['--expose-gc', ...SERVER_NODE_FLAGS, '--disable-warning=ExperimentalWarning'],
   env: {
     ...process.env,
+    ...SERVER_ENVIRONMENT,
     TMPDIR: scratch,
     PORT: '0',
     CELLBLOCK_API_KEY: 'ck_soak_0123456789abcdef0123456789',
