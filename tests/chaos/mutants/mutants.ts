@@ -149,7 +149,7 @@ export const CHAOS_MUTANTS: readonly ChaosMutant[] = [
     what: 'SQLite creates a row only once',
     edit: {
       file: 'services/storage/sqlite/sqlite-items.ts',
-      find: '      if (condition !== undefined && !holds(before, condition)) return false\n',
+      find: '      if (condition !== undefined && !holds(this.#read(key), condition)) return false\n',
       replace: '',
     },
     scenario: 'races',
