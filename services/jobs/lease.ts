@@ -8,6 +8,8 @@ import type { JobRow } from './job.ts'
 /** A lease that is not renewed for this long may be acquired by another worker, milliseconds. */
 export const LEASE_MS = 30_000
 
+const RELEASE_ATTEMPTS = 3
+
 /** Another worker holds the row now. The step that meets this error stops and writes nothing more. */
 export class LeaseLostError extends Error {
   constructor(id: string) {
@@ -65,13 +67,22 @@ export async function extendLease<Row extends JobRow>(
   return (await rows.commit(tenant, id, fence, {}, { extendTo: until })) !== null
 }
 
-/** Releases the lease with a last change. Null when another worker holds the row. */
-export function releaseLease<Row extends JobRow>(
+/**
+ * Releases the lease with a last change. Null when another worker holds the row. A failed release is tried again at once, because a row that stays
+ * leased waits for the expiry of its lease. Repeating it is safe: no other worker has acquired a row whose fencing token is the same.
+ */
+export async function releaseLease<Row extends JobRow>(
   rows: LeasedStore<Row>,
   clock: Clock,
   { tenant, id, fence }: Pick<JobRow, 'tenant' | 'id' | 'fence'>,
   options: { readonly patch?: Patch<Row>; readonly dueAfterMs?: number } = {},
 ): Promise<Row | null> {
   const { patch = {}, dueAfterMs = RECONCILE_AFTER_MS } = options
-  return rows.commit(tenant, id, fence, patch, { release: true, dueAt: clock.now() + dueAfterMs })
+  for (let attempt = 1; ; attempt++) {
+    try {
+      return await rows.commit(tenant, id, fence, patch, { release: true, dueAt: clock.now() + dueAfterMs })
+    } catch (error) {
+      if (attempt === RELEASE_ATTEMPTS) throw error
+    }
+  }
 }

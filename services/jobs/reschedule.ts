@@ -3,7 +3,7 @@ import type { Patch } from '../core/ports/leased-store.ts'
 import { backOffAfterFailure } from './back-off.ts'
 import { failAsDeadLetter } from './dead-letter.ts'
 import type { Job, JobRow } from './job.ts'
-import type { Worker } from './lease.ts'
+import { releaseLease, type Worker } from './lease.ts'
 
 /** When the next step begins; null when the job was given up. */
 export interface Rescheduled {
@@ -21,13 +21,12 @@ export async function rescheduleAfterFailure<Row extends JobRow>(
   row: Row,
   options: { readonly hasProgressed?: boolean } = {},
 ): Promise<Rescheduled | null> {
-  const { tenant, id, fence } = row
+  const { tenant, id } = row
   const now = worker.clock.now()
   const stepsFailSince = options.hasProgressed === true ? now : (row.stepsFailSince ?? now)
   const { retriesExhausted, retryInSeconds } = backOffAfterFailure(stepsFailSince, now)
-  const dueAt = now + retryInSeconds * 1000 + RECONCILE_AFTER_MS
   const patch = { stepsFailSince } as unknown as Patch<Row>
-  const released = await job.rows.commit(tenant, id, fence, patch, { release: true, dueAt })
+  const released = await releaseLease(job.rows, worker.clock, row, { patch, dueAfterMs: retryInSeconds * 1000 + RECONCILE_AFTER_MS })
   if (released === null) return null
   if (retriesExhausted && (await failAsDeadLetter(worker, job, tenant, id)) === 'ended') return { retryInSeconds: null }
   await job.enqueue(row, retryInSeconds)

@@ -27,24 +27,25 @@ const work = (ports: Ports, message: Message): Promise<void> =>
   createWorker({ name: 'failing', ports, history: fixture.harness.history, clock: fixture.clock }).handle(message)
 const rowOf = ({ tenant, execution }: Job) => fixture.harness.reliablePorts.table.executions.get(tenant, execution)
 
-/** Ports that fail once, at the first call of this name. */
-function failingOnce(verb: string): Ports {
-  let hasFailed = false
+/** Ports that fail at the first call of the first name, then at the next call of the second one, and so on. */
+function failingAt(verbs: readonly string[]): Ports {
+  const left = [...verbs]
   const before = (_number: number, called: string): void => {
-    if (called !== verb || hasFailed) return
-    hasFailed = true
+    if (called !== left[0]) return
+    left.shift()
     throw new Error('The table failed')
   }
   return hookPorts(fixture.harness.manualPorts, { before })
 }
 
 it.each([
-  ['before the code is submitted', 'cold', 'sandboxes.create'],
-  ['after the code has ended', 'live', 'files.put'],
-] as const)('releases its lease at once when a step fails %s', async (_, setting, verb) => {
+  ['before the code is submitted', 'cold', ['sandboxes.create']],
+  ['after the code has ended', 'live', ['files.put']],
+  ['and then two writes that release it', 'cold', ['sandboxes.create', 'executions.commit', 'executions.commit']],
+] as const)('releases its lease at once when a step fails %s', async (_, setting, verbs) => {
   const { harness, healthy } = fixture
   const { job, message } = await acceptIn(setting)
-  await work(failingOnce(verb), message)
+  await work(failingAt(verbs), message)
   expect(await rowOf(job)).toMatchObject({ fence: 1, lease: null })
   // The clock does not advance, so no lease has expired.
   for (let next = harness.manualQueue.receive(); next !== undefined; next = harness.manualQueue.receive()) await healthy.handle(next)
