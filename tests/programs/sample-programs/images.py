@@ -130,8 +130,9 @@ cv2.destroyAllWindows()
 # %% loops that wait for a key of OpenCV end
 #| image: standard
 #| figures: 2
-#| stdout: 101
-#| stdout: 102
+#| stdout: 2001
+#| stdout: 2002
+#| stderr: the sandbox has no keyboard
 import cv2, numpy as np
 for key in (27, ord("q")):
     picture, waits = np.full((40, 40, 3), key, np.uint8), 0

@@ -1,5 +1,6 @@
 """Reads heatmaps of matplotlib, `imshow` and `pcolormesh`, as series of `chart_data`. Each cell is named by its row and column, as in those of Plotly."""
 
+import itertools
 import math
 from typing import Any
 
@@ -53,10 +54,11 @@ def _range(array: Any) -> tuple[object, object]:
     import numpy
 
     rows, columns = array.shape
+    width = min(columns, _BLOCK_CELLS)
+    height = _BLOCK_CELLS // width
     ends: list[Any] = []
-    step = max(1, _BLOCK_CELLS // columns)
-    for start in range(0, rows, step):
-        known = array[start : start + step].compressed()
+    for top, left in itertools.product(range(0, rows, height), range(0, columns, width)):
+        known = array[top : top + height, left : left + width].compressed()
         known = known[numpy.isfinite(known)]
         if known.size:
             ends += [known.min(), known.max()]

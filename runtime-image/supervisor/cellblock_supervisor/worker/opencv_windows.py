@@ -6,13 +6,13 @@ import zlib
 from typing import Any
 
 MAX_PICTURES = 8
-# A loop that waits for a key this often, and shows no new picture, waits for nothing else.
-_MAX_WAITS = 100
+# A loop that waits for a key this often without a new picture waits for a person, who is not there.
+_MAX_WAITS = 2_000
 _KEYS = (ord("q"), 27)
 _left = MAX_PICTURES
 _waits = 0
-# The checksum of the picture in each window.
-_shown: dict[str, int | None] = {}
+# Window, shape, type and checksum of the pictures that this cell has shown.
+_shown: set[tuple[str, tuple[int, ...], str, int]] = set()
 
 
 def begin_cell(*_information: object) -> None:
@@ -39,11 +39,14 @@ def _show(window: object, picture: Any) -> None:
     import numpy
     from IPython.display import Image, display
 
-    # `imencode` refuses what is no picture, such as the None of a file that OpenCV did not find.
-    name, checksum = str(window), zlib.crc32(numpy.ascontiguousarray(picture)) if isinstance(picture, numpy.ndarray) else None
-    if checksum is not None and _shown.get(name) == checksum:
-        return
-    _waits, _shown[name] = 0, checksum
+    if isinstance(picture, cv2.UMat):
+        picture = picture.get()
+    if isinstance(picture, numpy.ndarray):
+        identity = (str(window), picture.shape, picture.dtype.str, zlib.crc32(numpy.ascontiguousarray(picture)))
+        if identity in _shown:
+            return
+        _shown.add(identity)
+    _waits = 0
     if _left == 0:
         print(f"cv2.imshow: the limit of {MAX_PICTURES} pictures of a cell is reached. Save others with cv2.imwrite.", file=sys.stderr)
     _left -= 1
@@ -51,7 +54,12 @@ def _show(window: object, picture: Any) -> None:
         return
     # Fractions are parts of white, as in a window.
     written = picture * 255 if getattr(getattr(picture, "dtype", None), "kind", "") == "f" else picture
-    _, png = cv2.imencode(".png", written)
+    try:
+        _, png = cv2.imencode(".png", written)
+    except cv2.error:
+        # It was not shown: the next call fails too.
+        _shown.clear()
+        raise
     display(Image(data=png.tobytes(), format="png"))
 
 
@@ -63,4 +71,11 @@ def _key(*_arguments: object, **_options: object) -> int:
     """-1, as when no key was pressed in time. Escape and `q` by turns end a loop that does nothing but wait."""
     global _waits
     _waits += 1
-    return -1 if _waits <= _MAX_WAITS else _KEYS[_waits % 2]
+    if _waits <= _MAX_WAITS:
+        return -1
+    if _waits == _MAX_WAITS + 1:
+        print(
+            f"cv2.waitKey: the sandbox has no keyboard. After {_MAX_WAITS} waits without a new picture it answers Escape and q by turns.",
+            file=sys.stderr,
+        )
+    return _KEYS[_waits % 2]
