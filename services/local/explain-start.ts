@@ -1,7 +1,7 @@
 import { DriverError } from '../core/ports/sandbox-driver.ts'
 import { isStorageFull } from '../core/storage-full.ts'
 import { SchemaError } from '../storage/sqlite/schema.ts'
-import { DamagedDatabaseError } from '../storage/sqlite/sqlite-error.ts'
+import { DamagedDatabaseError, LockedDatabaseError } from '../storage/sqlite/sqlite-error.ts'
 
 /** One sentence for the operator whose server did not start or ended by itself; the stack only for unexpected faults. */
 export function explainStart(error: unknown): string {
@@ -17,5 +17,7 @@ export function explainStart(error: unknown): string {
   if (error instanceof SchemaError) return error.message
   if (error instanceof DamagedDatabaseError)
     return 'The database in the data folder is damaged and cannot be read. Restore a backup of the folder, or choose another one: npm start -- --data ./data'
+  if (error instanceof LockedDatabaseError)
+    return 'Another program has the database in the data folder (rows.sqlite) open. Close it and start again.'
   return error instanceof Error ? (error.stack ?? error.message) : String(error)
 }

@@ -9,7 +9,7 @@ import { text } from 'node:stream/consumers'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { openEmbeddedStorage } from '../../services/local/storage/open-embedded-storage.ts'
 import { openSqlite } from '../../services/storage/sqlite/open-sqlite.ts'
-import { DamagedDatabaseError } from '../../services/storage/sqlite/sqlite-error.ts'
+import { DamagedDatabaseError, LockedDatabaseError } from '../../services/storage/sqlite/sqlite-error.ts'
 import { executionRow } from '../support/rows.ts'
 import { startStorage } from '../support/start-storage.ts'
 
@@ -102,6 +102,19 @@ describe('a data folder', () => {
     foreign.exec('CREATE TABLE notes (text TEXT); PRAGMA user_version = 1')
     foreign.close()
     await expect(startStorage(dataDir)).rejects.toThrow(/was not written by Cellblock/)
+  })
+
+  it('that another program has open is refused with a typed error, and is usable once that program has closed it', async () => {
+    await (await startStorage(dataDir)).stop()
+    const other = new DatabaseSync(join(dataDir, 'rows.sqlite'))
+    other.prepare('SELECT count(*) FROM items').get()
+    await expect(startStorage(dataDir)).rejects.toBeInstanceOf(LockedDatabaseError)
+    other.close()
+    const storage = await startStorage(dataDir)
+    const late = new DatabaseSync(join(dataDir, 'rows.sqlite'))
+    expect(() => late.prepare('SELECT count(*) FROM items').get()).toThrow(/locked/)
+    late.close()
+    await storage.stop()
   })
 
   it('with a damaged database is refused with a typed error', async () => {

@@ -19,11 +19,14 @@ export interface SqliteStore {
 /** Maximum number of rows that one statement of a sweep deletes; more would block the event loop. */
 const EXPIRE_BATCH = 500
 
+/** The longest wait for the lock of the file, milliseconds. It blocks the event loop, at a start only. */
+const LOCK_TIMEOUT_MS = 2_000
+
 /**
- * Opens or creates the database file and locks it: no other connection can open it until this one is closed. With `isDurable`, an acknowledged write survives a power failure: SQLite runs with
+ * Opens or creates the database file and locks it: no other connection can read or write it until this one is closed. With `isDurable`, an acknowledged write survives a power failure: SQLite runs with
  * `synchronous=NORMAL`, which does not sync at a commit, and GroupCommit syncs the log with `fdatasync` on a thread of libuv before a
- * call resolves. `synchronous=FULL` gives the same guarantee, but blocks the event loop. Otherwise there is no log, and a killed process leaves a
- * damaged file.
+ * call resolves. `synchronous=FULL` gives the same guarantee, but blocks the event loop. Otherwise there is no log, and a killed process can
+ * leave a damaged file.
  */
 export async function openSqlite(path: string, { isDurable }: { readonly isDurable: boolean }): Promise<SqliteStore> {
   const database = openDatabase(path, isDurable)
@@ -42,34 +45,36 @@ export async function openSqlite(path: string, { isDurable }: { readonly isDurab
     backUp: async (target) => void (await backup(database, target)),
     async close() {
       await commits?.settled().catch(() => undefined)
-      await log?.close()
       database.close()
+      await log?.close()
     },
   }
 }
 
-/** The log, whose name is on disk. */
+/** The log, whose name is on disk. Closes the database when that fails. */
 async function openLog(path: string, database: DatabaseSync): Promise<FileHandle> {
-  const log = await open(`${path}-wal`, 'r+')
+  let log: FileHandle | undefined
   try {
+    log = await open(`${path}-wal`, 'r+')
     await syncFolder(dirname(path))
     return log
   } catch (error) {
     database.close()
-    await log.close()
+    await log?.close()
     throw error
   }
 }
 
 function openDatabase(path: string, isDurable: boolean): DatabaseSync {
-  const database = new DatabaseSync(path)
+  // A killed server of this folder may still be ending.
+  const database = new DatabaseSync(path, { timeout: LOCK_TIMEOUT_MS })
   try {
     // The lock comes first: with it the index of the log needs no shared memory, and a statement no system calls for locks.
     const [journal, synchronous] = isDurable ? ['WAL', 'NORMAL'] : ['MEMORY', 'OFF']
     database.exec(`PRAGMA locking_mode = EXCLUSIVE; PRAGMA journal_mode = ${journal}; PRAGMA synchronous = ${synchronous}`)
     // Creates the log file: its name has to be on disk before the first commit is acknowledged.
     migrate(database)
-    database.exec('BEGIN IMMEDIATE; ROLLBACK')
+    database.exec('BEGIN EXCLUSIVE; ROLLBACK')
     return database
   } catch (error) {
     database.close()

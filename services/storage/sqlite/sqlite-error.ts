@@ -7,6 +7,9 @@ const SQLITE_NOTADB = 26
 /** Thrown when the database file cannot be read as one. */
 export class DamagedDatabaseError extends Error {}
 
+/** Thrown when another program has the database file open. */
+export class LockedDatabaseError extends Error {}
+
 /** Converts SQLite's error: a full disk gets the file system's code. */
 export function refusalOf(error: unknown): unknown {
   const code = primaryCode(error)
@@ -14,6 +17,7 @@ export function refusalOf(error: unknown): unknown {
     return Object.assign(new Error('No space left on device for the database.', { cause: error }), { code: 'ENOSPC' })
   if (code === SQLITE_CORRUPT || code === SQLITE_NOTADB)
     return new DamagedDatabaseError(`The database file is damaged (${error instanceof Error ? error.message : code}).`, { cause: error })
+  if (code === SQLITE_BUSY) return new LockedDatabaseError('Another program uses the database file.', { cause: error })
   return error
 }
 

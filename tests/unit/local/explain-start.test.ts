@@ -22,11 +22,12 @@ describe('explainStart', () => {
       expect(explainStart(await faultOf(mkdir(folder, { recursive: true })))).toMatch(/^The data folder cannot be created.*--data/)
   })
 
-  it('distinguishes a full disk from a damaged or too new database', async () => {
+  it('distinguishes a full disk from a damaged, used or too new database', async () => {
     const full = /^The disk is full\. Free some space/
     expect(explainStart(await faultOf(writeFile('/dev/full', 'x')))).toMatch(full)
     expect(explainStart(refusalOf(Object.assign(new Error('database or disk is full'), { errcode: 13 })))).toMatch(full)
     expect(explainStart(refusalOf(Object.assign(new Error('file is not a database'), { errcode: 26 })))).toMatch(/damaged.*backup/)
+    expect(explainStart(refusalOf(Object.assign(new Error('database is locked'), { errcode: 5 })))).toMatch(/Another program.*Close it/)
     expect(explainStart(new SchemaError('The data folder has schema version 9.'))).toBe('The data folder has schema version 9.')
   })
 
