@@ -39,13 +39,13 @@ export const SERVER_NODE_FLAGS: readonly string[] = ['--max-semi-space-size=4', 
 
 /**
  * Settings of glibc's allocator (mallopt(3)). The compilers and the garbage collector of V8 allocate on several threads and free nearly all of it. By
- * default glibc keeps that memory, in one heap for each thread: 25 MB after 1,000 executions. With one heap, and large blocks outside of it, it
- * returns to the machine.
+ * default glibc keeps that memory, in one heap for each thread: 25 MB after 1,000 executions. With one heap the end of it can be returned. Blocks of
+ * less than 4 MiB stay in the heap, because a mapping for each piece of a transferred file would cost more than copying it.
  */
 export const SERVER_ENVIRONMENT: Readonly<Record<string, string>> = {
   MALLOC_ARENA_MAX: '1',
-  MALLOC_TRIM_THRESHOLD_: '65536',
-  MALLOC_MMAP_THRESHOLD_: '32768',
+  MALLOC_TRIM_THRESHOLD_: '131072',
+  MALLOC_MMAP_THRESHOLD_: '4194304',
 }
 
 export const SANDBOX: readonly Requirement[] = ['dependencies', 'engine', 'image']

@@ -18,7 +18,7 @@ const root = dirname(import.meta.dirname)
 async function prepare(command: Command, args: readonly string[], mayInstall: boolean): Promise<NodeJS.ProcessEnv> {
   const config = readSetupConfig()
   // Node caches compiled code: later commands and their child processes load in half the time.
-  const env: NodeJS.ProcessEnv = { NODE_COMPILE_CACHE: join(root, '.cellblock', 'compile-cache'), ...config.environment, ...command.env }
+  const env: NodeJS.ProcessEnv = { NODE_COMPILE_CACHE: join(root, '.cellblock', 'compile-cache'), ...command.env, ...config.environment }
   for (const { need, title, prepare: run } of PREPARATIONS) {
     if (!command.needs.includes(need)) continue
     const additions = await step(title, command.isVerbose ?? false, async (progress) => {

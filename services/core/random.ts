@@ -1,4 +1,4 @@
-import { randomFillSync } from 'node:crypto'
+import { randomBytes, randomFillSync } from 'node:crypto'
 
 const pool = Buffer.alloc(4_096)
 let used = pool.length
@@ -8,6 +8,7 @@ let used = pool.length
  * that live longer come from `randomBytes`, so that no copy of them stays in the pool.
  */
 export function pooledRandom(bytes: number): Buffer {
+  if (bytes > pool.length) return randomBytes(bytes)
   if (used + bytes > pool.length) {
     randomFillSync(pool)
     used = 0
