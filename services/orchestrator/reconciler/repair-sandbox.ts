@@ -111,18 +111,23 @@ async function loseClaim(deps: PlaceDeps, sandbox: Sandbox): Promise<void> {
 }
 
 /**
- * Stops what runs without a row, after a crash between the driver and the table. The row is always written before the start. Returns how many it stopped, and the
- * number of rows.
+ * Stops what runs without a row, after a crash between the driver and the table, and what runs although its row is `gone`: the row of a failed start is kept,
+ * and the call that stops its sandbox can fail too. The row is always written before the start. Returns how many it stopped, and the number of rows.
  */
 export async function stopOrphans(deps: PlaceDeps): Promise<{ readonly stopped: number; readonly rows: number }> {
   const rows = await deps.table.sandboxes.all()
-  const known = new Set(rows.map(({ id }) => id))
-  const platformIds = new Set(rows.flatMap(({ platformId }) => platformId ?? []))
+  const wanted = rows.filter(isWanted)
+  const known = new Set(wanted.map(({ id }) => id))
+  const platformIds = new Set(wanted.flatMap(({ platformId }) => platformId ?? []))
   let stopped = 0
   for await (const sandboxId of deps.driver.list(platformIds)) {
-    if (known.has(sandboxId) || (await deps.table.sandboxes.get(sandboxId)) !== null) continue
-    await deps.driver.stop(sandboxId)
+    if (known.has(sandboxId)) continue
+    const row = await deps.table.sandboxes.get(sandboxId)
+    if (row !== null && isWanted(row)) continue
+    await deps.driver.stop(sandboxId, row?.platformId)
     stopped += 1
   }
   return { stopped, rows: rows.length }
 }
+
+const isWanted = ({ state }: Sandbox): boolean => state !== 'gone'

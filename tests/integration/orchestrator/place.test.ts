@@ -107,6 +107,18 @@ describe('the warm pool', () => {
 })
 
 describe('the reconciler', () => {
+  it('stops the sandbox of a failed start that still runs, and keeps its row', async () => {
+    const failed = await row()
+    await startSandbox(deps, failed)
+    const now = deps.clock.now()
+    const change = { state: 'gone', failedStart: { from: now, to: now }, dueAt: now + 600_000 } as const
+    expect(await deps.table.sandboxes.move(failed.id, ['ready'], change)).not.toBeNull()
+    expect(await running()).toContain(failed.id)
+    expect(await reconcile(deps)).toMatchObject({ failed: 0, orphans: 1 })
+    expect(await running()).not.toContain(failed.id)
+    expect(await deps.table.sandboxes.get(failed.id)).toMatchObject({ state: 'gone' })
+  })
+
   it('removes dead sandboxes, sandboxes without a container and sandboxes without a row', async () => {
     const dead = await row()
     await startSandbox(deps, dead)
