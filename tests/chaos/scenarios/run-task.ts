@@ -123,10 +123,16 @@ export const runTask: Scenario = {
       const failures = (await waitUntilEnded(harness, jobs, TIMEOUT_MS)).map((job) => `${job.execution} is stuck`)
       await observeAll(harness, jobs)
       for (const { tenant, container } of jobs) await harness.reliablePorts.table.containers.markDeleted(tenant, container, Date.now())
-      const running = () => [...ecs.tasks.values()].filter((task) => task.desiredStatus === 'RUNNING').length
+      const tasks = () => [...ecs.tasks.values()].filter((task) => task.desiredStatus === 'RUNNING')
+      const running = () => tasks().length
       for (const until = Date.now() + (failFast ? FAIL_FAST_TIMEOUT_MS : STOPPED_TIMEOUT_MS); running() > 0 && Date.now() < until;)
         await delay(POLL_MS)
-      if (running() > 0) failures.push(`${running()} tasks still run`)
+      for (const { startedBy } of tasks()) {
+        const sandbox = await harness.reliablePorts.table.sandboxes.get(String(startedBy))
+        failures.push(
+          `the task of ${startedBy} still runs; its row: ${JSON.stringify(sandbox, ['state', 'createdAt', 'launchedAt', 'claimedAt', 'dueAt'])}`,
+        )
+      }
 
       const attempts = [...ecs.tasks.values()].map((task) => task.startedBy)
       if (new Set(attempts).size < attempts.length) failures.push('a sandbox has two tasks')
