@@ -113,8 +113,7 @@ async function isDead(owner: string): Promise<boolean> {
   try {
     const lock = lockFile(path)
     if (lock === null) return false
-    await rm(path, { force: true })
-    lock.release()
+    await rm(path, { force: true }).finally(() => lock.release())
     return true
   } catch {
     return false

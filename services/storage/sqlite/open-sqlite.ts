@@ -23,10 +23,10 @@ const EXPIRE_BATCH = 500
 const LOCK_TIMEOUT_MS = 2_000
 
 /**
- * Opens or creates the database file and locks it: no other connection can read or write it until this one is closed. With `isDurable`, an acknowledged write survives a power failure: SQLite runs with
- * `synchronous=NORMAL`, which does not sync at a commit, and GroupCommit syncs the log with `fdatasync` on a thread of libuv before a
- * call resolves. `synchronous=FULL` gives the same guarantee, but blocks the event loop. Otherwise there is no log, and a killed process can
- * leave a damaged file.
+ * Opens or creates the database file and locks it: no other connection can read or write it until this one is closed. With `isDurable`, an
+ * acknowledged write survives a power failure: SQLite runs with `synchronous=NORMAL`, which does not sync at a commit, and GroupCommit syncs the
+ * log with `fdatasync` on a thread of libuv before a call resolves. `synchronous=FULL` gives the same guarantee, but blocks the event loop.
+ * Otherwise there is no log, and a killed process can leave a damaged file.
  */
 export async function openSqlite(path: string, { isDurable }: { readonly isDurable: boolean }): Promise<SqliteStore> {
   const database = openDatabase(path, isDurable)
