@@ -1,5 +1,5 @@
 import type { Code } from 'aws-cdk-lib/aws-lambda'
-import type { BuiltInImage } from '../services/core/containers/images.ts'
+import type { BuiltInImage } from '../services/model/containers/images.ts'
 import type { FunctionId } from './function-name.ts'
 
 /** Tag of each image in the repository, by the name of the image. */

@@ -2,7 +2,7 @@ import { DefaultStackSynthesizer, type IStackSynthesizer, type Stack, Stage, typ
 import { type IManagedPolicy, ManagedPolicy, PermissionsBoundary } from 'aws-cdk-lib/aws-iam'
 import type { IKey } from 'aws-cdk-lib/aws-kms'
 import { Construct } from 'constructs'
-import type { BuiltInImage } from '../services/core/containers/images.ts'
+import type { BuiltInImage } from '../services/model/containers/images.ts'
 import type { DeploymentAssets, SandboxImages } from './assets.ts'
 import { readConfig, type Config } from './config.ts'
 import type { SandboxNetwork } from './constructs/isolated-vpc.ts'

@@ -1,8 +1,8 @@
 import { z } from 'zod'
-import { BUILT_IN_IMAGES } from '../services/core/containers/images.ts'
-import { MEMORY_TIERS } from '../services/core/limits.ts'
-import { LOG_LEVELS } from '../services/core/ports/telemetry.ts'
-import { poolSizeFor } from '../services/core/sandboxes/pool-size.ts'
+import { BUILT_IN_IMAGES } from '../services/model/containers/images.ts'
+import { MEMORY_TIERS } from '../services/model/limits.ts'
+import { LOG_LEVELS } from '../services/ports/telemetry.ts'
+import { poolSizeFor } from '../services/model/sandboxes/pool-size.ts'
 
 const integer = (min: number, max: number, unit: string) =>
   z

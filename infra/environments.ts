@@ -1,20 +1,20 @@
-import type { ApiEnv } from '../services/api/config.ts'
-import type { OriginEnv } from '../services/api/origin/config.ts'
-import type { ChatEnv } from '../services/chat/config.ts'
-import type { QueueName } from '../services/core/messages.ts'
-import type { PlaceEnv, RunEnv } from '../services/orchestrator/config.ts'
-import type { FargateEnv } from '../services/orchestrator/drivers/fargate/config.ts'
+import type { ApiEnv } from '../services/http/config.ts'
+import type { OriginEnv } from '../services/http/origin/config.ts'
+import type { ChatEnv } from '../services/entries/aws/chat/config.ts'
+import type { QueueName } from '../services/model/messages.ts'
+import type { PlaceEnv, RunEnv } from '../services/entries/config.ts'
+import type { FargateEnv } from '../services/adapters/drivers/fargate/config.ts'
 import type { Config } from './config.ts'
 import { TOOLS_IN_BUNDLE } from './function-name.ts'
 import type { Sandboxes } from './constructs/sandboxes.ts'
-import type { DataStack } from './stacks/data-stack.ts'
-import type { NetworkStack } from './stacks/network-stack.ts'
+import type { DataResources } from './data-resources.ts'
+import type { ISecurityGroup, ISubnet } from 'aws-cdk-lib/aws-ec2'
 
 /** Lambda sets the Region itself and refuses to have it set. */
 type Set<Env> = Omit<Env, 'AWS_REGION'>
 
 /** The names and addresses of the data, for every function. */
-export function storageEnvironment(config: Config, data: DataStack) {
+export function storageEnvironment(config: Config, data: DataResources) {
   const queueUrl = (name: QueueName) => data.queues[name].queue.queueUrl
   return {
     STAGE: config.stage,
@@ -77,7 +77,7 @@ export const apiEnvironment = (
     MODEL_NAMES: config.models.list.length === 0 ? 'demo' : config.models.list.map(({ name }) => name).join(','),
   }) satisfies Set<ApiEnv> & OriginEnv
 
-export const chatEnvironment = (config: Config, storage: StorageEnvironment, data: DataStack) =>
+export const chatEnvironment = (config: Config, storage: StorageEnvironment, data: DataResources) =>
   ({
     ...storage,
     MODELS_SECRET_ARN: data.modelsSecret.secretArn,
@@ -94,7 +94,14 @@ export const runEnvironment = (config: Config, storage: StorageEnvironment, imag
     AWS_ACCOUNT_ID_ENDPOINT_MODE: 'disabled',
   }) satisfies Set<RunEnv> & { AWS_ACCOUNT_ID_ENDPOINT_MODE: string }
 
-export const placeEnvironment = (config: Config, storage: StorageEnvironment, network: NetworkStack, sandboxes: Sandboxes) =>
+/** Where sandboxes get their addresses. */
+interface SandboxNetwork {
+  readonly sandboxSubnets: readonly ISubnet[]
+  readonly sandboxGroup: ISecurityGroup
+  toJsonString(value: unknown): string
+}
+
+export const placeEnvironment = (config: Config, storage: StorageEnvironment, network: SandboxNetwork, sandboxes: Sandboxes) =>
   ({
     ...storage,
     SANDBOX_DRIVER: 'fargate',

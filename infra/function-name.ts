@@ -1,15 +1,19 @@
+import type { IFunction } from 'aws-cdk-lib/aws-lambda'
+
 export const FUNCTIONS = ['api', 'chat', 'run', 'place', 'reconciler'] as const
 export type FunctionId = (typeof FUNCTIONS)[number]
+/** The functions by their names; tasks run the API behind private ingress. */
+export type ServiceFunctions = Readonly<Record<Exclude<FunctionId, 'api'>, IFunction>> & { readonly api?: IFunction }
 
 /** Folder of the operator's tools in the bundle of the chat worker. */
 export const TOOLS_IN_BUNDLE = 'tools'
 
 export const FUNCTION_ENTRIES: Readonly<Record<FunctionId, string>> = {
-  api: 'services/api/lambda.ts',
-  chat: 'services/chat/lambda.ts',
-  run: 'services/orchestrator/run/lambda.ts',
-  place: 'services/orchestrator/place/lambda.ts',
-  reconciler: 'services/orchestrator/reconciler/lambda.ts',
+  api: 'services/entries/aws/api/lambda.ts',
+  chat: 'services/entries/aws/chat/lambda.ts',
+  run: 'services/entries/aws/run/lambda.ts',
+  place: 'services/entries/aws/place/lambda.ts',
+  reconciler: 'services/entries/aws/reconcile/lambda.ts',
 }
 
 /**

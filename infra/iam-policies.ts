@@ -1,9 +1,9 @@
 import { consumeAccess, keyAccess, objectAccess, sendAccess, tableAccess, type IamAccess } from './iam-statements.ts'
-import type { DataStack } from './stacks/data-stack.ts'
+import type { DataResources } from './data-resources.ts'
 
 /** Handles requests: rows, files and the first message of a job. It reads no model key, connects to no sandbox and starts none. */
 export const apiAccess = (
-  data: DataStack,
+  data: DataResources,
   { originSecretArn, siteObjects }: { readonly originSecretArn: string; readonly siteObjects: readonly string[] },
 ): readonly IamAccess[] => [
   // A scan exports a tenant.
@@ -19,7 +19,7 @@ export const apiAccess = (
 ]
 
 /** Calls models and no sandbox. The only reader of the model keys. */
-export const chatAccess = (data: DataStack): readonly IamAccess[] => [
+export const chatAccess = (data: DataResources): readonly IamAccess[] => [
   consumeAccess([data.queues.turns.queue]),
   // It deletes the file of a message whose container was deleted meanwhile.
   tableAccess(data, ['GetItem', 'BatchGetItem', 'Query', 'PutItem', 'UpdateItem', 'DeleteItem', 'BatchWriteItem']),
@@ -37,7 +37,7 @@ export interface RunAccess {
 }
 
 /** Connects to sandboxes. It starts none and calls no model. */
-export function runAccess(data: DataStack): RunAccess {
+export function runAccess(data: DataResources): RunAccess {
   const table = tableAccess(data, ['GetItem', 'BatchGetItem', 'Query', 'PutItem', 'UpdateItem', 'DeleteItem'])
   const objects = objectAccess(data, ['GetObject', 'PutObject', 'DeleteObject', 'AbortMultipartUpload'])
   const send = sendAccess(data, ['turns', 'executions', 'placements'])
@@ -56,7 +56,7 @@ export interface ComputeAccess {
 }
 
 /** Starts, watches and stops sandboxes. It reads no object and no model key, and connects to no sandbox. */
-export const placeAccess = (data: DataStack, compute: ComputeAccess): readonly IamAccess[] => [
+export const placeAccess = (data: DataResources, compute: ComputeAccess): readonly IamAccess[] => [
   consumeAccess([data.queues.placements.queue]),
   tableAccess(data, ['GetItem', 'Query', 'PutItem', 'UpdateItem', 'DeleteItem']),
   sendAccess(data, ['executions', 'placements']),
@@ -66,7 +66,7 @@ export const placeAccess = (data: DataStack, compute: ComputeAccess): readonly I
 ]
 
 /** Repairs jobs, stops orphaned sandboxes, deletes expired objects and ends dead-lettered jobs. It starts no sandbox. */
-export const reconcilerAccess = (data: DataStack, compute: ComputeAccess): readonly IamAccess[] => [
+export const reconcilerAccess = (data: DataResources, compute: ComputeAccess): readonly IamAccess[] => [
   consumeAccess(Object.values(data.queues).map(({ deadLetterQueue }) => deadLetterQueue)),
   // A scan finds the rows of a deleted tenant.
   tableAccess(data, ['Scan', 'GetItem', 'BatchGetItem', 'Query', 'PutItem', 'UpdateItem', 'DeleteItem', 'BatchWriteItem']),

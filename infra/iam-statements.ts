@@ -1,8 +1,8 @@
 import { PolicyStatement } from 'aws-cdk-lib/aws-iam'
 import type { IQueue } from 'aws-cdk-lib/aws-sqs'
-import type { DataStack } from './stacks/data-stack.ts'
-import type { QueueName } from '../services/core/messages.ts'
-import { tableDefinition } from '../services/storage/dynamodb/table-definition.ts'
+import type { DataResources } from './data-resources.ts'
+import type { QueueName } from '../services/model/messages.ts'
+import { tableDefinition } from '../services/adapters/storage/dynamodb/table-definition.ts'
 
 /** One permission of a role. */
 export interface IamAccess {
@@ -16,7 +16,7 @@ export const toPolicyStatement = ({ actions, resources, conditions }: IamAccess)
 
 type TableVerb = 'Scan' | 'GetItem' | 'BatchGetItem' | 'Query' | 'PutItem' | 'UpdateItem' | 'DeleteItem' | 'BatchWriteItem'
 
-export const tableAccess = ({ table }: DataStack, verbs: readonly TableVerb[]): IamAccess => ({
+export const tableAccess = ({ table }: DataResources, verbs: readonly TableVerb[]): IamAccess => ({
   actions: verbs.map((verb) => `dynamodb:${verb}`),
   resources: [table.tableArn, ...tableDefinition.indexes.map(({ name }) => `${table.tableArn}/index/${name}`)],
 })
@@ -24,12 +24,12 @@ export const tableAccess = ({ table }: DataStack, verbs: readonly TableVerb[]): 
 type ObjectVerb = 'GetObject' | 'PutObject' | 'DeleteObject' | 'AbortMultipartUpload'
 
 /** ListBucket makes S3 answer 404 for a missing object; without it S3 answers 403. */
-export const objectAccess = ({ bucket }: DataStack, verbs: readonly ObjectVerb[]): readonly IamAccess[] => [
+export const objectAccess = ({ bucket }: DataResources, verbs: readonly ObjectVerb[]): readonly IamAccess[] => [
   { actions: ['s3:ListBucket'], resources: [bucket.bucketArn] },
   { actions: verbs.map((verb) => `s3:${verb}`), resources: [bucket.arnForObjects('tenants/*')] },
 ]
 
-export const sendAccess = ({ queues }: DataStack, names: readonly QueueName[]): IamAccess => ({
+export const sendAccess = ({ queues }: DataResources, names: readonly QueueName[]): IamAccess => ({
   actions: ['sqs:SendMessage'],
   resources: names.map((name) => queues[name].queue.queueArn),
 })
@@ -41,7 +41,7 @@ export const consumeAccess = (queues: readonly IQueue[]): IamAccess => ({
 })
 
 /** The role may use the key through these services only: it cannot decrypt with the key directly. */
-export const keyAccess = ({ key, region }: DataStack, services: readonly ('dynamodb' | 's3' | 'secretsmanager')[]): IamAccess => ({
+export const keyAccess = ({ key, region }: DataResources, services: readonly ('dynamodb' | 's3' | 'secretsmanager')[]): IamAccess => ({
   actions: ['Decrypt', 'DescribeKey', 'Encrypt', 'GenerateDataKey', 'GenerateDataKeyWithoutPlaintext', 'ReEncryptFrom', 'ReEncryptTo'].map(
     (verb) => `kms:${verb}`,
   ),

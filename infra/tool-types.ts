@@ -1,5 +1,5 @@
 import { join } from 'node:path'
-import { createTools, typesOf } from '../services/chat/tools/create-tools.ts'
+import { createTools, typesOf } from '../services/adapters/tools/create-tools.ts'
 import type { Config } from './config.ts'
 
 const PROJECT = join(import.meta.dirname, '..')

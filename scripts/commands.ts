@@ -54,7 +54,7 @@ export const SANDBOX: readonly Requirement[] = ['dependencies', 'engine', 'image
 export const COMMANDS = {
   start: {
     needs: [...SANDBOX, 'playground'],
-    entry: ['services/local/main.ts'],
+    entry: ['services/entries/local/main.ts'],
     nodeFlags: SERVER_NODE_FLAGS,
     env: SERVER_ENVIRONMENT,
     isVerbose: true,
@@ -89,7 +89,7 @@ export const COMMANDS = {
   'lint:prose': { needs: ['dependencies'], entry: ['scripts/prose/main.ts'] },
   'docs:build': { needs: ['dependencies'], entry: ['scripts/docs/build.ts'] },
   fmt: { needs: ['dependencies'], entry: ['node_modules/oxfmt/bin/oxfmt'] },
-  cli: { needs: ['dependencies'], entry: ['services/cli/main.ts'] },
+  cli: { needs: ['dependencies'], entry: ['scripts/cli/main.ts'] },
   // No prerequisites: it reports what is missing.
   doctor: { needs: [], entry: ['scripts/doctor/main.ts'] },
   cost: { needs: ['dependencies'], entry: ['scripts/operate/cost.ts'] },

@@ -3,7 +3,7 @@ import { deploy } from './aws/deploy.ts'
 import { readDeployment } from './aws/deployment.ts'
 import { pushImage } from './aws/push-image.ts'
 import { readOptions } from './read-options.ts'
-import { ensureSandboxImage } from './sandbox-image.ts'
+import { ensureSandboxImage } from './setup/sandbox-image.ts'
 import { exitOnSignals } from './setup/command.ts'
 import { SetupError } from './setup/progress.ts'
 

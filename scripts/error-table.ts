@@ -1,8 +1,8 @@
 // Writes docs/errors.md: what each error of the API means and what to do.
 import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { ERROR_HELP, isErrorCode } from '../services/core/error-help.ts'
-import { ERRORS } from '../services/core/errors.ts'
+import { ERROR_HELP, isErrorCode } from '../services/model/error-help.ts'
+import { ERRORS } from '../services/model/errors.ts'
 
 /** The whole page as Markdown. */
 export function errorPage(): string {

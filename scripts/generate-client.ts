@@ -1,7 +1,7 @@
 // Writes packages/client/src/api.ts, the types of every operation, from the OpenAPI document. `--check` only compares.
 import { readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { openApiDocument } from '../services/api/meta/openapi.ts'
+import { openApiDocument } from '../services/entries/api/openapi.ts'
 
 const TARGET = join(import.meta.dirname, '../packages/client/src/api.ts')
 type Json = Readonly<Record<string, unknown>>

@@ -2,7 +2,7 @@
 // or with the tags of other builds `node scripts/library-costs.ts FULL STANDARD`.
 import { readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { ensureSandboxImage } from './sandbox-image.ts'
+import { ensureSandboxImage } from './setup/sandbox-image.ts'
 import { explainFailure, runCommand } from './setup/command.ts'
 
 const ROOT = join(import.meta.dirname, '..')

@@ -3,7 +3,7 @@
 import { writeFile } from 'node:fs/promises'
 import { sbomOf } from './image-sbom.ts'
 import { readOptions, refuseOption } from './read-options.ts'
-import { ensureSandboxImage } from './sandbox-image.ts'
+import { ensureSandboxImage } from './setup/sandbox-image.ts'
 import { runCommand } from './setup/command.ts'
 import { IMAGE_VARIANTS, type ImageVariant } from '../infra/build/image-inputs.ts'
 import { resolveOwnPackages } from './setup/own-packages.ts'

@@ -18,7 +18,6 @@ export const ACCOUNT_INPUTS: readonly string[] = [
   'tests/e2e/executions.ts',
   'tests/infra/property.ts',
   'tests/infra/synthesise.ts',
-  'tests/security/harness/prelude.ts',
   'tests/security/corpus',
   'tests/setup',
   'tests/support/link-mutations.ts',

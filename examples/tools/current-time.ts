@@ -1,5 +1,5 @@
 // A tool in one file. Start the server with CELLBLOCK_TOOLS=examples/tools, and name the tool in a request: "tools": [{"type": "current_time"}].
-import type { Tool } from '../../services/core/ports/tool.ts'
+import type { Tool } from '../../services/ports/tool.ts'
 
 export const tool: Tool = {
   type: 'current_time',

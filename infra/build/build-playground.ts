@@ -3,7 +3,7 @@ import { cp, mkdir, readFile, writeFile } from 'node:fs/promises'
 import { basename, join } from 'node:path'
 
 const ROOT = join(import.meta.dirname, '..', '..')
-const SOURCE = join(ROOT, 'services', 'playground')
+const SOURCE = join(ROOT, 'packages', 'playground')
 
 /** Documents for untrusted content: each loads one script and has a separate origin. */
 const FRAMES = ['frame-html', 'frame-plotly', 'frame-vega', 'frame-terminal'] as const

@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { contentHash, exists, listFiles } from './content-hash.ts'
 
 const ROOT = join(import.meta.dirname, '..', '..')
-const INPUTS = ['services/playground', 'infra/build/build-playground.ts', 'examples/quickstart/sales.csv', 'package-lock.json']
+const INPUTS = ['packages/playground', 'infra/build/build-playground.ts', 'examples/quickstart/sales.csv', 'package-lock.json']
 
 /** The folder of the web page for the present sources. Builds it when they changed: about a second. */
 export async function ensurePlayground(progress: (line: string) => void): Promise<string> {

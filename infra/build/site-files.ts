@@ -1,7 +1,7 @@
 import { cp, mkdir, readdir, rm } from 'node:fs/promises'
 import { dirname, join, relative } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { PAGE_PREFIX } from '../../services/api/origin/config.ts'
+import { PAGE_PREFIX } from '../../services/http/origin/config.ts'
 import { ensurePlayground } from './ensure-playground.ts'
 
 /** The page's first file. */

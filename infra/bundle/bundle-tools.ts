@@ -1,6 +1,6 @@
 import { build } from 'esbuild'
 import { join } from 'node:path'
-import { toolFiles } from '../../services/chat/tools/load-tools.ts'
+import { toolFiles } from '../../services/adapters/tools/load-tools.ts'
 import { TOOLS_IN_BUNDLE } from '../function-name.ts'
 import { BUNDLE_OPTIONS, PROJECT } from './bundle-function.ts'
 

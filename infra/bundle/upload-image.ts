@@ -3,7 +3,7 @@ import { cpSync, mkdirSync, mkdtempSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { PROJECT } from './bundle-function.ts'
 
-const ENTRY = 'services/api/upload-server.ts'
+const ENTRY = 'services/entries/aws/api/upload-server.ts'
 const DOCKERFILE = join(PROJECT, 'infra', 'upload-image', 'Dockerfile')
 const CACHE = join(PROJECT, '.cellblock')
 

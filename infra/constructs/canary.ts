@@ -4,7 +4,7 @@ import { LambdaApplication, LambdaDeploymentConfig, LambdaDeploymentGroup, type 
 import { ManagedPolicy, Role, ServicePrincipal } from 'aws-cdk-lib/aws-iam'
 import type { Alias } from 'aws-cdk-lib/aws-lambda'
 import { Construct } from 'constructs'
-import type { MetricName } from '../../services/core/metrics.ts'
+import type { MetricName } from '../../services/model/metrics.ts'
 import type { Config } from '../config.ts'
 import type { MetricsOf } from './metrics.ts'
 

@@ -1,4 +1,4 @@
-import { LAMBDA_REQUEST_BYTES } from '../../services/api/origin/config.ts'
+import { LAMBDA_REQUEST_BYTES } from '../../services/http/origin/config.ts'
 
 const ADVICE =
   'Send a file in parts of at most 4 MB with POST /v1/uploads, or to the URL of POST /v1/containers/{id}/files/upload_url, which takes 512 MB.'

@@ -1,7 +1,7 @@
 import { Duration, Stack } from 'aws-cdk-lib'
 import { Queue, QueueEncryption, RedrivePermission } from 'aws-cdk-lib/aws-sqs'
 import { Construct } from 'constructs'
-import type { QueueDefinition } from '../../services/storage/sqs/queue-definitions.ts'
+import type { QueueDefinition } from '../../services/adapters/storage/sqs/queue-definitions.ts'
 
 export interface JobQueueProps {
   readonly stage: string

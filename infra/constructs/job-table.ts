@@ -10,7 +10,11 @@ import {
 } from 'aws-cdk-lib/aws-dynamodb'
 import type { IKey } from 'aws-cdk-lib/aws-kms'
 import { Construct } from 'constructs'
-import { tableDefinition, type AttributeDefinition, type IndexDefinition } from '../../services/storage/dynamodb/table-definition.ts'
+import {
+  tableDefinition,
+  type AttributeDefinition,
+  type IndexDefinition,
+} from '../../services/adapters/storage/dynamodb/table-definition.ts'
 
 export interface JobTableProps {
   readonly key: IKey

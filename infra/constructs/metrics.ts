@@ -1,7 +1,7 @@
 import { Duration } from 'aws-cdk-lib'
 import { Metric, Stats, Unit } from 'aws-cdk-lib/aws-cloudwatch'
-import { definitionOf, type MetricName, type MetricUnit } from '../../services/core/metrics.ts'
-import { METRIC_NAMESPACE } from '../../services/storage/json-log.ts'
+import { definitionOf, type MetricName, type MetricUnit } from '../../services/model/metrics.ts'
+import { METRIC_NAMESPACE } from '../../services/adapters/storage/json-log.ts'
 
 /** A metric that the functions write: the five-minute p95 of durations, the sum of everything else. */
 export type MetricsOf = (

@@ -3,7 +3,7 @@ import { AnyPrincipal, Effect, PolicyStatement } from 'aws-cdk-lib/aws-iam'
 import type { IKey } from 'aws-cdk-lib/aws-kms'
 import { BlockPublicAccess, Bucket, BucketEncryption, HttpMethods, ObjectOwnership, type IBucket } from 'aws-cdk-lib/aws-s3'
 import { Construct } from 'constructs'
-import { LIMITS } from '../../services/core/limits.ts'
+import { LIMITS } from '../../services/model/limits.ts'
 
 export interface ObjectBucketProps {
   readonly key: IKey

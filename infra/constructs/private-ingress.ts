@@ -12,7 +12,7 @@ import {
 } from 'aws-cdk-lib/aws-elasticloadbalancingv2'
 import { CfnWebACLAssociation } from 'aws-cdk-lib/aws-wafv2'
 import { Construct } from 'constructs'
-import { HEALTH_PATH } from '../../services/api/origin/config.ts'
+import { HEALTH_PATH } from '../../services/http/origin/config.ts'
 import type { Config, PrivateIngressSettings } from '../config.ts'
 import { API_PORT, createApiTask, type ApiTaskProps } from './api-task.ts'
 

@@ -23,7 +23,7 @@ import type { FunctionUrl } from 'aws-cdk-lib/aws-lambda'
 import type { IBucket } from 'aws-cdk-lib/aws-s3'
 import type { ISecret } from 'aws-cdk-lib/aws-secretsmanager'
 import { Construct } from 'constructs'
-import { ORIGIN_SECRET_HEADER } from '../../services/api/origin/config.ts'
+import { ORIGIN_SECRET_HEADER } from '../../services/http/origin/config.ts'
 import type { Config } from '../config.ts'
 import { edgeFunctionCode } from './edge-function.ts'
 

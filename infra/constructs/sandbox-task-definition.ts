@@ -2,9 +2,9 @@ import { Stack } from 'aws-cdk-lib'
 import { CfnTaskDefinition } from 'aws-cdk-lib/aws-ecs'
 import type { IRole } from 'aws-cdk-lib/aws-iam'
 import { Construct } from 'constructs'
-import { TIERS, type MemoryTier } from '../../services/core/limits.ts'
-import { DEFAULT_LIMITS, RUN_BYTES, SKILLS_BYTES } from '../../services/orchestrator/drivers/docker/limits.ts'
-import { FARGATE_SIZES } from '../../services/orchestrator/drivers/fargate/sizes.ts'
+import { TIERS, type MemoryTier } from '../../services/model/limits.ts'
+import { DEFAULT_LIMITS, RUN_BYTES, SKILLS_BYTES } from '../../services/adapters/drivers/docker/limits.ts'
+import { FARGATE_SIZES } from '../../services/adapters/drivers/fargate/sizes.ts'
 import { SUPERVISOR_PORT } from './security-groups.ts'
 
 /** Name of the task's container; `RunTask` overrides its environment with the sandbox id and public key. */

@@ -3,7 +3,7 @@ import { GatewayVpcEndpointAwsService, IpAddresses, Peer, Port, SecurityGroup, S
 import { Cluster, FargateService, type ICluster } from 'aws-cdk-lib/aws-ecs'
 import { ApplicationLoadBalancer, ApplicationProtocol, type ApplicationTargetGroup } from 'aws-cdk-lib/aws-elasticloadbalancingv2'
 import { Construct } from 'constructs'
-import { HEALTH_PATH } from '../../services/api/origin/config.ts'
+import { HEALTH_PATH } from '../../services/http/origin/config.ts'
 import type { Config } from '../config.ts'
 import { API_PORT, createApiTask, type ApiTaskProps } from './api-task.ts'
 import { pinZones } from './pin-zones.ts'

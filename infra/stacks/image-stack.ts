@@ -1,6 +1,6 @@
 import { CfnOutput, RemovalPolicy, type StackProps } from 'aws-cdk-lib'
 import { Repository, RepositoryEncryption, TagMutability } from 'aws-cdk-lib/aws-ecr'
-import { BUILT_IN_IMAGES, type BuiltInImage } from '../../services/core/containers/images.ts'
+import { BUILT_IN_IMAGES, type BuiltInImage } from '../../services/model/containers/images.ts'
 import type { Construct } from 'constructs'
 import type { Config } from '../config.ts'
 import { RemoteBuilds, sandboxPlatform } from '../constructs/remote-builds.ts'

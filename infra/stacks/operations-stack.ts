@@ -1,7 +1,7 @@
 import { Duration, type StackProps } from 'aws-cdk-lib'
 import { Stats } from 'aws-cdk-lib/aws-cloudwatch'
 import type { Construct } from 'constructs'
-import { MEMORY_TIERS } from '../../services/core/limits.ts'
+import { MEMORY_TIERS } from '../../services/model/limits.ts'
 import type { Config } from '../config.ts'
 import { createAlarmTopic } from '../constructs/alarm-topic.ts'
 import { Alarms } from '../constructs/alarms.ts'

@@ -1,11 +1,11 @@
 import { CfnOutput, RemovalPolicy, type StackProps } from 'aws-cdk-lib'
 import type { Distribution } from 'aws-cdk-lib/aws-cloudfront'
-import { FunctionUrlAuthType, InvokeMode, type IFunction } from 'aws-cdk-lib/aws-lambda'
+import { FunctionUrlAuthType, InvokeMode } from 'aws-cdk-lib/aws-lambda'
 import type { ILogGroup } from 'aws-cdk-lib/aws-logs'
 import { Secret, type ISecret } from 'aws-cdk-lib/aws-secretsmanager'
 import type { Role } from 'aws-cdk-lib/aws-iam'
 import type { Construct } from 'constructs'
-import { PAGE_PREFIX, REFERENCE_KEY } from '../../services/api/origin/config.ts'
+import { PAGE_PREFIX, REFERENCE_KEY } from '../../services/http/origin/config.ts'
 import type { DeploymentAssets } from '../assets.ts'
 import type { IamAccess } from '../iam-statements.ts'
 import type { Config } from '../config.ts'
@@ -22,7 +22,7 @@ import { UploadService } from '../constructs/upload-service.ts'
 import { WorkerFunction, type WorkerFunctionProps } from '../constructs/worker-function.ts'
 import { WorkerRole } from '../constructs/worker-role.ts'
 import { apiEnvironment, chatEnvironment, placeEnvironment, runEnvironment, storageEnvironment } from '../environments.ts'
-import { functionName, type FunctionId } from '../function-name.ts'
+import { functionName, type FunctionId, type ServiceFunctions } from '../function-name.ts'
 import { apiAccess, chatAccess, placeAccess, reconcilerAccess } from '../iam-policies.ts'
 import type { DataStack } from './data-stack.ts'
 import type { NetworkStack } from './network-stack.ts'
@@ -46,9 +46,6 @@ export interface ServiceStackProps extends StackProps {
   /** Of private ingress. Undefined: the network that its settings name. */
   readonly ingressNetwork: IngressNetwork | undefined
 }
-
-/** The functions by their names; tasks run the API behind private ingress. */
-export type ServiceFunctions = Readonly<Record<Exclude<FunctionId, 'api'>, IFunction>> & { readonly api?: IFunction }
 
 interface WorkerParts {
   readonly data: DataStack

@@ -9,10 +9,10 @@ import {
   UpdateTimeToLiveCommand,
   waitUntilTableExists,
 } from '@aws-sdk/client-dynamodb'
-import { createStorageClients } from '../../services/storage/clients.ts'
-import { createDynamoTable } from '../../services/storage/dynamodb/dynamo-table.ts'
-import { tableDefinition } from '../../services/storage/dynamodb/table-definition.ts'
-import { createS3ObjectStore } from '../../services/storage/s3/s3-object-store.ts'
+import { createStorageClients } from '../../services/adapters/storage/clients.ts'
+import { createDynamoTable } from '../../services/adapters/storage/dynamodb/dynamo-table.ts'
+import { tableDefinition } from '../../services/adapters/storage/dynamodb/table-definition.ts'
+import { createS3ObjectStore } from '../../services/adapters/storage/s3/s3-object-store.ts'
 import { SetupError } from '../setup/progress.ts'
 import { findAccount, outputsOf } from './account.ts'
 import type { Deployment } from './deployment.ts'

@@ -4,6 +4,8 @@ export interface Layer {
   readonly name: string
   /** Globs from the project's root. */
   readonly files: readonly string[]
+  /** What the layer contains, in a few words. */
+  readonly contents: string
   /** Names of layers and globs of single files, besides the layer itself. */
   readonly mayImport: readonly string[] | 'everything'
   /** Folders in this one are parts of the layer that never import one another. */
@@ -12,72 +14,103 @@ export interface Layer {
   readonly packages?: readonly string[]
 }
 
-/** The table of docs/architecture.md. A file belongs to the first layer that names it. */
+/** The folders of `services` in the order of their imports. A file belongs to the first layer that names it. */
 export const LAYERS: readonly Layer[] = [
   {
-    name: 'core',
-    files: ['services/core/**'],
+    name: 'model',
+    files: ['services/model/**'],
+    contents: 'rows and pure rules of resources: containers, executions, responses, files, tenants; ids, errors, limits',
     mayImport: [],
     packages: ['node:async_hooks', 'node:crypto', 'node:timers/promises', 'ulid', 'zod'],
   },
-  { name: 'jobs', files: ['services/jobs/**'], mayImport: ['core'] },
+  { name: 'ports', files: ['services/ports/**'], contents: 'interfaces of storage, drivers, models and tools', mayImport: ['model'] },
   {
-    name: 'api entry',
-    files: ['services/api/{lambda,aws-app,upload-server}.ts'],
-    mayImport: ['api app', 'api', 'driver registry', 'orchestrator config', 'storage', 'core'],
+    name: 'jobs',
+    files: ['services/jobs/**'],
+    contents: 'the job engine: lease with heartbeat, fenced event log, rescheduling with back-off, dead letters, waiting for a row',
+    mayImport: ['model', 'ports'],
   },
   {
-    name: 'api app',
-    files: ['services/api/app.ts', 'services/api/wires/routes.ts', 'services/api/meta/{docs,openapi}.ts'],
-    mayImport: ['wires', 'api', 'core'],
-  },
-  { name: 'wires', files: ['services/api/wires/*/**'], partsIn: 'services/api/wires', mayImport: ['api', 'jobs', 'core'] },
-  { name: 'api', files: ['services/api/**'], mayImport: ['jobs', 'core'] },
-  {
-    name: 'chat entry',
-    files: ['services/chat/lambda.ts'],
-    mayImport: ['chat', 'driver registry', 'orchestrator config', 'storage', 'jobs', 'core'],
-  },
-  { name: 'chat', files: ['services/chat/**'], mayImport: ['jobs', 'core'] },
-  {
-    name: 'orchestrator entry',
-    files: ['services/orchestrator/*/lambda.ts'],
-    mayImport: ['orchestrator', 'orchestrator config', 'driver registry', 'drivers', 'storage', 'core'],
-  },
-  { name: 'driver registry', files: ['services/orchestrator/drivers/{registry,deployments}.ts'], mayImport: ['drivers'] },
-  { name: 'drivers', files: ['services/orchestrator/drivers/**'], partsIn: 'services/orchestrator/drivers', mayImport: ['core'] },
-  {
-    name: 'orchestrator config',
-    files: ['services/orchestrator/config.ts'],
-    mayImport: ['driver registry', 'services/orchestrator/drivers/driver-profile.ts', 'core'],
+    name: 'operations',
+    files: ['services/operations/**'],
+    contents: 'what the service can do, a folder per resource; shared by wires and workers',
+    mayImport: ['model', 'ports', 'jobs'],
   },
   {
-    name: 'orchestrator',
-    files: ['services/orchestrator/**'],
-    mayImport: ['orchestrator config', 'services/orchestrator/drivers/driver-profile.ts', 'jobs', 'core'],
+    name: 'http',
+    files: ['services/http/**'],
+    contents: 'routes as data, authentication, bodies, streams, the page; knows no wire',
+    mayImport: ['model', 'ports', 'jobs', 'operations'],
   },
-  { name: 'storage', files: ['services/storage/**'], mayImport: ['core'] },
   {
-    name: 'local',
-    files: ['services/local/**'],
-    mayImport: ['api app', 'wires', 'api', 'chat', 'orchestrator', 'driver registry', 'drivers', 'storage', 'jobs', 'core'],
+    name: 'wires',
+    files: ['services/wires/*/**'],
+    contents: 'routes, schemas and rendering of one wire; never imports another wire',
+    partsIn: 'services/wires',
+    mayImport: ['model', 'ports', 'jobs', 'operations', 'http'],
   },
-  { name: 'cli', files: ['services/cli/**'], mayImport: ['local', 'packages', 'storage', 'core'] },
-  { name: 'playground', files: ['services/playground/**'], mayImport: [] },
-  { name: 'construct', files: ['packages/cdk/**'], mayImport: ['infra'] },
-  { name: 'packages', files: ['packages/*/**'], partsIn: 'packages', mayImport: [] },
+  { name: 'list of wires', files: ['services/wires/*'], contents: 'the routes of all wires', mayImport: ['wires', 'http'] },
+  {
+    name: 'workers',
+    files: ['services/workers/**'],
+    contents: 'turn steps, run steps, placement, reconciler, webhook deliveries',
+    mayImport: ['model', 'ports', 'jobs', 'operations'],
+  },
+  {
+    name: 'registries',
+    files: ['services/adapters/drivers/{registry,deployments}.ts'],
+    contents: 'the drivers by their names; how a deployment creates its driver',
+    mayImport: ['drivers', 'model', 'ports'],
+  },
+  {
+    name: 'drivers',
+    files: ['services/adapters/drivers/**'],
+    contents: 'adapters of the port for sandboxes; never imports another driver',
+    partsIn: 'services/adapters/drivers',
+    mayImport: ['model', 'ports'],
+  },
+  {
+    name: 'adapters',
+    files: ['services/adapters/*/**'],
+    contents: 'adapters of the other ports: storage, link, supervisor client, models, tools; never imports another one',
+    partsIn: 'services/adapters',
+    mayImport: ['model', 'ports'],
+  },
+  {
+    name: 'entries',
+    files: ['services/entries/**'],
+    contents: 'the functions in AWS, the server for one machine: the only places that connect parts',
+    mayImport: ['model', 'ports', 'jobs', 'operations', 'http', 'wires', 'list of wires', 'workers', 'registries', 'drivers', 'adapters'],
+  },
+  {
+    name: 'construct',
+    files: ['packages/cdk/**'],
+    contents: 'the published construct, which contains that of the CDK app',
+    mayImport: ['infra'],
+  },
+  {
+    name: 'packages',
+    files: ['packages/*/**'],
+    contents: 'clients of the public API: library, command line, web page',
+    partsIn: 'packages',
+    mayImport: [],
+  },
   {
     name: 'infra',
     files: ['infra/**'],
+    contents: 'the CDK app; takes configuration schemas and definitions of the services',
     mayImport: [
-      'services/{api,api/origin,chat,orchestrator}/config.ts',
-      'services/storage/{dynamodb/table-definition,sqs/queue-definitions,json-log}.ts',
-      'services/chat/tools/{create,load}-tools.ts',
-      'services/orchestrator/drivers/{docker/limits,fargate/config,fargate/sizes}.ts',
-      'core',
+      'services/entries/{config,aws/chat/config}.ts',
+      'services/http/{config,origin/config}.ts',
+      'services/adapters/storage/{dynamodb/table-definition,sqs/queue-definitions,json-log}.ts',
+      'services/adapters/tools/{create,load}-tools.ts',
+      'services/adapters/drivers/{docker/limits,fargate/config,fargate/sizes}.ts',
+      'services/ports/telemetry.ts',
+      'model',
     ],
   },
-  { name: 'scripts', files: ['{scripts,tests,examples}/**'], mayImport: 'everything' },
+  { name: 'scripts', files: ['{scripts,examples}/**'], contents: 'project commands and examples', mayImport: 'everything' },
+  { name: 'tests', files: ['tests/**'], contents: 'every suite', mayImport: 'everything' },
 ]
 
 const layerOf = (file: string): Layer | undefined => LAYERS.find(({ files }) => files.some((glob) => matchesGlob(file, glob)))

@@ -1,4 +1,4 @@
-import { awsPrice, FARGATE_PRICES, type Price } from '../../services/orchestrator/drivers/fargate/prices.ts'
+import { awsPrice, FARGATE_PRICES, type Price } from '../../services/adapters/drivers/fargate/prices.ts'
 
 /** On-demand list prices without free tiers, of the day and Region in `drivers/fargate/prices.ts`. The cost model reads no other table. */
 export const PRICES = {

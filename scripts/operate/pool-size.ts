@@ -1,9 +1,9 @@
 // `npm run pool-size`: how many warm sandboxes serve a demand, and their cost, computed by the code that sizes the pool.
 import { readConfig } from '../../infra/config.ts'
 import { HOURS_A_MONTH, sandboxHour } from './cost/sandbox-cost.ts'
-import { MEMORY_TIERS } from '../../services/core/limits.ts'
-import { poolSizeFor, type PoolDemand } from '../../services/core/sandboxes/pool-size.ts'
-import { PRICES_AS_OF, PRICES_REGION } from '../../services/orchestrator/drivers/fargate/prices.ts'
+import { MEMORY_TIERS } from '../../services/model/limits.ts'
+import { poolSizeFor, type PoolDemand } from '../../services/model/sandboxes/pool-size.ts'
+import { PRICES_AS_OF, PRICES_REGION } from '../../services/adapters/drivers/fargate/prices.ts'
 import { readCdkConfig } from './cdk-config.ts'
 import { numberOption, choiceOption, readFlags, runOperation, UsageError } from './flags.ts'
 

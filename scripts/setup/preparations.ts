@@ -1,6 +1,6 @@
 import { join } from 'node:path'
 import type { Command, Requirement } from '../commands.ts'
-import { ensureSandboxImage, findSandboxImage } from '../sandbox-image.ts'
+import { ensureSandboxImage, findSandboxImage } from './sandbox-image.ts'
 import { ensureChromium } from './chromium.ts'
 import type { SetupConfig } from './config.ts'
 import { ensureDependencies } from './dependencies.ts'

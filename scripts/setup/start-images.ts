@@ -1,5 +1,5 @@
 import { parseArgs } from 'node:util'
-import { ensureSandboxImage } from '../sandbox-image.ts'
+import { ensureSandboxImage } from './sandbox-image.ts'
 import type { SetupConfig } from './config.ts'
 import { IMAGE_VARIANTS, type ImageVariant } from '../../infra/build/image-inputs.ts'
 import { SetupError, type Progress } from './progress.ts'

@@ -1,5 +1,5 @@
-import type { EventBatch, EventPayload } from '../core/events.ts'
-import type { ExecutionEventPayload } from '../core/executions/events/event-types.ts'
+import type { EventBatch, EventPayload } from '../model/events.ts'
+import type { ExecutionEventPayload } from '../model/executions/events/event-types.ts'
 
 /**
  * How long an event may wait for others: `now`: a reader waits for it. `soon`: other events usually follow. `paced`: a stream

@@ -1,8 +1,8 @@
 import { isDeepStrictEqual } from 'node:util'
-import { FIRST_LOGGED_SEQ, type EventBatch, type EventOwner, type EventPayload } from '../core/events.ts'
-import type { ExecutionEventPayload } from '../core/executions/events/event-types.ts'
-import type { Clock } from '../core/ports/clock.ts'
-import type { EventStore } from '../core/ports/event-store.ts'
+import { FIRST_LOGGED_SEQ, type EventBatch, type EventOwner, type EventPayload } from '../model/events.ts'
+import type { ExecutionEventPayload } from '../model/executions/events/event-types.ts'
+import type { Clock } from '../ports/clock.ts'
+import type { EventStore } from '../ports/event-store.ts'
 import type { Numbered } from './event-log-writer.ts'
 import { LeaseLostError } from './lease.ts'
 

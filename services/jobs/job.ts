@@ -1,5 +1,5 @@
-import type { LeasedRow } from '../core/lease.ts'
-import type { LeasedStore } from '../core/ports/leased-store.ts'
+import type { LeasedRow } from '../model/lease.ts'
+import type { LeasedStore } from '../ports/leased-store.ts'
 
 /** A row that is advanced in steps: an execution or a response. */
 export interface JobRow extends LeasedRow {

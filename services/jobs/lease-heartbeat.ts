@@ -1,4 +1,4 @@
-import type { Clock } from '../core/ports/clock.ts'
+import type { Clock } from '../ports/clock.ts'
 import { LEASE_MS, LeaseLostError } from './lease.ts'
 import type { JobRow } from './job.ts'
 import { watchRow } from './watch-row.ts'

@@ -1,8 +1,8 @@
-import { newId } from '../core/ids.ts'
-import { RECONCILE_AFTER_MS, type Lease } from '../core/lease.ts'
-import type { Clock } from '../core/ports/clock.ts'
-import type { LeasedStore, LeaseResult, Patch, Seen } from '../core/ports/leased-store.ts'
-import { joinTrace } from '../core/trace.ts'
+import { newId } from '../model/ids.ts'
+import { RECONCILE_AFTER_MS, type Lease } from '../model/lease.ts'
+import type { Clock } from '../ports/clock.ts'
+import type { LeasedStore, LeaseResult, Patch, Seen } from '../ports/leased-store.ts'
+import { joinTrace } from '../model/trace.ts'
 import type { JobRow } from './job.ts'
 
 /** A lease that is not renewed for this long may be acquired by another worker, milliseconds. */

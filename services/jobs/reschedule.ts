@@ -1,5 +1,5 @@
-import { RECONCILE_AFTER_MS } from '../core/lease.ts'
-import type { Patch } from '../core/ports/leased-store.ts'
+import { RECONCILE_AFTER_MS } from '../model/lease.ts'
+import type { Patch } from '../ports/leased-store.ts'
 import { backOffAfterFailure } from './back-off.ts'
 import { failAsDeadLetter } from './dead-letter.ts'
 import type { Job, JobRow } from './job.ts'

@@ -1,4 +1,4 @@
-import type { EndedRow, Subscription } from '../core/ports/signals.ts'
+import type { EndedRow, Subscription } from '../ports/signals.ts'
 
 /** A waiter reads the row again at least this often, so that a lost signal costs no more than this, milliseconds. */
 export const POLL_MS = 1_000

@@ -1,4 +1,4 @@
-import type { Subscription } from '../core/ports/signals.ts'
+import type { Subscription } from '../ports/signals.ts'
 import { POLL_MS } from './wait-for-row.ts'
 
 export interface RowWatch {

@@ -3,8 +3,8 @@ import { gunzipSync } from 'node:zlib'
 import { request, type IncomingMessage } from 'node:http'
 import { once } from 'node:events'
 import { afterAll, beforeAll, expect, it } from 'vitest'
-import { LIMITS } from '../../services/core/limits.ts'
-import { createLink } from '../../services/core/links/create-link.ts'
+import { LIMITS } from '../../services/model/limits.ts'
+import { createLink } from '../../services/operations/links/create-link.ts'
 import { startApi, type TestApi } from '../support/start-api.ts'
 
 let api: TestApi

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import type { TenantLimits } from '../../services/core/tenants/tenant-limits.ts'
+import type { TenantLimits } from '../../services/model/tenants/tenant-limits.ts'
 import { upload } from '../support/librechat.ts'
 import { startApi, type TestApi, type TestKey } from '../support/start-api.ts'
 

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { placeFile } from '../../services/core/files/place-file.ts'
+import { placeFile } from '../../services/operations/files/place-file.ts'
 import { exec, upload, type UploadedFile } from '../support/librechat.ts'
 import { startApi, type TestApi } from '../support/start-api.ts'
 

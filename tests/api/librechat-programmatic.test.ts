@@ -1,8 +1,8 @@
 import { gunzipSync } from 'node:zlib'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { ImageCatalogue } from '../../services/core/containers/images.ts'
-import { apiKeyRow, newApiKey } from '../../services/core/tenants/api-keys.ts'
-import type { Execution } from '../../services/core/executions/execution.ts'
+import { ImageCatalogue } from '../../services/model/containers/images.ts'
+import { apiKeyRow, newApiKey } from '../../services/model/tenants/api-keys.ts'
+import type { Execution } from '../../services/model/executions/execution.ts'
 import { finishExecution } from '../support/finish-execution.ts'
 import { startApi, type TestApi, type TestKey } from '../support/start-api.ts'
 

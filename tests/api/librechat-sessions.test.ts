@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, it } from 'vitest'
-import { openSession } from '../../services/api/wires/librechat/session.ts'
-import { createContainer } from '../../services/core/containers/create-container.ts'
+import { openSession } from '../../services/wires/librechat/session.ts'
+import { createContainer } from '../../services/operations/containers/create-container.ts'
 import { finishExecution, headOf } from '../support/finish-execution.ts'
 import { exec } from '../support/librechat.ts'
 import { startApi, type TestApi, type TestKey } from '../support/start-api.ts'

@@ -35,7 +35,6 @@ export interface Bench {
   run(context: BenchContext): Promise<BenchResult>
 }
 
-export const PRINT = 'print(1)'
 export const PLOT = `import numpy, pandas, matplotlib.pyplot as plt
 plt.figure()
 pandas.DataFrame({'y': numpy.random.default_rng(1).normal(size=200).cumsum()})['y'].plot()

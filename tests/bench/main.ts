@@ -1,7 +1,7 @@
 // `npm run bench` measures every figure and its reference in one run.
 import { mkdir, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { ensureSandboxImage } from '../../scripts/sandbox-image.ts'
+import { ensureSandboxImage } from '../../scripts/setup/sandbox-image.ts'
 import { writeHtmlReport } from '../../scripts/report/html-report.ts'
 import { Cleanups } from './cleanups.ts'
 import { benchHtml } from './html.ts'

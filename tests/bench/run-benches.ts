@@ -1,4 +1,5 @@
-import { PRINT, POOL_SIZE, type Bench, type BenchContext } from './bench.ts'
+import { PRINT } from './sides/print.ts'
+import { POOL_SIZE, type Bench, type BenchContext } from './bench.ts'
 import { RunProgress } from '../../scripts/progress/run-progress.ts'
 import type { Cleanups } from './cleanups.ts'
 import { TURN_SCRIPT } from './figures/turn.ts'

@@ -1,4 +1,4 @@
-import { hasEnded } from '../../services/core/executions/execution.ts'
+import { hasEnded } from '../../services/model/executions/execution.ts'
 import type { Entry, Job } from './history.ts'
 
 export const VIOLATIONS = [

@@ -1,7 +1,7 @@
-import type { Container } from '../../services/core/containers/container.ts'
-import type { ExecutionEvent } from '../../services/core/events.ts'
-import type { Execution } from '../../services/core/executions/execution.ts'
-import type { Sandbox } from '../../services/core/sandboxes/sandbox.ts'
+import type { Container } from '../../services/model/containers/container.ts'
+import type { ExecutionEvent } from '../../services/model/executions/execution-event.ts'
+import type { Execution } from '../../services/model/executions/execution.ts'
+import type { Sandbox } from '../../services/model/sandboxes/sandbox.ts'
 
 /** A job and its expected result, known before the job is accepted. */
 export interface Job {

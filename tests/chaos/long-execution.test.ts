@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { SUPERVISOR_PROTOCOL } from '../../services/core/sandboxes/sandbox.ts'
+import { SUPERVISOR_PROTOCOL } from '../../services/model/sandboxes/sandbox.ts'
 import { checkHistory } from './check-history.ts'
 import { createWorker } from './harness/worker.ts'
 import { startHarness, type Harness } from './harness/harness.ts'

@@ -5,12 +5,12 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { text } from 'node:stream/consumers'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { hashApiKey } from '../../services/core/tenants/api-keys.ts'
-import { lockDataDir } from '../../services/local/lock-data-dir.ts'
+import { hashApiKey } from '../../services/model/tenants/api-keys.ts'
+import { lockDataDir } from '../../services/entries/local/lock-data-dir.ts'
 import { executionRow } from '../support/rows.ts'
 import { startStorage } from '../support/start-storage.ts'
 
-const MAIN = join(import.meta.dirname, '../../services/cli/main.ts')
+const MAIN = join(import.meta.dirname, '../../scripts/cli/main.ts')
 const row = executionRow()
 let folder: string
 let dataDir: string

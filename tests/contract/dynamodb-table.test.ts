@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { tableDefinition } from '../../services/storage/dynamodb/table-definition.ts'
+import { tableDefinition } from '../../services/adapters/storage/dynamodb/table-definition.ts'
 import { executionRow } from '../support/rows.ts'
 import { startAwsStorage, type AwsStorage } from '../emulators/start-aws-storage.ts'
 import { tableContract } from './table.ts'
@@ -26,7 +26,7 @@ describe('DynamoDB beyond the port', () => {
   })
 
   it('rejects a check when the table is missing', async () => {
-    const { createDynamoTable } = await import('../../services/storage/dynamodb/dynamo-table.ts')
+    const { createDynamoTable } = await import('../../services/adapters/storage/dynamodb/dynamo-table.ts')
     const missingTable = createDynamoTable({ client: storage.clients.dynamodb, tableName: 'nowhere', objects: storage.objects })
     await expect(missingTable.check()).rejects.toThrow()
     await expect(storage.table.check()).resolves.toBeUndefined()

@@ -2,9 +2,9 @@ import { mkdtemp, readdir, readlink, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import type { ObjectStore } from '../../services/core/ports/object-store.ts'
-import { createFileObjectStore } from '../../services/storage/files/file-object-store.ts'
-import { openObjectFolder } from '../../services/storage/files/object-folder.ts'
+import type { ObjectStore } from '../../services/ports/object-store.ts'
+import { createFileObjectStore } from '../../services/adapters/storage/files/file-object-store.ts'
+import { openObjectFolder } from '../../services/adapters/storage/files/object-folder.ts'
 import { objectStoreContract } from './object-store.ts'
 
 let folder: string

@@ -2,8 +2,9 @@ import { setFlagsFromString } from 'node:v8'
 import { runInNewContext } from 'node:vm'
 import { createHash, randomBytes } from 'node:crypto'
 import { describe, expect, it } from 'vitest'
-import { newObjectKey, objectPrefix } from '../../services/core/object-keys.ts'
-import type { ByteStream, ObjectStore } from '../../services/core/ports/object-store.ts'
+import { newObjectKey, objectPrefix } from '../../services/model/object-keys.ts'
+import type { ByteStream } from '../../services/model/byte-stream.ts'
+import type { ObjectStore } from '../../services/ports/object-store.ts'
 
 setFlagsFromString('--expose-gc')
 const collectGarbage = runInNewContext('gc') as () => void

@@ -1,7 +1,7 @@
 import { afterEach, describe, expect, it } from 'vitest'
-import { MAX_RECEIVES, type ExecutionMessage, type ExecutionStepMessage } from '../../services/core/messages.ts'
-import type { ConsumeOptions, Queue, QueueConsumer } from '../../services/core/ports/queue.ts'
-import { currentTrace, inTrace } from '../../services/core/trace.ts'
+import { MAX_RECEIVES, type ExecutionMessage, type ExecutionStepMessage } from '../../services/model/messages.ts'
+import type { ConsumeOptions, Queue, QueueConsumer } from '../../services/ports/queue.ts'
+import { currentTrace, inTrace } from '../../services/model/trace.ts'
 import { executionMessage } from './queue.ts'
 
 export interface ConsumedQueues {

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
-import { newId } from '../../services/core/ids.ts'
-import type { ExecutionStepMessage } from '../../services/core/messages.ts'
-import type { Queue } from '../../services/core/ports/queue.ts'
+import { newId } from '../../services/model/ids.ts'
+import type { ExecutionStepMessage } from '../../services/model/messages.ts'
+import type { Queue } from '../../services/ports/queue.ts'
 
 export const executionMessage = (): ExecutionStepMessage => ({
   v: 1,

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, it } from 'vitest'
-import { emptyResult } from '../../services/core/executions/empty-result.ts'
-import { recordUsage } from '../../services/core/usage/record-usage.ts'
-import { dayOf } from '../../services/core/usage/usage.ts'
+import { emptyResult } from '../../services/model/executions/empty-result.ts'
+import { recordUsage } from '../../services/operations/usage/record-usage.ts'
+import { dayOf } from '../../services/model/usage/usage.ts'
 import { executionRow, T0 } from '../support/rows.ts'
 import { startStorage, type Storage } from '../support/start-storage.ts'
 

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import type { ObjectStore } from '../../services/core/ports/object-store.ts'
-import { createLazyS3ObjectStore } from '../../services/storage/s3/lazy-s3-object-store.ts'
-import { createS3ObjectStore } from '../../services/storage/s3/s3-object-store.ts'
+import type { ObjectStore } from '../../services/ports/object-store.ts'
+import { createLazyS3ObjectStore } from '../../services/adapters/storage/s3/lazy-s3-object-store.ts'
+import { createS3ObjectStore } from '../../services/adapters/storage/s3/s3-object-store.ts'
 import { startAwsStorage, type AwsStorage } from '../emulators/start-aws-storage.ts'
 import { objectStoreContract } from './object-store.ts'
 

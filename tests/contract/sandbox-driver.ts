@@ -1,6 +1,6 @@
 import { afterAll, describe, expect, it } from 'vitest'
-import { newSandbox } from '../../services/core/sandboxes/new-sandbox.ts'
-import type { SandboxDriver, SandboxSpec } from '../../services/core/ports/sandbox-driver.ts'
+import { newSandbox } from '../../services/operations/sandboxes/new-sandbox.ts'
+import type { SandboxDriver, SandboxSpec } from '../../services/ports/sandbox-driver.ts'
 
 /** The argument of `start`, and the private key for requests to the sandbox. */
 export function newSpec(): SandboxSpec & { readonly privateKey: string } {

@@ -3,8 +3,8 @@ import { once } from 'node:events'
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
 import type { ListenOptions } from 'node:net'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { LinkError, type SandboxLink } from '../../services/core/ports/sandbox-link.ts'
-import type { SandboxAddress } from '../../services/core/sandboxes/sandbox.ts'
+import { LinkError, type SandboxLink } from '../../services/ports/sandbox-link.ts'
+import type { SandboxAddress } from '../../services/model/sandboxes/sandbox.ts'
 
 export interface LinkContractSetup {
   readonly link: SandboxLink

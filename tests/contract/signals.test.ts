@@ -1,6 +1,6 @@
 import { afterEach, describe, expect, it, vi } from 'vitest'
-import { createLocalSignals } from '../../services/storage/signals/local-signals.ts'
-import { createPollingSignals } from '../../services/storage/signals/polling-signals.ts'
+import { createLocalSignals } from '../../services/adapters/storage/signals/local-signals.ts'
+import { createPollingSignals } from '../../services/adapters/storage/signals/polling-signals.ts'
 import { executionRow } from '../support/rows.ts'
 import { signalsContract } from './signals.ts'
 

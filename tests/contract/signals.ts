@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import type { Signals } from '../../services/core/ports/signals.ts'
+import type { Signals } from '../../services/ports/signals.ts'
 
 /** Far below the requested wait of a minute and far above the delay of a busy machine, milliseconds. */
 const LIVELY_MS = 30_000

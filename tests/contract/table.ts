@@ -1,5 +1,5 @@
 import { describe } from 'vitest'
-import type { Table } from '../../services/core/ports/table.ts'
+import type { Table } from '../../services/ports/table.ts'
 import { conversationStoreContract } from './table/conversation-store.ts'
 import { containerStoreContract } from './table/container-store.ts'
 import { dueContract } from './table/due.ts'

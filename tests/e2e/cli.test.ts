@@ -6,7 +6,7 @@ import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { startServer, type LocalServerProcess } from '../support/local-server.ts'
 
-const MAIN = join(import.meta.dirname, '../../services/cli/main.ts')
+const MAIN = join(import.meta.dirname, '../../scripts/cli/main.ts')
 
 interface CliResult {
   readonly code: number | null

@@ -6,8 +6,8 @@ import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { promisify } from 'node:util'
 import { describe, expect, it } from 'vitest'
-import { stageOf } from '../../services/local/config.ts'
-import { isAlive } from '../../services/local/remove-orphaned-sandboxes.ts'
+import { stageOf } from '../../services/entries/local/config.ts'
+import { isAlive } from '../../services/entries/local/remove-orphaned-sandboxes.ts'
 import { startServer, type LocalServerProcess } from '../support/local-server.ts'
 
 const run = promisify(execFile)

@@ -5,7 +5,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { startServer, type LocalServerProcess } from '../support/local-server.ts'
 import type { NativeClient, WireExecution } from '../support/native-client.ts'
 
-const MAIN = join(import.meta.dirname, '../../services/cli/main.ts')
+const MAIN = join(import.meta.dirname, '../../scripts/cli/main.ts')
 const MiB = 1024 * 1024
 
 let server: LocalServerProcess

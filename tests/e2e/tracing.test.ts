@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { definitionOf, measure, METRIC_NAMES, type MetricName } from '../../services/core/metrics.ts'
-import type { WideEvent } from '../../services/core/ports/telemetry.ts'
+import { definitionOf, measure, METRIC_NAMES, type MetricName } from '../../services/model/metrics.ts'
+import type { WideEvent } from '../../services/model/wide-event.ts'
 import { startServer, type LocalServerProcess } from '../support/local-server.ts'
 
 type Line = Readonly<Record<string, string | number | boolean | null | undefined>>

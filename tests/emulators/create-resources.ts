@@ -8,9 +8,9 @@ import {
 } from '@aws-sdk/client-dynamodb'
 import { CreateBucketCommand, type S3Client } from '@aws-sdk/client-s3'
 import { CreateQueueCommand, GetQueueAttributesCommand, type SQSClient } from '@aws-sdk/client-sqs'
-import { QUEUES, type QueueName } from '../../services/core/messages.ts'
-import { tableDefinition, type IndexDefinition } from '../../services/storage/dynamodb/table-definition.ts'
-import { queueDefinitions } from '../../services/storage/sqs/queue-definitions.ts'
+import { QUEUES, type QueueName } from '../../services/model/messages.ts'
+import { tableDefinition, type IndexDefinition } from '../../services/adapters/storage/dynamodb/table-definition.ts'
+import { queueDefinitions } from '../../services/adapters/storage/sqs/queue-definitions.ts'
 
 export interface AwsResources {
   readonly tableName: string

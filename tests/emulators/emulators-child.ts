@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto'
-import { createStorageClients } from '../../services/storage/clients.ts'
+import { createStorageClients } from '../../services/adapters/storage/clients.ts'
 import { createResources } from './create-resources.ts'
 import { startEmulators } from './start-emulators.ts'
 

@@ -1,4 +1,4 @@
-import { hasEnded } from '../../services/core/executions/execution.ts'
+import { hasEnded } from '../../services/model/executions/execution.ts'
 import { finishExecution } from '../support/finish-execution.ts'
 import { fileOperationOutput } from './file-operations.ts'
 import type { TestApi } from '../support/start-api.ts'

@@ -1,4 +1,4 @@
-import type { ExecutionSource } from '../../services/core/executions/execution.ts'
+import type { ExecutionSource } from '../../services/model/executions/execution.ts'
 
 const ENTRY = { path: '/mnt/data/x', name: 'x', type: 'file', bytes: 1, modified_at: 1_700_000_000_000, mode: 420 } as const
 const ANSWERS: Readonly<Record<string, unknown>> = {

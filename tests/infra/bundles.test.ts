@@ -11,17 +11,17 @@ import { bundleFunction } from '../../infra/bundle/bundle-function.ts'
 import { bundleTools } from '../../infra/bundle/bundle-tools.ts'
 import { readConfig } from '../../infra/config.ts'
 import { toolTypesOf } from '../../infra/tool-types.ts'
-import { loadTools } from '../../services/chat/tools/load-tools.ts'
+import { loadTools } from '../../services/adapters/tools/load-tools.ts'
 import { manifest, zipOf } from '../support/skill-files.ts'
 import { context } from './synthesise.ts'
 
 const LIMIT_BYTES = 1_500_000
 const ENTRIES = [
-  'services/api/lambda.ts',
-  'services/chat/lambda.ts',
-  'services/orchestrator/run/lambda.ts',
-  'services/orchestrator/place/lambda.ts',
-  'services/orchestrator/reconciler/lambda.ts',
+  'services/entries/aws/api/lambda.ts',
+  'services/entries/aws/chat/lambda.ts',
+  'services/entries/aws/run/lambda.ts',
+  'services/entries/aws/place/lambda.ts',
+  'services/entries/aws/reconcile/lambda.ts',
 ]
 const DEVELOPMENT_ONLY = ['dockerode', 'dynalite', 'fauxqs', 'aws-cdk-lib', 'esbuild', 'vitest', '@scalar/api-reference']
 
@@ -87,7 +87,7 @@ it('calls a model from inside a bundle', async () => {
   }).listen(0, '127.0.0.1')
   await once(model, 'listening')
   const output = join(folder, 'model')
-  await bundleFunction('services/chat/models/openai-chat.ts', output)
+  await bundleFunction('services/adapters/models/openai-chat.ts', output)
   const { port } = model.address() as AddressInfo
   const ask = `
     const { createOpenAiChat } = await import(${JSON.stringify(join(output, 'index.mjs'))})

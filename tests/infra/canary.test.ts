@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { METRIC_NAMESPACE } from '../../services/storage/json-log.ts'
+import { METRIC_NAMESPACE } from '../../services/adapters/storage/json-log.ts'
 import { all, at, list, named, only, says } from './property.ts'
 import { synthesise, type Resource, type Templates } from './synthesise.ts'
 

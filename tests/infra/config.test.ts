@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { readConfig } from '../../infra/config.ts'
-import { poolSizeFor } from '../../services/core/sandboxes/pool-size.ts'
+import { poolSizeFor } from '../../services/model/sandboxes/pool-size.ts'
 import { context } from './synthesise.ts'
 
 const good = context.cellblock as Record<string, Record<string, unknown>>

@@ -1,8 +1,8 @@
 import { runInNewContext } from 'node:vm'
 import { describe, expect, it } from 'vitest'
 import { edgeFunctionCode } from '../../infra/constructs/edge-function.ts'
-import { ERRORS } from '../../services/core/errors.ts'
-import { LAMBDA_REQUEST_BYTES } from '../../services/api/origin/config.ts'
+import { ERRORS } from '../../services/model/errors.ts'
+import { LAMBDA_REQUEST_BYTES } from '../../services/http/origin/config.ts'
 
 interface EdgeRequest {
   readonly headers: Record<string, { value: string }>

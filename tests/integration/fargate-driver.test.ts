@@ -1,10 +1,10 @@
-import { singleImage } from '../../services/core/containers/images.ts'
+import { singleImage } from '../../services/model/containers/images.ts'
 import type { Task } from '@aws-sdk/client-ecs'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
-import type { SandboxDriver } from '../../services/core/ports/sandbox-driver.ts'
-import { createFargateDriver, type FargateDriverOptions } from '../../services/orchestrator/drivers/fargate/fargate-driver.ts'
+import type { SandboxDriver } from '../../services/ports/sandbox-driver.ts'
+import { createFargateDriver, type FargateDriverOptions } from '../../services/adapters/drivers/fargate/fargate-driver.ts'
 import { idsOf, newSpec, sandboxDriverContract } from '../contract/sandbox-driver.ts'
-import { startScriptedEcs, type ScriptedEcs } from './scripted-ecs.ts'
+import { startScriptedEcs, type ScriptedEcs } from '../support/scripted-ecs.ts'
 
 let ecs: ScriptedEcs
 const soon = (): AbortSignal => AbortSignal.timeout(10_000)

@@ -1,5 +1,5 @@
 import { beforeAll, expect, inject, it } from 'vitest'
-import { ensureSandboxImage } from '../../scripts/sandbox-image.ts'
+import { ensureSandboxImage } from '../../scripts/setup/sandbox-image.ts'
 import { inImage } from '../support/in-image.ts'
 
 const DRAW = `python3 -c 'import tkinter; window = tkinter.Tk(); window.update(); print(window.winfo_screenwidth())'`

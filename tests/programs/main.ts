@@ -1,7 +1,7 @@
 // `npm run test:programs -- --variant standard [--only TEXT] [--width N] [--shared N] [--json]`: runs realistic programs in the image and prints a pass table. With
 // `--shared 20` twenty programs use one container, one after another: much faster, and a program that does not pass there runs again in a new one.
 import { readOptions, refuseOption } from '../../scripts/read-options.ts'
-import { ensureSandboxImage } from '../../scripts/sandbox-image.ts'
+import { ensureSandboxImage } from '../../scripts/setup/sandbox-image.ts'
 import { IMAGE_VARIANTS } from '../../infra/build/image-inputs.ts'
 import { startServer } from '../support/local-server.ts'
 import { readPrograms, runsOn } from './parse-programs.ts'

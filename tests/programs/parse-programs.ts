@@ -1,6 +1,6 @@
 import { readdir, readFile } from 'node:fs/promises'
 import { basename, extname, join } from 'node:path'
-import { EXECUTION_LANGUAGES, type ExecutionLanguage } from '../../services/core/executions/language.ts'
+import { EXECUTION_LANGUAGES, type ExecutionLanguage } from '../../services/model/executions/language.ts'
 import { IMAGE_VARIANTS, type ImageVariant } from '../../infra/build/image-inputs.ts'
 
 const FOLDER = join(import.meta.dirname, 'sample-programs')

@@ -4,7 +4,7 @@
 // `-- --only programs --name exit` the programs and `-- --only mutants --name seccomp` the mutants whose names contain the text.
 import { exitOnSignals } from '../../scripts/setup/command.ts'
 import { readOptions, refuseOption } from '../../scripts/read-options.ts'
-import { ensureSandboxImage } from '../../scripts/sandbox-image.ts'
+import { ensureSandboxImage } from '../../scripts/setup/sandbox-image.ts'
 import { startServer } from '../support/local-server.ts'
 import { startHarness } from './harness/harness.ts'
 import { runPrograms } from './harness/run-programs.ts'

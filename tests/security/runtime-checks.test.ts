@@ -1,13 +1,13 @@
-import { singleImage } from '../../services/core/containers/images.ts'
+import { singleImage } from '../../services/model/containers/images.ts'
 import { mkdtemp, readFile, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import Docker from 'dockerode'
 import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest'
-import { newId } from '../../services/core/ids.ts'
-import { createDockerDriver } from '../../services/orchestrator/drivers/docker/docker-driver.ts'
-import { mountControlFolder, unmountControlFolder } from '../../services/orchestrator/drivers/docker/control-mount.ts'
-import { memoryLimitBytes, DEFAULT_LIMITS } from '../../services/orchestrator/drivers/docker/limits.ts'
+import { newId } from '../../services/model/ids.ts'
+import { createDockerDriver } from '../../services/adapters/drivers/docker/docker-driver.ts'
+import { mountControlFolder, unmountControlFolder } from '../../services/adapters/drivers/docker/control-mount.ts'
+import { memoryLimitBytes, DEFAULT_LIMITS } from '../../services/adapters/drivers/docker/limits.ts'
 
 const docker = new Docker()
 const sandboxId = newId('sandbox')

@@ -1,5 +1,5 @@
 import type { TestProject } from 'vitest/node'
-import { ensureSandboxImage } from '../../scripts/sandbox-image.ts'
+import { ensureSandboxImage } from '../../scripts/setup/sandbox-image.ts'
 import { labelContainers } from './test-label.ts'
 
 declare module 'vitest' {

@@ -1,4 +1,4 @@
-import type { TurnDeps } from '../../services/chat/deps.ts'
+import type { TurnDeps } from '../../services/workers/turn/deps.ts'
 
 type Ports = Pick<TurnDeps, 'table' | 'queue' | 'objects'>
 

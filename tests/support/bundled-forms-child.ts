@@ -3,10 +3,10 @@ import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { text } from 'node:stream/consumers'
-import { receiveMultipart } from '../../services/api/files/receive-multipart.ts'
-import { receiveSkill } from '../../services/api/skills/receive-skill.ts'
-import { createFileObjectStore } from '../../services/storage/files/file-object-store.ts'
-import { openObjectFolder } from '../../services/storage/files/object-folder.ts'
+import { receiveMultipart } from '../../services/http/receive-multipart.ts'
+import { receiveSkill } from '../../services/wires/openai/skills/receive-skill.ts'
+import { createFileObjectStore } from '../../services/adapters/storage/files/file-object-store.ts'
+import { openObjectFolder } from '../../services/adapters/storage/files/object-folder.ts'
 
 const post = (part: string, file: File): Request => {
   const form = new FormData()

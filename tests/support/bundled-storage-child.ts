@@ -1,8 +1,8 @@
 // Bundled like a function, then started with an address. Calls the storage there and prints its answers.
-import { createDynamoClient } from '../../services/storage/dynamodb/dynamo-client.ts'
-import { createDynamoItems } from '../../services/storage/dynamodb/dynamo-items.ts'
-import { absent } from '../../services/storage/rows/expression.ts'
-import { createLazyS3ObjectStore } from '../../services/storage/s3/lazy-s3-object-store.ts'
+import { createDynamoClient } from '../../services/adapters/storage/dynamodb/dynamo-client.ts'
+import { createDynamoItems } from '../../services/adapters/storage/dynamodb/dynamo-items.ts'
+import { absent } from '../../services/adapters/storage/rows/expression.ts'
+import { createLazyS3ObjectStore } from '../../services/adapters/storage/s3/lazy-s3-object-store.ts'
 
 const options = {
   region: 'eu-central-1',

@@ -1,6 +1,6 @@
 import { expect } from 'vitest'
-import type { ResponseEvent } from '../../services/core/events.ts'
-import type { ResponseRecord } from '../../services/core/responses/response.ts'
+import type { ResponseEvent } from '../../services/model/events.ts'
+import type { ResponseRecord } from '../../services/model/responses/response.ts'
 import { streamFaults } from './stream-faults.ts'
 
 /** Checks that the stream of an ended response is complete and matches its row. */

@@ -1,4 +1,4 @@
-import type { TurnDeps } from '../../services/chat/deps.ts'
+import type { TurnDeps } from '../../services/workers/turn/deps.ts'
 
 /** Thrown by every port of a crashed worker. */
 export class WorkerCrashedError extends Error {

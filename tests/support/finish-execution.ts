@@ -1,6 +1,7 @@
-import { topicOf, type ExecutionEvent } from '../../services/core/events.ts'
-import type { Execution, ExecutionResult } from '../../services/core/executions/execution.ts'
-import { newId } from '../../services/core/ids.ts'
+import { topicOf } from '../../services/model/events.ts'
+import type { ExecutionEvent } from '../../services/model/executions/execution-event.ts'
+import type { Execution, ExecutionResult } from '../../services/model/executions/execution.ts'
+import { newId } from '../../services/model/ids.ts'
 import { LEASE_MS } from '../../services/jobs/lease.ts'
 import type { TestApi } from './start-api.ts'
 

@@ -1,10 +1,10 @@
-import { topicOf, type ResponseEvent } from '../../services/core/events.ts'
-import { newId } from '../../services/core/ids.ts'
+import { topicOf, type ResponseEvent } from '../../services/model/events.ts'
+import { newId } from '../../services/model/ids.ts'
 import { LEASE_MS } from '../../services/jobs/lease.ts'
-import { terminalEventOf, type ResponseRecord as ResponseRow, type ResponseStatus } from '../../services/core/responses/response.ts'
-import { renderResponse } from '../../services/core/responses/render-response.ts'
+import { terminalEventOf, type ResponseRecord as ResponseRow, type ResponseStatus } from '../../services/model/responses/response.ts'
+import { renderResponse } from '../../services/model/responses/render-response.ts'
 import type { TestApi } from './start-api.ts'
-import type { ResponseItem } from '../../services/core/responses/items/item-types.ts'
+import type { ResponseItem } from '../../services/model/responses/items/item-types.ts'
 
 export const textItem = (text: string): ResponseItem => ({
   type: 'message',

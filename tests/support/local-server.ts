@@ -46,7 +46,7 @@ export async function startServer(
   // Do not save variables that no test reads again.
   const thrownAway = options.dataDir === undefined ? { CELLBLOCK_SAVE_SECONDS: '0' } : {}
   const flags = ['--disable-warning=ExperimentalWarning', '--import', END_WITH_PARENT]
-  const child = spawn(process.execPath, [...flags, join(root, 'services/local/main.ts'), ...storage.args], {
+  const child = spawn(process.execPath, [...flags, join(root, 'services/entries/local/main.ts'), ...storage.args], {
     cwd: root,
     env: {
       ...process.env,

@@ -1,5 +1,5 @@
-import { singleImage } from '../../services/core/containers/images.ts'
-import { DriverError, type SandboxDriver } from '../../services/core/ports/sandbox-driver.ts'
+import { singleImage } from '../../services/model/containers/images.ts'
+import { DriverError, type SandboxDriver } from '../../services/ports/sandbox-driver.ts'
 
 /** A platform without capacity, for suites that start no sandbox. */
 export const noSandboxes: SandboxDriver = {

@@ -4,7 +4,7 @@ import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
-import { stageOf } from '../../services/local/config.ts'
+import { stageOf } from '../../services/entries/local/config.ts'
 
 /** Where servers of one test keep their state. The same `dataDir` names the same state again. */
 export interface ServerStorage {

@@ -1,3 +1,3 @@
-import type { Telemetry } from '../../services/core/ports/telemetry.ts'
+import type { Telemetry } from '../../services/ports/telemetry.ts'
 
 export const silentTelemetry: Telemetry = { emit: () => undefined }

@@ -1,7 +1,7 @@
-import { openEmbeddedStorage } from '../../services/local/storage/open-embedded-storage.ts'
-import type { Storage } from './storage.ts'
+import { openEmbeddedStorage } from '../../services/entries/local/storage/open-embedded-storage.ts'
+import type { Storage } from '../emulators/storage.ts'
 
-export type { Storage } from './storage.ts'
+export type { Storage } from '../emulators/storage.ts'
 
 /** The embedded storage, as a server on one machine uses it; with CELLBLOCK_STORAGE=aws in the environment of the tests, the AWS adapters on emulators. */
 export async function startStorage(dataDir: string | null = null): Promise<Storage> {

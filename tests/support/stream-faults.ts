@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from 'node:util'
-import type { ResponseEvent } from '../../services/core/events.ts'
-import { TERMINAL_EVENTS, terminalEventOf, type ResponseRecord } from '../../services/core/responses/response.ts'
+import type { ResponseEvent } from '../../services/model/events.ts'
+import { TERMINAL_EVENTS, terminalEventOf, type ResponseRecord } from '../../services/model/responses/response.ts'
 
 type Wire = Readonly<Record<string, unknown>>
 

@@ -1,8 +1,8 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import { describe, expect, it } from 'vitest'
-import { isSpokenProtocol, SUPERVISOR_PROTOCOL } from '../../services/core/sandboxes/sandbox.ts'
-import { toEvent } from '../../services/orchestrator/supervisor-client/events.ts'
-import { parsePrivateKey, signatureHeader, stringToSign } from '../../services/orchestrator/supervisor-client/signature.ts'
+import { isSpokenProtocol, SUPERVISOR_PROTOCOL } from '../../services/model/sandboxes/sandbox.ts'
+import { toEvent } from '../../services/adapters/supervisor-client/events.ts'
+import { parsePrivateKey, signatureHeader, stringToSign } from '../../services/adapters/supervisor-client/signature.ts'
 
 const FOLDER = new URL('../../runtime-image/vectors/', import.meta.url)
 const load = (name: string): unknown => JSON.parse(readFileSync(new URL(name, FOLDER), 'utf8'))

@@ -2,7 +2,7 @@
 
 from .config import EXIT_REFUSED
 
-# Above the codes of signals (128 + 64). The position decides the code: append only. `services/core/sandboxes/isolation-checks.ts` has the same list.
+# Above the codes of signals (128 + 64). The position decides the code: append only. `services/model/sandboxes/isolation-checks.ts` has the same list.
 _FIRST_CODE = 193
 _CHECKS = (
     "unix_socket_opens",

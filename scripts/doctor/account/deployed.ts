@@ -4,7 +4,7 @@ import {
   type CloudFormationClient,
   type StackResourceSummary,
 } from '@aws-sdk/client-cloudformation'
-import { MEMORY_TIERS, type MemoryTier } from '../../../services/core/limits.ts'
+import { MEMORY_TIERS, type MemoryTier } from '../../../services/model/limits.ts'
 
 /** Deployed resources of a stage, as CloudFormation lists them. */
 export interface Deployed {

@@ -1,7 +1,7 @@
-import { prelude } from '../../../tests/security/harness/prelude.ts'
-import { names } from '../../../tests/security/corpus/names.ts'
-import { network } from '../../../tests/security/corpus/network.ts'
-import type { Program } from '../../../tests/security/corpus/program.ts'
+import { prelude } from '../../hostile-programs/prelude.ts'
+import { names } from '../../hostile-programs/names.ts'
+import { network } from '../../hostile-programs/network.ts'
+import type { Program } from '../../hostile-programs/program.ts'
 import { fail, ok, type Finding } from '../finding.ts'
 import { call, reasonOf, type DoctorContainer } from './service-calls.ts'
 

@@ -1,9 +1,9 @@
 import { setTimeout as delay } from 'node:timers/promises'
-import { newSandbox, SANDBOX_START_MS } from '../../../services/core/sandboxes/new-sandbox.ts'
-import { refusedCheck } from '../../../services/core/sandboxes/isolation-checks.ts'
-import type { MemoryTier } from '../../../services/core/limits.ts'
-import { newId } from '../../../services/core/ids.ts'
-import { DriverError, type SandboxDriver, type SandboxStatus } from '../../../services/core/ports/sandbox-driver.ts'
+import { newSandbox, SANDBOX_START_MS } from '../../../services/operations/sandboxes/new-sandbox.ts'
+import { refusedCheck } from '../../../services/model/sandboxes/isolation-checks.ts'
+import type { MemoryTier } from '../../../services/model/limits.ts'
+import { newId } from '../../../services/model/ids.ts'
+import { DriverError, type SandboxDriver, type SandboxStatus } from '../../../services/ports/sandbox-driver.ts'
 import { fail, ok, type Finding } from '../finding.ts'
 
 /** In the order of the probe's bits (`runtime-image/PROTOCOL.md`). */

@@ -1,7 +1,7 @@
 import { GetServiceQuotaCommand, type ServiceQuotasClient } from '@aws-sdk/client-service-quotas'
 import type { Config } from '../../../infra/config.ts'
-import type { MemoryTier } from '../../../services/core/limits.ts'
-import { FARGATE_SIZES } from '../../../services/orchestrator/drivers/fargate/sizes.ts'
+import type { MemoryTier } from '../../../services/model/limits.ts'
+import { FARGATE_SIZES } from '../../../services/adapters/drivers/fargate/sizes.ts'
 import type { CheckName } from '../check-names.ts'
 import { fail, ok, warn, type Finding } from '../finding.ts'
 

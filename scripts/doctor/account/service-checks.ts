@@ -1,4 +1,4 @@
-import type { Program } from '../../../tests/security/corpus/program.ts'
+import type { Program } from '../../hostile-programs/program.ts'
 import { fail, warn, type Finding } from '../finding.ts'
 import { checkPrograms } from './hostile-programs.ts'
 import { checkLongCall } from './long-call-check.ts'

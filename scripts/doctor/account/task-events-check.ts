@@ -1,5 +1,5 @@
 import { DescribeTasksCommand, type ECSClient } from '@aws-sdk/client-ecs'
-import type { SandboxStore } from '../../../services/core/ports/sandbox-store.ts'
+import type { SandboxStore } from '../../../services/ports/sandbox-store.ts'
 import { ok, warn, type Finding } from '../finding.ts'
 import { reasonOf } from './service-calls.ts'
 

@@ -1,8 +1,8 @@
 import type { Config } from '../../../infra/config.ts'
-import { MEMORY_TIERS, type MemoryTier } from '../../../services/core/limits.ts'
-import type { SandboxDriver } from '../../../services/core/ports/sandbox-driver.ts'
-import type { SandboxStore } from '../../../services/core/ports/sandbox-store.ts'
-import { SUPERVISOR_PROTOCOL, type Sandbox } from '../../../services/core/sandboxes/sandbox.ts'
+import { MEMORY_TIERS, type MemoryTier } from '../../../services/model/limits.ts'
+import type { SandboxDriver } from '../../../services/ports/sandbox-driver.ts'
+import type { SandboxStore } from '../../../services/ports/sandbox-store.ts'
+import { SUPERVISOR_PROTOCOL, type Sandbox } from '../../../services/model/sandboxes/sandbox.ts'
 import { fail, ok, warn, type Finding } from '../finding.ts'
 import { reasonOf } from './service-calls.ts'
 

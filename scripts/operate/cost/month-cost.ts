@@ -1,5 +1,5 @@
-import { METRIC_NAMES } from '../../../services/core/metrics.ts'
-import type { MemoryTier } from '../../../services/core/limits.ts'
+import { METRIC_NAMES } from '../../../services/model/metrics.ts'
+import type { MemoryTier } from '../../../services/model/limits.ts'
 import { PRICES } from '../aws-prices.ts'
 import { HOURS_A_MONTH, sandboxHour } from './sandbox-cost.ts'
 import { gb } from './turn-cost.ts'

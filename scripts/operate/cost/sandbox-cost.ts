@@ -1,4 +1,4 @@
-import { fargateCostPerHour } from '../../../services/orchestrator/drivers/fargate/profile.ts'
+import { fargateCostPerHour } from '../../../services/adapters/drivers/fargate/profile.ts'
 import type { Usage } from './usage.ts'
 
 export const HOURS_A_MONTH = 730

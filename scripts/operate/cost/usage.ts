@@ -1,4 +1,4 @@
-import type { MemoryTier } from '../../../services/core/limits.ts'
+import type { MemoryTier } from '../../../services/model/limits.ts'
 
 /** How the service is used. Seconds and counts are averages. */
 export interface Usage {

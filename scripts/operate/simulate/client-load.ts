@@ -1,8 +1,8 @@
-import { acceptExecution } from '../../../services/core/executions/accept-execution.ts'
-import type { Container } from '../../../services/core/containers/container.ts'
-import { createContainer } from '../../../services/core/containers/create-container.ts'
-import { newId } from '../../../services/core/ids.ts'
-import { LIMITS } from '../../../services/core/limits.ts'
+import { acceptExecution } from '../../../services/operations/executions/accept-execution.ts'
+import type { Container } from '../../../services/model/containers/container.ts'
+import { createContainer } from '../../../services/operations/containers/create-container.ts'
+import { newId } from '../../../services/model/ids.ts'
+import { LIMITS } from '../../../services/model/limits.ts'
 import type { Cell } from './cell.ts'
 import { TooManyRequestsError } from './simulated-lambda.ts'
 

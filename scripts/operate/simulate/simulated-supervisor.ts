@@ -1,5 +1,5 @@
-import { LinkError } from '../../../services/core/ports/sandbox-link.ts'
-import type { Supervisor, SupervisorEnvelope, SupervisorEvent } from '../../../services/core/ports/supervisor.ts'
+import { LinkError } from '../../../services/ports/sandbox-link.ts'
+import type { Supervisor, SupervisorEnvelope, SupervisorEvent } from '../../../services/ports/supervisor.ts'
 import type { VirtualTime } from './virtual-time.ts'
 
 /** From a running task until its supervisor has passed the self-test and its first kernel waits. */

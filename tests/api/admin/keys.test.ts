@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, it } from 'vitest'
-import { ROUTES } from '../../../services/api/wires/routes.ts'
-import { SCOPES } from '../../../services/core/tenants/tenant.ts'
+import { ROUTES } from '../../../services/wires/routes.ts'
+import { SCOPES } from '../../../services/model/tenants/tenant.ts'
 import { startApi, type TestApi, type TestKey } from '../../support/start-api.ts'
 
 let api: TestApi

@@ -5,13 +5,13 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { text } from 'node:stream/consumers'
 import { afterAll, beforeAll, expect, it } from 'vitest'
-import { chainProblem, type AuditBlock } from '../../../services/core/audit/audit.ts'
-import { dayOf } from '../../../services/core/usage/usage.ts'
-import { auditExport } from '../../../services/cli/audit.ts'
-import type { CliDeps } from '../../../services/cli/command.ts'
+import { chainProblem, type AuditBlock } from '../../../services/model/audit/audit.ts'
+import { dayOf } from '../../../services/model/usage/usage.ts'
+import { auditExport } from '../../../scripts/cli/audit.ts'
+import type { CliDeps } from '../../../scripts/cli/command.ts'
 import { startApi, type TestApi, type TestKey } from '../../support/start-api.ts'
 
-const MAIN = join(import.meta.dirname, '../../../services/cli/main.ts')
+const MAIN = join(import.meta.dirname, '../../../scripts/cli/main.ts')
 let api: TestApi
 let folder: string
 let key: TestKey

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, it } from 'vitest'
-import { apiKeyRow } from '../../../services/core/tenants/api-keys.ts'
+import { apiKeyRow } from '../../../services/model/tenants/api-keys.ts'
 import { startApi, type TestApi } from '../../support/start-api.ts'
 
 let api: TestApi

@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, expect, it } from 'vitest'
-import { newId } from '../../../services/core/ids.ts'
-import { createLink } from '../../../services/core/links/create-link.ts'
-import { sandboxIdOf } from '../../../services/api/wires/e2b/session.ts'
-import { ROUTES } from '../../../services/api/wires/routes.ts'
+import { newId } from '../../../services/model/ids.ts'
+import { createLink } from '../../../services/operations/links/create-link.ts'
+import { sandboxIdOf } from '../../../services/wires/e2b/session.ts'
+import { ROUTES } from '../../../services/wires/routes.ts'
 import { BODIES, MISSING, QUERIES } from '../../support/probe-requests.ts'
 import { startApi, type TestApi, type TestKey } from '../../support/start-api.ts'
 

@@ -2,7 +2,7 @@ import { request } from 'node:http'
 import { connect } from 'node:net'
 import { gzipSync } from 'node:zlib'
 import { afterAll, beforeAll, expect, it } from 'vitest'
-import { LIMITS } from '../../../services/core/limits.ts'
+import { LIMITS } from '../../../services/model/limits.ts'
 import { startApi, type TestApi } from '../../support/start-api.ts'
 
 let api: TestApi

@@ -1,9 +1,9 @@
 import { request } from 'node:http'
 import { connect } from 'node:net'
 import { afterAll, beforeAll, expect, it } from 'vitest'
-import { receiveMultipart } from '../../../services/api/files/receive-multipart.ts'
-import { LIMITS } from '../../../services/core/limits.ts'
-import { newObjectKey } from '../../../services/core/object-keys.ts'
+import { receiveMultipart } from '../../../services/http/receive-multipart.ts'
+import { LIMITS } from '../../../services/model/limits.ts'
+import { newObjectKey } from '../../../services/model/object-keys.ts'
 import { startApi, type TestApi } from '../../support/start-api.ts'
 
 let api: TestApi

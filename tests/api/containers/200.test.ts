@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { ImageCatalogue } from '../../../services/core/containers/images.ts'
+import { ImageCatalogue } from '../../../services/model/containers/images.ts'
 import { startApi, type TestApi } from '../../support/start-api.ts'
 
 let api: TestApi

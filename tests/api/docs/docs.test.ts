@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, it } from 'vitest'
-import { ROUTES } from '../../../services/api/wires/routes.ts'
+import { ROUTES } from '../../../services/wires/routes.ts'
 import { startApi, type TestApi } from '../../support/start-api.ts'
 
 interface Operation {

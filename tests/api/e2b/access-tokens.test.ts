@@ -3,7 +3,7 @@ import { createServer, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { exportJWK, generateKeyPair, SignJWT, type GenerateKeyPairResult } from 'jose'
 import { afterAll, afterEach, beforeAll, expect, it } from 'vitest'
-import { newId } from '../../../services/core/ids.ts'
+import { newId } from '../../../services/model/ids.ts'
 import { startApi, type TestApi } from '../../support/start-api.ts'
 
 const ISSUER = 'https://login.example'

@@ -1,9 +1,9 @@
 import { createHash } from 'node:crypto'
 import { request, type RequestOptions } from 'node:http'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { apiKeyRow } from '../../../services/core/tenants/api-keys.ts'
-import { SCOPES } from '../../../services/core/tenants/tenant.ts'
-import { ROUTES } from '../../../services/api/wires/routes.ts'
+import { apiKeyRow } from '../../../services/model/tenants/api-keys.ts'
+import { SCOPES } from '../../../services/model/tenants/tenant.ts'
+import { ROUTES } from '../../../services/wires/routes.ts'
 import { startApi, type TestApi, type TestKey } from '../../support/start-api.ts'
 
 let api: TestApi

@@ -1,6 +1,6 @@
 import { gzipSync } from 'node:zlib'
 import { afterAll, beforeAll, expect, it } from 'vitest'
-import { LIMITS } from '../../../services/core/limits.ts'
+import { LIMITS } from '../../../services/model/limits.ts'
 import { finishExecution } from '../../support/finish-execution.ts'
 import { startApi, type TestApi } from '../../support/start-api.ts'
 

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest'
-import type { ExecutionEvent } from '../../../services/core/events.ts'
+import type { ExecutionEvent } from '../../../services/model/executions/execution-event.ts'
 import { finishExecution } from '../../support/finish-execution.ts'
 import { collectSse, readSse } from '../../support/read-sse.ts'
 import { startApi, type TestApi } from '../../support/start-api.ts'

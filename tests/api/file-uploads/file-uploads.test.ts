@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { sweepUpload } from '../../../services/orchestrator/reconciler/sweep-expired.ts'
+import { sweepUpload } from '../../../services/workers/reconcile/sweep-expired.ts'
 import { startApi, type TestApi } from '../../support/start-api.ts'
 
 let api: TestApi

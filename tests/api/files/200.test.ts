@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, it } from 'vitest'
-import { sweepFile } from '../../../services/orchestrator/reconciler/sweep-expired.ts'
-import { systemClock } from '../../../services/core/ports/clock.ts'
-import { createLimitReader } from '../../../services/core/tenants/limit-reader.ts'
+import { sweepFile } from '../../../services/workers/reconcile/sweep-expired.ts'
+import { systemClock } from '../../../services/ports/clock.ts'
+import { createLimitReader } from '../../../services/operations/tenancy/limit-reader.ts'
 import { startApi, type TestApi } from '../../support/start-api.ts'
 
 let api: TestApi

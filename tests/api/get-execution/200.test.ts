@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, it } from 'vitest'
-import type { ExecutionEvent } from '../../../services/core/events.ts'
+import type { ExecutionEvent } from '../../../services/model/executions/execution-event.ts'
 import { emptyResult, finishExecution } from '../../support/finish-execution.ts'
 import { fileRow } from '../../support/rows.ts'
 import { startApi, type TestApi } from '../../support/start-api.ts'

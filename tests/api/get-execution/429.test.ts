@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, it } from 'vitest'
-import type { ObjectStore } from '../../../services/core/ports/object-store.ts'
+import type { ObjectStore } from '../../../services/ports/object-store.ts'
 import { emptyResult } from '../../support/finish-execution.ts'
 import { startApi, type TestApi } from '../../support/start-api.ts'
 

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, it } from 'vitest'
-import type { ExecutionResult } from '../../../services/core/executions/execution.ts'
-import { LIMITS } from '../../../services/core/limits.ts'
+import type { ExecutionResult } from '../../../services/model/executions/execution.ts'
+import { LIMITS } from '../../../services/model/limits.ts'
 import { emptyResult } from '../../support/finish-execution.ts'
 import { startApi, type TestApi } from '../../support/start-api.ts'
 

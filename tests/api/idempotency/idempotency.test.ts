@@ -2,7 +2,7 @@ import { createServer, request as httpRequest, type IncomingMessage } from 'node
 import type { AddressInfo } from 'node:net'
 import OpenAI from 'openai'
 import { afterAll, beforeAll, expect, it } from 'vitest'
-import { ROUTES } from '../../../services/api/wires/routes.ts'
+import { ROUTES } from '../../../services/wires/routes.ts'
 import { inlineSkill, zipOf } from '../../support/skill-files.ts'
 import { startApi, type TestApi } from '../../support/start-api.ts'
 

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { MEMORY_TIERS } from '../../../services/core/limits.ts'
-import type { TenantLimits } from '../../../services/core/tenants/tenant-limits.ts'
+import { MEMORY_TIERS } from '../../../services/model/limits.ts'
+import type { TenantLimits } from '../../../services/model/tenants/tenant-limits.ts'
 import { sandboxRow } from '../../support/rows.ts'
 import { startApi, type TestApi, type TestKey } from '../../support/start-api.ts'
 

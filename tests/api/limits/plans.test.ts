@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { finishExecution } from '../../support/finish-execution.ts'
-import { newId } from '../../../services/core/ids.ts'
-import type { TenantLimits } from '../../../services/core/tenants/tenant-limits.ts'
-import { dayOf, type UsageRecord } from '../../../services/core/usage/usage.ts'
+import { newId } from '../../../services/model/ids.ts'
+import type { TenantLimits } from '../../../services/model/tenants/tenant-limits.ts'
+import { dayOf, type UsageRecord } from '../../../services/model/usage/usage.ts'
 import { startApi, type TestApi, type TestKey } from '../../support/start-api.ts'
 
 let api: TestApi

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, it } from 'vitest'
-import { createLink } from '../../../services/core/links/create-link.ts'
+import { createLink } from '../../../services/operations/links/create-link.ts'
 import { startApi, type TestApi, type TestKey } from '../../support/start-api.ts'
 
 let api: TestApi

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { toFile } from 'openai'
-import { newId } from '../../../services/core/ids.ts'
-import { hashToken, createLink } from '../../../services/core/links/create-link.ts'
+import { newId } from '../../../services/model/ids.ts'
+import { hashToken, createLink } from '../../../services/operations/links/create-link.ts'
 import { startApi, type TestApi } from '../../support/start-api.ts'
 
 let api: TestApi

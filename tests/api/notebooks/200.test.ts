@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import type { CellResult } from '../../../services/core/executions/outputs.ts'
+import type { CellResult } from '../../../services/model/executions/outputs.ts'
 import { emptyResult, finishExecution } from '../../support/finish-execution.ts'
 import { executionRow, T0 } from '../../support/rows.ts'
 import { startApi, type TestApi } from '../../support/start-api.ts'

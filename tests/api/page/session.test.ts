@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { newSession, openSession, sealSession } from '../../../services/api/page/session-cookie.ts'
-import type { PagePorts } from '../../../services/api/page/ports.ts'
+import { newSession, openSession, sealSession } from '../../../services/http/page/session-cookie.ts'
+import type { PagePorts } from '../../../services/http/page-ports.ts'
 import { startApi, type TestApi } from '../../support/start-api.ts'
 
 const secret = randomBytes(32)

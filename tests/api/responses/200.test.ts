@@ -1,10 +1,10 @@
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import type { ResponseStreamEvent } from 'openai/resources/responses/responses'
-import { newId } from '../../../services/core/ids.ts'
+import { newId } from '../../../services/model/ids.ts'
 import { finishResponse, textItem } from '../../support/finish-response.ts'
 import { collectSse } from '../../support/read-sse.ts'
 import { startApi, type TestApi } from '../../support/start-api.ts'
-import type { ResponseItem } from '../../../services/core/responses/items/item-types.ts'
+import type { ResponseItem } from '../../../services/model/responses/items/item-types.ts'
 
 let api: TestApi
 beforeAll(async () => {

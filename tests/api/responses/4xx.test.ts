@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, it } from 'vitest'
-import { newId } from '../../../services/core/ids.ts'
-import { LIMITS_CACHE_MS } from '../../../services/core/tenants/limit-reader.ts'
+import { newId } from '../../../services/model/ids.ts'
+import { LIMITS_CACHE_MS } from '../../../services/operations/tenancy/limit-reader.ts'
 import { startApi, type TestApi } from '../../support/start-api.ts'
 
 let api: TestApi

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, it } from 'vitest'
-import { LIMITS } from '../../../services/core/limits.ts'
+import { LIMITS } from '../../../services/model/limits.ts'
 import { startApi, type TestApi } from '../../support/start-api.ts'
 
 let api: TestApi

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, it } from 'vitest'
-import { LIMITS } from '../../../services/core/limits.ts'
-import { NUMERIC_LIMITS } from '../../../services/core/tenants/tenant-limits.ts'
+import { LIMITS } from '../../../services/model/limits.ts'
+import { NUMERIC_LIMITS } from '../../../services/model/tenants/tenant-limits.ts'
 import { startApi, type TestApi } from '../../support/start-api.ts'
 
 let api: TestApi

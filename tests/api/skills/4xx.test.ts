@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { tenantObjects } from '../../../services/core/object-keys.ts'
-import { LIMITS } from '../../../services/core/limits.ts'
+import { tenantObjects } from '../../../services/model/object-keys.ts'
+import { LIMITS } from '../../../services/model/limits.ts'
 import { inlineSkill, manifest, zipOf } from '../../support/skill-files.ts'
 import { startApi, type TestApi, type TestKey } from '../../support/start-api.ts'
 

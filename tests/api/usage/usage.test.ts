@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, it } from 'vitest'
-import { newId } from '../../../services/core/ids.ts'
-import { dayOf, type UsageRecord } from '../../../services/core/usage/usage.ts'
+import { newId } from '../../../services/model/ids.ts'
+import { dayOf, type UsageRecord } from '../../../services/model/usage/usage.ts'
 import { startApi, type TestApi, type TestKey } from '../../support/start-api.ts'
 
 let api: TestApi

@@ -26,7 +26,7 @@ export function largeUploadSuite(fixture: () => DeploymentFixture): void {
     beforeAll(async () => {
       const { account } = fixture()
       folder = await mkdtemp(join(tmpdir(), 'cellblock-uploads-'))
-      await bundleFunction('services/api/upload-server.ts', folder)
+      await bundleFunction('services/entries/aws/api/upload-server.ts', folder)
       const port = await freePort()
       const environment = await account.functionVariables('api')
       // As the task definition of the upload service: the variables of the API's function and a port.

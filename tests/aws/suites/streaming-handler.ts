@@ -29,7 +29,7 @@ export function streamingHandlerSuite(fixture: () => DeploymentFixture): void {
     beforeAll(async () => {
       const { account } = fixture()
       folder = await mkdtemp(join(tmpdir(), 'cellblock-long-calls-'))
-      await bundleFunction('services/api/lambda.ts', folder)
+      await bundleFunction('services/entries/aws/api/lambda.ts', folder)
       const port = await freePort()
       const environment = await account.functionVariables('api')
       handler = spawn(process.execPath, ['--disable-warning=ExperimentalWarning', FUNCTION_URL, join(folder, 'index.mjs'), String(port)], {

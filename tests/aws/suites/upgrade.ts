@@ -1,7 +1,7 @@
 import { execFile } from 'node:child_process'
 import { promisify } from 'node:util'
 import { describe, expect, it } from 'vitest'
-import type { Sandbox } from '../../../services/core/sandboxes/sandbox.ts'
+import type { Sandbox } from '../../../services/model/sandboxes/sandbox.ts'
 import { executionsSuite } from '../../e2e/executions.ts'
 import { upgradeCellSeconds } from '../config.ts'
 import type { DeploymentFixture } from '../support/deployment-fixture.ts'

@@ -1,8 +1,8 @@
 import { execFile } from 'node:child_process'
 import { promisify } from 'node:util'
 import { expect } from 'vitest'
-import type { Execution } from '../../../services/core/executions/execution.ts'
-import type { Sandbox } from '../../../services/core/sandboxes/sandbox.ts'
+import type { Execution } from '../../../services/model/executions/execution.ts'
+import type { Sandbox } from '../../../services/model/sandboxes/sandbox.ts'
 import { openAccount, type Account, type AccountTenant } from './emulated-account.ts'
 
 const run = promisify(execFile)

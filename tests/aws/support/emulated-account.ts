@@ -9,12 +9,12 @@ import { PROJECT, type Deployment } from '../../../scripts/aws/deployment.ts'
 import { destroy } from '../../../scripts/aws/destroy.ts'
 import { readSetupConfig } from '../../../scripts/setup/config.ts'
 import { ensureMiniStack } from '../../../scripts/setup/ministack.ts'
-import { createStorageClients } from '../../../services/storage/clients.ts'
-import { createDynamoTable } from '../../../services/storage/dynamodb/dynamo-table.ts'
-import { createS3ObjectStore } from '../../../services/storage/s3/s3-object-store.ts'
+import { createStorageClients } from '../../../services/adapters/storage/clients.ts'
+import { createDynamoTable } from '../../../services/adapters/storage/dynamodb/dynamo-table.ts'
+import { createS3ObjectStore } from '../../../services/adapters/storage/s3/s3-object-store.ts'
 import { callNative, type NativeClient } from '../../support/native-client.ts'
-import type { ObjectStore } from '../../../services/core/ports/object-store.ts'
-import type { Table } from '../../../services/core/ports/table.ts'
+import type { ObjectStore } from '../../../services/ports/object-store.ts'
+import type { Table } from '../../../services/ports/table.ts'
 import { relayTaskEvents } from './relay-task-events.ts'
 import { startEdge, type Edge } from './start-edge.ts'
 import { startMiniStack, type MiniStack } from './start-ministack.ts'
@@ -183,7 +183,7 @@ export async function openAccount(image: string): Promise<Account> {
       return events.flatMap(({ message }) => (message.startsWith('{') ? [JSON.parse(message) as Record<string, unknown>] : []))
     },
     async createTenant(name) {
-      const cli = ['services/cli/main.ts', '--table', outputs['TableName'] ?? '', 'tenants', 'create', name, '--json']
+      const cli = ['scripts/cli/main.ts', '--table', outputs['TableName'] ?? '', 'tenants', 'create', name, '--json']
       const { stdout } = await run(process.execPath, ['--disable-warning=ExperimentalWarning', ...cli], { cwd: PROJECT, env })
       const { tenant: id, api_key: apiKey } = JSON.parse(stdout) as { tenant: string; api_key: string }
       return { id, apiKey, native: callNative(edge?.url ?? '', apiKey) }

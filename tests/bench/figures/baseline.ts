@@ -1,4 +1,5 @@
-import { PLOT, PRINT, type Bench } from '../bench.ts'
+import { PLOT, type Bench } from '../bench.ts'
+import { PRINT } from '../sides/print.ts'
 import { ensureNbconvert } from '../sides/nbconvert.ts'
 import { runReplacedWay } from '../sides/nbconvert-baseline.ts'
 import { timed } from '../sides/time.ts'

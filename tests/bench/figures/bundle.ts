@@ -3,20 +3,20 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { bundleFunction } from '../../../infra/bundle/bundle-function.ts'
 import { explainFailure, runCommand } from '../../../scripts/setup/command.ts'
-import type { ApiEnv } from '../../../services/api/config.ts'
-import type { ChatEnv } from '../../../services/chat/config.ts'
-import type { PlaceEnv, RunEnv } from '../../../services/orchestrator/config.ts'
-import type { FargateEnv } from '../../../services/orchestrator/drivers/fargate/config.ts'
+import type { ApiEnv } from '../../../services/http/config.ts'
+import type { ChatEnv } from '../../../services/entries/aws/chat/config.ts'
+import type { PlaceEnv, RunEnv } from '../../../services/entries/config.ts'
+import type { FargateEnv } from '../../../services/adapters/drivers/fargate/config.ts'
 import type { Bench } from '../bench.ts'
 import { round, summarize, type Figure } from '../statistics.ts'
 
 const COLD_IMPORT = join(import.meta.dirname, '../cold-import.ts')
 const FUNCTIONS = {
-  api: 'services/api/lambda.ts',
-  chat: 'services/chat/lambda.ts',
-  run: 'services/orchestrator/run/lambda.ts',
-  place: 'services/orchestrator/place/lambda.ts',
-  reconciler: 'services/orchestrator/reconciler/lambda.ts',
+  api: 'services/entries/aws/api/lambda.ts',
+  chat: 'services/entries/aws/chat/lambda.ts',
+  run: 'services/entries/aws/run/lambda.ts',
+  place: 'services/entries/aws/place/lambda.ts',
+  reconciler: 'services/entries/aws/reconcile/lambda.ts',
 } as const
 type FunctionName = keyof typeof FUNCTIONS
 const NAMES = Object.keys(FUNCTIONS) as FunctionName[]

@@ -1,5 +1,6 @@
 import pLimit from 'p-limit'
-import { PRINT, type Bench } from '../bench.ts'
+import { PRINT } from '../sides/print.ts'
+import type { Bench } from '../bench.ts'
 import { timed } from '../sides/time.ts'
 import { round, summarize } from '../statistics.ts'
 

@@ -1,4 +1,5 @@
-import { POOL_SIZE, PRINT, type Bench } from '../bench.ts'
+import { POOL_SIZE, type Bench } from '../bench.ts'
+import { PRINT } from '../sides/print.ts'
 import { timeFirstExecution } from '../sides/first-execution.ts'
 import { timed } from '../sides/time.ts'
 import { round, summarize } from '../statistics.ts'

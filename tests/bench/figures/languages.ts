@@ -1,5 +1,6 @@
-import { ensureSandboxImage } from '../../../scripts/sandbox-image.ts'
-import { PRINT, type Bench } from '../bench.ts'
+import { ensureSandboxImage } from '../../../scripts/setup/sandbox-image.ts'
+import { PRINT } from '../sides/print.ts'
+import type { Bench } from '../bench.ts'
 import { startServer } from '../sides/server.ts'
 import { timed } from '../sides/time.ts'
 import { round, summarize } from '../statistics.ts'

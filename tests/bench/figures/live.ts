@@ -1,4 +1,5 @@
-import { PRINT, type Bench } from '../bench.ts'
+import { PRINT } from '../sides/print.ts'
+import type { Bench } from '../bench.ts'
 import { timed } from '../sides/time.ts'
 import { round, summarize } from '../statistics.ts'
 

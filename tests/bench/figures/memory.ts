@@ -1,4 +1,5 @@
-import { POOL_SIZE, PRINT, type Bench, type BenchContext } from '../bench.ts'
+import { POOL_SIZE, type Bench, type BenchContext } from '../bench.ts'
+import { PRINT } from '../sides/print.ts'
 import { idleSandboxMegabytes, SIDE_BY_SIDE } from '../sides/idle-sandboxes.ts'
 import { residentMegabytes, sandboxPssMegabytes } from '../sides/memory.ts'
 import { startServer } from '../sides/server.ts'

@@ -1,4 +1,5 @@
-import { PRINT, type Bench } from '../bench.ts'
+import { PRINT } from '../sides/print.ts'
+import type { Bench } from '../bench.ts'
 import { startBareKernels } from '../sides/bare-kernel.ts'
 import type { ApiClient } from '../sides/api-client.ts'
 import { round, summarize } from '../statistics.ts'

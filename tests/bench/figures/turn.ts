@@ -1,4 +1,5 @@
-import { PRINT, type Bench } from '../bench.ts'
+import { PRINT } from '../sides/print.ts'
+import type { Bench } from '../bench.ts'
 import type { ExecutionAnswer } from '../sides/api-client.ts'
 import { SCRIPTED_MODEL } from '../sides/server.ts'
 import { timed } from '../sides/time.ts'

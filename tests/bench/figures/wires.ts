@@ -1,5 +1,6 @@
 import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client'
-import { PRINT, type Bench } from '../bench.ts'
+import { PRINT } from '../sides/print.ts'
+import type { Bench } from '../bench.ts'
 import type { BenchServer } from '../sides/server.ts'
 import { timed } from '../sides/time.ts'
 import { round, summarize } from '../statistics.ts'

@@ -1,4 +1,4 @@
-import { PRINT } from '../bench.ts'
+import { PRINT } from './print.ts'
 import type { ApiClient } from './api-client.ts'
 import { timed } from './time.ts'
 

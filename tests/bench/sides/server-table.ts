@@ -1,7 +1,7 @@
 import { join } from 'node:path'
-import { createControlClient } from '../../../services/cli/control-client.ts'
-import { chooseLocalServer, listLocalServers } from '../../../services/cli/local-servers.ts'
-import type { Items } from '../../../services/storage/rows/items.ts'
+import { createControlClient } from '../../../scripts/cli/control-client.ts'
+import { chooseLocalServer, listLocalServers } from '../../../scripts/cli/local-servers.ts'
+import type { Items } from '../../../services/adapters/storage/rows/items.ts'
 
 const NOTES = join(import.meta.dirname, '../../../.cellblock/servers')
 

@@ -2,17 +2,17 @@ import { spawn } from 'node:child_process'
 import { randomBytes } from 'node:crypto'
 import { join } from 'node:path'
 import { SERVER_ENVIRONMENT, SERVER_NODE_FLAGS } from '../../../scripts/commands.ts'
-import { NO_OBJECTS } from '../../../services/cli/rows-only.ts'
-import { newId } from '../../../services/core/ids.ts'
-import { apiKeyRow, newApiKey } from '../../../services/core/tenants/api-keys.ts'
-import type { TenantPolicy } from '../../../services/core/tenants/tenant.ts'
-import { createTable } from '../../../services/storage/rows/table.ts'
+import { NO_OBJECTS } from '../../../scripts/cli/rows-only.ts'
+import { newId } from '../../../services/model/ids.ts'
+import { apiKeyRow, newApiKey } from '../../../services/model/tenants/api-keys.ts'
+import type { TenantPolicy } from '../../../services/model/tenants/tenant.ts'
+import { createTable } from '../../../services/adapters/storage/rows/table.ts'
 import { createApiClient, type ApiClient } from './api-client.ts'
 import { createSleepWatch, type SleepWatch } from './wait-until-hibernated.ts'
 import { openServerTable } from './server-table.ts'
 import { createWarmPool, type WarmPool } from './warm-pool.ts'
 
-const MAIN = join(import.meta.dirname, '../../../services/local/main.ts')
+const MAIN = join(import.meta.dirname, '../../../services/entries/local/main.ts')
 const READY = /ready at (http:\/\/\S+)/
 
 /** The name of the scripted model on the server. */

@@ -1,9 +1,9 @@
 import { setTimeout as pause } from 'node:timers/promises'
-import { hashApiKey } from '../../../services/core/tenants/api-keys.ts'
-import { isHibernated } from '../../../services/core/containers/container.ts'
-import { createContainerStore } from '../../../services/storage/rows/container-store.ts'
-import type { Items } from '../../../services/storage/rows/items.ts'
-import { createTenantStore } from '../../../services/storage/rows/tenant-store.ts'
+import { hashApiKey } from '../../../services/model/tenants/api-keys.ts'
+import { isHibernated } from '../../../services/model/containers/container.ts'
+import { createContainerStore } from '../../../services/adapters/storage/rows/container-store.ts'
+import type { Items } from '../../../services/adapters/storage/rows/items.ts'
+import { createTenantStore } from '../../../services/adapters/storage/rows/tenant-store.ts'
 
 const POLL_MS = 50
 const MAX_WAIT_MS = 60_000

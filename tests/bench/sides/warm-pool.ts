@@ -1,6 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises'
-import type { Items } from '../../../services/storage/rows/items.ts'
-import { createSandboxStore } from '../../../services/storage/rows/sandbox-store.ts'
+import type { Items } from '../../../services/adapters/storage/rows/items.ts'
+import { createSandboxStore } from '../../../services/adapters/storage/rows/sandbox-store.ts'
 
 const POLL_MS = 50
 const MAX_WAIT_MS = 120_000

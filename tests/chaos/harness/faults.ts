@@ -1,5 +1,5 @@
-import { DriverError, type SandboxDriver } from '../../../services/core/ports/sandbox-driver.ts'
-import type { StorageClients } from '../../../services/storage/clients.ts'
+import { DriverError, type SandboxDriver } from '../../../services/ports/sandbox-driver.ts'
+import type { StorageClients } from '../../../services/adapters/storage/clients.ts'
 import type { History } from '../history.ts'
 
 const KINDS = ['throttle', 'server_error', 'timeout', 'reply_lost'] as const
@@ -11,17 +11,6 @@ export interface Faults {
   readonly history: History
   /** Uniform from 0 to 1; the same sequence for the same seed. */
   readonly random: () => number
-}
-
-/** A seeded pseudo-random generator (mulberry32). */
-export function seeded(seed: number): () => number {
-  let state = seed
-  return () => {
-    state = (state + 0x6d2b79f5) | 0
-    let mixed = Math.imul(state ^ (state >>> 15), 1 | state)
-    mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed
-    return ((mixed ^ (mixed >>> 14)) >>> 0) / 4_294_967_296
-  }
 }
 
 /** The kind of the next call's fault; null for a call that succeeds. */

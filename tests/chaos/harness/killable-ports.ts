@@ -1,6 +1,6 @@
-import type { SandboxDriver } from '../../../services/core/ports/sandbox-driver.ts'
-import type { SandboxLink } from '../../../services/core/ports/sandbox-link.ts'
-import type { TurnDeps } from '../../../services/chat/deps.ts'
+import type { SandboxDriver } from '../../../services/ports/sandbox-driver.ts'
+import type { SandboxLink } from '../../../services/ports/sandbox-link.ts'
+import type { TurnDeps } from '../../../services/workers/turn/deps.ts'
 
 /** Every external dependency of a worker. */
 export interface Ports extends Pick<TurnDeps, 'table' | 'queue' | 'objects'> {

@@ -1,5 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises'
-import { takeOverJobs } from '../../../services/local/take-over-jobs.ts'
+import { takeOverJobs } from '../../../services/entries/local/take-over-jobs.ts'
 import type { Harness } from './harness.ts'
 import { killablePorts } from './killable-ports.ts'
 import { acceleratedClock, startWorkerPool } from './worker-pool.ts'

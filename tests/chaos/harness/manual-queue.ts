@@ -1,5 +1,5 @@
-import type { QueueMessages, QueueName } from '../../../services/core/messages.ts'
-import type { Queue } from '../../../services/core/ports/queue.ts'
+import type { QueueMessages, QueueName } from '../../../services/model/messages.ts'
+import type { Queue } from '../../../services/ports/queue.ts'
 import type { History } from '../history.ts'
 
 export type Message = { [Q in QueueName]: { readonly queue: Q; readonly body: QueueMessages[Q]; readonly id: string } }[QueueName]

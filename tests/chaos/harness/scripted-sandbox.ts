@@ -1,7 +1,7 @@
 import { createPublicKey, verify, type KeyObject } from 'node:crypto'
 import { once } from 'node:events'
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
-import { stringToSign } from '../../../services/orchestrator/supervisor-client/signature.ts'
+import { stringToSign } from '../../../services/adapters/supervisor-client/signature.ts'
 import type { History } from '../history.ts'
 import { describe, ScriptedKernel, type OnStage } from './scripted-kernel.ts'
 

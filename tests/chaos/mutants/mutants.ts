@@ -1,4 +1,4 @@
-import type { Edit } from '../../security/mutants/copy-project.ts'
+import type { Edit } from '../../security/copy-project.ts'
 
 export type ChaosStorageKind = 'embedded' | 'aws'
 
@@ -11,8 +11,8 @@ export interface ChaosMutant {
   readonly only?: ChaosStorageKind
 }
 
-const LEASED = 'services/storage/rows/leased-store.ts'
-const NEXT_ACTION = 'services/orchestrator/run/next-action.ts'
+const LEASED = 'services/adapters/storage/rows/leased-store.ts'
+const NEXT_ACTION = 'services/workers/run/next-action.ts'
 
 export const CHAOS_MUTANTS: readonly ChaosMutant[] = [
   {
@@ -38,7 +38,7 @@ export const CHAOS_MUTANTS: readonly ChaosMutant[] = [
   {
     what: 'a sandbox that disappears after it received the code counts as lost',
     edit: {
-      file: 'services/orchestrator/run/stream-execution.ts',
+      file: 'services/workers/run/stream-execution.ts',
       find: "if (cause.kind === 'broken') isSent = true",
       replace: 'isSent = false',
     },
@@ -47,7 +47,7 @@ export const CHAOS_MUTANTS: readonly ChaosMutant[] = [
   {
     what: 'an event log position is written once',
     edit: {
-      file: 'services/storage/rows/event-store.ts',
+      file: 'services/adapters/storage/rows/event-store.ts',
       find: "...source, ...body }, absent('pk'))",
       replace: '...source, ...body })',
     },
@@ -56,7 +56,7 @@ export const CHAOS_MUTANTS: readonly ChaosMutant[] = [
   {
     what: 'a successor fences the event log before it resumes',
     edit: {
-      file: 'services/orchestrator/run/execution-log.ts',
+      file: 'services/workers/run/execution-log.ts',
       find: '? await fenceEventLog<ExecutionEventPayload>({ events: table.events, clock }, owner, row.fence, { payload: RUNNING })',
       replace: '? await table.events.last(owner)',
     },
@@ -65,7 +65,7 @@ export const CHAOS_MUTANTS: readonly ChaosMutant[] = [
   {
     what: "a successor fences a response's event log before it commits the row",
     edit: {
-      file: 'services/chat/turn/turn-log.ts',
+      file: 'services/workers/turn/turn-log.ts',
       find: 'return !hasEventStream(this.#row) || isCheckpointed(this.#row) || this.writtenSeq > this.#firstSeq',
       replace: 'return true',
     },
@@ -74,7 +74,7 @@ export const CHAOS_MUTANTS: readonly ChaosMutant[] = [
   {
     what: 'only the queue head is dequeued',
     edit: {
-      file: 'services/storage/rows/container-store.ts',
+      file: 'services/adapters/storage/rows/container-store.ts',
       find: "items.update(keyOf(tenant, id), actions, equals('queue[0]', executionId), { isDeferred: true })",
       replace: "items.update(keyOf(tenant, id), actions, exists('queue[0]'))",
     },
@@ -92,7 +92,7 @@ export const CHAOS_MUTANTS: readonly ChaosMutant[] = [
   {
     what: 'a warm sandbox is claimed once',
     edit: {
-      file: 'services/storage/rows/sandbox-store.ts',
+      file: 'services/adapters/storage/rows/sandbox-store.ts',
       find: "const mayClaim = all(equals('state', READY), any(absent('claimedBy'), isMine))",
       replace: "const mayClaim = any(equals('state', READY), absent('claimedBy'), isMine, equals('state', 'claimed'))",
     },
@@ -101,7 +101,7 @@ export const CHAOS_MUTANTS: readonly ChaosMutant[] = [
   {
     what: 'RunTask uses the sandbox id as its client token',
     edit: {
-      file: 'services/orchestrator/drivers/fargate/fargate-driver.ts',
+      file: 'services/adapters/drivers/fargate/fargate-driver.ts',
       find: '  clientToken: spec.sandboxId,\n',
       replace: '  clientToken: String(Math.random()),\n',
     },
@@ -110,7 +110,7 @@ export const CHAOS_MUTANTS: readonly ChaosMutant[] = [
   {
     what: 'the reconciler repairs due rows',
     edit: {
-      file: 'services/orchestrator/reconciler/reconcile.ts',
+      file: 'services/workers/reconcile/reconcile.ts',
       find: 'for await (const rows of duePages(deps)) {',
       replace: 'for await (const rows of [] as DueRow[][]) {',
     },
@@ -119,7 +119,7 @@ export const CHAOS_MUTANTS: readonly ChaosMutant[] = [
   {
     what: "a deleted container's objects are deleted",
     edit: {
-      file: 'services/orchestrator/reconciler/repair-container.ts',
+      file: 'services/workers/reconcile/repair-container.ts',
       find: '  await deps.objects.deletePrefix(objectPrefix(tenant, id))\n  await containers.remove',
       replace: '  await containers.remove',
     },
@@ -128,7 +128,7 @@ export const CHAOS_MUTANTS: readonly ChaosMutant[] = [
   {
     what: 'SQLite writes nothing when the condition of an update does not hold',
     edit: {
-      file: 'services/storage/sqlite/sqlite-items.ts',
+      file: 'services/adapters/storage/sqlite/sqlite-items.ts',
       find: '      if (!holds(before, condition)) return null\n',
       replace: '',
     },
@@ -138,7 +138,7 @@ export const CHAOS_MUTANTS: readonly ChaosMutant[] = [
   {
     what: 'a lease in SQLite ends',
     edit: {
-      file: 'services/storage/sqlite/evaluate.ts',
+      file: 'services/adapters/storage/sqlite/evaluate.ts',
       find: "operator === '<' ? difference < 0 : operator === '>' ? difference > 0 : difference <= 0",
       replace: "operator === '<' ? difference < 0 : operator === '>' ? difference > 0 : false",
     },
@@ -148,7 +148,7 @@ export const CHAOS_MUTANTS: readonly ChaosMutant[] = [
   {
     what: 'SQLite creates a row only once',
     edit: {
-      file: 'services/storage/sqlite/sqlite-items.ts',
+      file: 'services/adapters/storage/sqlite/sqlite-items.ts',
       find: '      if (condition !== undefined && !holds(this.#read(key), condition)) return false\n',
       replace: '',
     },
@@ -158,7 +158,7 @@ export const CHAOS_MUTANTS: readonly ChaosMutant[] = [
   {
     what: 'the in-process queue redelivers a message whose handler failed',
     edit: {
-      file: 'services/storage/memory-queue/memory-queue.ts',
+      file: 'services/adapters/storage/memory-queue/memory-queue.ts',
       find: 'if (entry.receives < MAX_RECEIVES) this.#addLater(channel, entry, backOffSeconds(entry.receives))',
       replace: 'if (entry.receives < MAX_RECEIVES) return',
     },
@@ -168,7 +168,7 @@ export const CHAOS_MUTANTS: readonly ChaosMutant[] = [
   {
     what: 'the in-process queue sends a message that always fails to the dead letters',
     edit: {
-      file: 'services/storage/memory-queue/memory-queue.ts',
+      file: 'services/adapters/storage/memory-queue/memory-queue.ts',
       find: '        channel.deadLetters.add(entry.group, entry)\n        channel.deadLetterConsumers.wake()\n      }\n    } finally {',
       replace: '      }\n    } finally {',
     },
@@ -178,7 +178,7 @@ export const CHAOS_MUTANTS: readonly ChaosMutant[] = [
   {
     what: 'deleting a prefix deletes every file below it',
     edit: {
-      file: 'services/storage/files/object-folder.ts',
+      file: 'services/adapters/storage/files/object-folder.ts',
       find: '      await this.delete(key)\n',
       replace: '',
     },
@@ -188,7 +188,7 @@ export const CHAOS_MUTANTS: readonly ChaosMutant[] = [
   {
     what: 'DynamoDB gets the condition of an update',
     edit: {
-      file: 'services/storage/dynamodb/dynamo-items.ts',
+      file: 'services/adapters/storage/dynamodb/dynamo-items.ts',
       find: '        ConditionExpression,\n',
       replace: '',
     },
@@ -198,7 +198,7 @@ export const CHAOS_MUTANTS: readonly ChaosMutant[] = [
   {
     what: 'SQS keeps a message until its handler has succeeded',
     edit: {
-      file: 'services/storage/sqs/consumer.ts',
+      file: 'services/adapters/storage/sqs/consumer.ts',
       find: '    await handler(parseMessage(queue, Body), delivery)\n',
       replace:
         '    await client.send(new DeleteMessageCommand({ QueueUrl: queueUrl, ReceiptHandle }))\n    await handler(parseMessage(queue, Body), delivery)\n',

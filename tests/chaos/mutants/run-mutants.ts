@@ -1,6 +1,6 @@
 import { join } from 'node:path'
 import { runCommand } from '../../../scripts/setup/command.ts'
-import { copyProject } from '../../security/mutants/copy-project.ts'
+import { copyProject } from '../../security/copy-project.ts'
 import type { ChaosMutant, ChaosStorageKind } from './mutants.ts'
 
 /** Larger than the short form, so that mutants which need a race fail reliably. */

@@ -1,4 +1,4 @@
-import { seeded } from '../harness/faults.ts'
+import { seeded } from '../../support/seeded.ts'
 import { withDuplicates, startWorkerPool, waitUntilEnded, waitUntilQueuesEmpty } from '../harness/worker-pool.ts'
 import { startHarness } from '../harness/harness.ts'
 import { acceptMany, observeAll } from './many-jobs.ts'

@@ -1,5 +1,5 @@
 import pLimit from 'p-limit'
-import type { Queue } from '../../../services/core/ports/queue.ts'
+import type { Queue } from '../../../services/ports/queue.ts'
 import type { Job } from '../history.ts'
 import type { Harness } from '../harness/harness.ts'
 

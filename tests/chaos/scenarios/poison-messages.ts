@@ -1,5 +1,5 @@
-import { MAX_RECEIVES } from '../../../services/core/messages.ts'
-import { createDeadLetterStep } from '../../../services/orchestrator/dead-letters.ts'
+import { MAX_RECEIVES } from '../../../services/model/messages.ts'
+import { createDeadLetterStep } from '../../../services/workers/reconcile/dead-letters.ts'
 import type { Job } from '../history.ts'
 import { startWorkerPool, waitUntilEnded } from '../harness/worker-pool.ts'
 import { startHarness, type Harness } from '../harness/harness.ts'

@@ -1,5 +1,5 @@
 import pLimit from 'p-limit'
-import type { Container } from '../../../services/core/containers/container.ts'
+import type { Container } from '../../../services/model/containers/container.ts'
 import { LEASE_MS } from '../../../services/jobs/lease.ts'
 import { pauseAt } from '../harness/barrier.ts'
 import { createWorker } from '../harness/worker.ts'

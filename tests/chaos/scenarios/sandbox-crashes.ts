@@ -1,5 +1,5 @@
 import { LEASE_MS } from '../../../services/jobs/lease.ts'
-import { handleTaskStateChange } from '../../../services/orchestrator/reconciler/handle-task-state-change.ts'
+import { handleTaskStateChange } from '../../../services/workers/reconcile/handle-task-state-change.ts'
 import { killablePorts, WorkerKilledError } from '../harness/killable-ports.ts'
 import type { Stage } from '../harness/scripted-kernel.ts'
 import { createWorker } from '../harness/worker.ts'

@@ -1,4 +1,4 @@
-import type { Container } from '../../../services/core/containers/container.ts'
+import type { Container } from '../../../services/model/containers/container.ts'
 import type { Job } from '../history.ts'
 import type { Worker } from '../harness/worker.ts'
 import type { Harness } from '../harness/harness.ts'

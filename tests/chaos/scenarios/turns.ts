@@ -1,6 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import { LEASE_MS } from '../../../services/jobs/lease.ts'
-import { hasResponseEnded, type ResponseRecord } from '../../../services/core/responses/response.ts'
+import { hasResponseEnded, type ResponseRecord } from '../../../services/model/responses/response.ts'
 import { atCall } from '../../support/at-call.ts'
 import { runPython, say as answerWith, type Script } from '../../support/scripted-upstream.ts'
 import { streamFaults } from '../../support/stream-faults.ts'

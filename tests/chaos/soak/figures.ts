@@ -4,7 +4,7 @@ import { once } from 'node:events'
 import { readdir, readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
-import { stageOf } from '../../../services/local/config.ts'
+import { stageOf } from '../../../services/entries/local/config.ts'
 import type { ProcessFigures } from './soak-child.ts'
 
 const run = promisify(execFile)

@@ -7,7 +7,7 @@ import { join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
 import { SERVER_ENVIRONMENT, SERVER_NODE_FLAGS } from '../../../scripts/commands.ts'
 import { readOptions } from '../../../scripts/read-options.ts'
-import { ensureSandboxImage } from '../../../scripts/sandbox-image.ts'
+import { ensureSandboxImage } from '../../../scripts/setup/sandbox-image.ts'
 import { callNative, type NativeClient } from '../../support/native-client.ts'
 import { measure, residentMiB, type Figures } from './figures.ts'
 

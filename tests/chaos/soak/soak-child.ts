@@ -1,5 +1,5 @@
-import { readLocalConfig } from '../../../services/local/config.ts'
-import { startLocalServer } from '../../../services/local/server.ts'
+import { readLocalConfig } from '../../../services/entries/local/config.ts'
+import { startLocalServer } from '../../../services/entries/local/server.ts'
 
 /** Figures of the server process, sent on request. */
 export interface ProcessFigures {

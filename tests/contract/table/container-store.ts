@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest'
-import type { Container, E2bSession } from '../../../services/core/containers/container.ts'
-import { newId } from '../../../services/core/ids.ts'
-import { LIMITS } from '../../../services/core/limits.ts'
-import type { Table } from '../../../services/core/ports/table.ts'
+import type { Container, E2bSession } from '../../../services/model/containers/container.ts'
+import { newId } from '../../../services/model/ids.ts'
+import { LIMITS } from '../../../services/model/limits.ts'
+import type { Table } from '../../../services/ports/table.ts'
 import { T0, containerRow } from '../../support/rows.ts'
 
 export function containerStoreContract(table: () => Table): void {

@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest'
-import { itemPosition, type Conversation, type ConversationItem } from '../../../services/core/conversations/conversation.ts'
-import { newId } from '../../../services/core/ids.ts'
-import type { Table } from '../../../services/core/ports/table.ts'
-import { LIMITS } from '../../../services/core/limits.ts'
+import { itemPosition, type Conversation, type ConversationItem } from '../../../services/model/conversations/conversation.ts'
+import { newId } from '../../../services/model/ids.ts'
+import type { Table } from '../../../services/ports/table.ts'
+import { LIMITS } from '../../../services/model/limits.ts'
 import { conversationRow, T0 } from '../../support/rows.ts'
 
 const itemOf = (of: Conversation, at: number, change: Partial<ConversationItem> = {}): ConversationItem => {

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
-import { newId } from '../../../services/core/ids.ts'
-import type { Table } from '../../../services/core/ports/table.ts'
+import { newId } from '../../../services/model/ids.ts'
+import type { Table } from '../../../services/ports/table.ts'
 import { containerRow, executionRow, responseRow, sandboxRow } from '../../support/rows.ts'
 
 /** Earlier than every other row of the suite. */

@@ -1,8 +1,9 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import type { EventBatch, EventOwner, ExecutionEvent } from '../../../services/core/events.ts'
-import { newId } from '../../../services/core/ids.ts'
-import type { Table } from '../../../services/core/ports/table.ts'
+import type { EventBatch, EventOwner } from '../../../services/model/events.ts'
+import type { ExecutionEvent } from '../../../services/model/executions/execution-event.ts'
+import { newId } from '../../../services/model/ids.ts'
+import type { Table } from '../../../services/ports/table.ts'
 import { T0, executionRow } from '../../support/rows.ts'
 
 const newOwner = (): EventOwner => ({ kind: 'execution', tenant: newId('tenant'), id: newId('execution') })

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
-import { newId } from '../../../services/core/ids.ts'
-import type { Container, Snapshot } from '../../../services/core/containers/container.ts'
-import type { Table } from '../../../services/core/ports/table.ts'
+import { newId } from '../../../services/model/ids.ts'
+import type { Container, Snapshot } from '../../../services/model/containers/container.ts'
+import type { Table } from '../../../services/ports/table.ts'
 import { T0, containerRow } from '../../support/rows.ts'
 
 const CLAIM = { objectKey: 'tenants/t/c/snapshots/one', expiresAt: T0 + 30_000 } as const

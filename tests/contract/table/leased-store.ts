@@ -1,9 +1,9 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import type { LeasedRow } from '../../../services/core/lease.ts'
-import { newId } from '../../../services/core/ids.ts'
-import type { LeasedStore, Patch } from '../../../services/core/ports/leased-store.ts'
-import type { Table } from '../../../services/core/ports/table.ts'
+import type { LeasedRow } from '../../../services/model/lease.ts'
+import { newId } from '../../../services/model/ids.ts'
+import type { LeasedStore, Patch } from '../../../services/ports/leased-store.ts'
+import type { Table } from '../../../services/ports/table.ts'
 import { T0, executionRow, responseRow } from '../../support/rows.ts'
 
 const LEASE_MS = 30_000

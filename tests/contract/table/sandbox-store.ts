@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
-import type { Table } from '../../../services/core/ports/table.ts'
-import type { Sandbox } from '../../../services/core/sandboxes/sandbox.ts'
+import type { Table } from '../../../services/ports/table.ts'
+import type { Sandbox } from '../../../services/model/sandboxes/sandbox.ts'
 import { T0, sandboxRow } from '../../support/rows.ts'
 
 export function sandboxStoreContract(table: () => Table): void {

@@ -1,7 +1,7 @@
 import { expect, describe, it } from 'vitest'
-import { newId } from '../../../services/core/ids.ts'
-import type { Table } from '../../../services/core/ports/table.ts'
-import { DAY_MS } from '../../../services/core/tenants/retention.ts'
+import { newId } from '../../../services/model/ids.ts'
+import type { Table } from '../../../services/ports/table.ts'
+import { DAY_MS } from '../../../services/model/tenants/retention.ts'
 import { T0, skillRow, skillVersion } from '../../support/rows.ts'
 
 export function skillStoreContract(table: () => Table): void {

@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest'
-import { newId } from '../../../services/core/ids.ts'
-import type { Link } from '../../../services/core/links/link.ts'
-import type { Table } from '../../../services/core/ports/table.ts'
-import { apiKeyRow } from '../../../services/core/tenants/api-keys.ts'
-import type { ApiKey, Tenant } from '../../../services/core/tenants/tenant.ts'
+import { newId } from '../../../services/model/ids.ts'
+import type { Link } from '../../../services/model/links/link.ts'
+import type { Table } from '../../../services/ports/table.ts'
+import { apiKeyRow } from '../../../services/model/tenants/api-keys.ts'
+import type { ApiKey, Tenant } from '../../../services/model/tenants/tenant.ts'
 import { T0 } from '../../support/rows.ts'
 
 const newTenant = (): Tenant => ({ v: 1, id: newId('tenant'), name: 'Acme', createdAt: T0 })

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
-import { newId } from '../../../services/core/ids.ts'
-import type { Table } from '../../../services/core/ports/table.ts'
+import { newId } from '../../../services/model/ids.ts'
+import type { Table } from '../../../services/ports/table.ts'
 import { T0, uploadRow, userFileRow } from '../../support/rows.ts'
 
 export function userFilesContract(table: () => Table): void {

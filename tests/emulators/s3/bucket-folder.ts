@@ -1,8 +1,8 @@
 import { randomBytes } from 'node:crypto'
 import { access, mkdir, rm } from 'node:fs/promises'
 import { join } from 'node:path'
-import type { OpenObject } from '../../../services/storage/files/object-file.ts'
-import * as files from '../../../services/storage/files/object-folder.ts'
+import type { OpenObject } from '../../../services/adapters/storage/files/object-file.ts'
+import * as files from '../../../services/adapters/storage/files/object-folder.ts'
 import { boundedBody } from './bounded-body.ts'
 import { S3Error } from './s3-error.ts'
 

@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto'
 import type { IncomingMessage, ServerResponse } from 'node:http'
-import { isStorageFull } from '../../../services/core/storage-full.ts'
+import { isStorageFull } from '../../../services/model/storage-full.ts'
 import { authenticate, type S3Credentials, type S3Request } from './authenticate.ts'
 import { createMultipartUploads } from './multipart.ts'
 import type { ObjectFolder } from './bucket-folder.ts'

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import { createReadStream } from 'node:fs'
 import { unlink, writeFile } from 'node:fs/promises'
-import { ignoreMissing } from '../../../services/storage/files/object-file.ts'
+import { ignoreMissing } from '../../../services/adapters/storage/files/object-file.ts'
 import { boundedBody } from './bounded-body.ts'
 import type { ObjectFolder, StoredObject } from './bucket-folder.ts'
 import { S3Error } from './s3-error.ts'

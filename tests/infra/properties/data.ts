@@ -1,4 +1,4 @@
-import { tableDefinition } from '../../../services/storage/dynamodb/table-definition.ts'
+import { tableDefinition } from '../../../services/adapters/storage/dynamodb/table-definition.ts'
 import {
   all,
   at,

@@ -1,5 +1,5 @@
-import { METRIC_NAMES } from '../../../services/core/metrics.ts'
-import { METRIC_NAMESPACE } from '../../../services/storage/json-log.ts'
+import { METRIC_NAMES } from '../../../services/model/metrics.ts'
+import { METRIC_NAMESPACE } from '../../../services/adapters/storage/json-log.ts'
 import { all, at, first, list, named, only, same, says, set, statements, value, type Property } from '../property.ts'
 import type { Resource, Templates } from '../synthesise.ts'
 

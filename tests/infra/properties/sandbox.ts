@@ -1,4 +1,4 @@
-import { TIERS } from '../../../services/core/limits.ts'
+import { TIERS } from '../../../services/model/limits.ts'
 import { actions, all, at, first, isAbsent, list, named, only, same, says, set, statements, value, type Property } from '../property.ts'
 import type { Resource, Templates } from '../synthesise.ts'
 

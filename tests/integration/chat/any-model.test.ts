@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { renderResponse } from '../../../services/core/responses/render-response.ts'
+import { renderResponse } from '../../../services/model/responses/render-response.ts'
 import { call, runPython, say } from '../../support/scripted-upstream.ts'
 import { turnFixture } from '../../support/scripted-turns.ts'
 import { INTERPRETER } from '../../support/turn-bench.ts'

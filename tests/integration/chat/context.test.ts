@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { renderResponse } from '../../../services/core/responses/render-response.ts'
+import { renderResponse } from '../../../services/model/responses/render-response.ts'
 import { checkResponseStream } from '../../support/check-response-stream.ts'
 import { runPython, say, type UpstreamRequest } from '../../support/scripted-upstream.ts'
 import { INTERPRETER, startTurnBench, type TurnBench } from '../../support/turn-bench.ts'

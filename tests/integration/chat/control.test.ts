@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import type { Tool } from '../../../services/core/ports/tool.ts'
-import type { ResponseRequest } from '../../../services/core/responses/response.ts'
+import type { Tool } from '../../../services/ports/tool.ts'
+import type { ResponseRequest } from '../../../services/model/responses/response.ts'
 import { checkResponseStream } from '../../support/check-response-stream.ts'
 import { call, runPython, say } from '../../support/scripted-upstream.ts'
 import { INTERPRETER, startTurnBench, storeFile, type TurnBench } from '../../support/turn-bench.ts'

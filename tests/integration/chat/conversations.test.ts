@@ -1,14 +1,14 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
-import { createTurnStep } from '../../../services/chat/turn-step.ts'
-import type { TurnMessage } from '../../../services/core/messages.ts'
-import type { Queue } from '../../../services/core/ports/queue.ts'
-import type { ConversationItem } from '../../../services/core/conversations/conversation.ts'
-import type { Conversation } from '../../../services/core/conversations/conversation.ts'
+import { createTurnStep } from '../../../services/workers/turn/turn-step.ts'
+import type { TurnMessage } from '../../../services/model/messages.ts'
+import type { Queue } from '../../../services/ports/queue.ts'
+import type { ConversationItem } from '../../../services/model/conversations/conversation.ts'
+import type { Conversation } from '../../../services/model/conversations/conversation.ts'
 import { conversationRow, responseRequest } from '../../support/rows.ts'
 import { runPython, say } from '../../support/scripted-upstream.ts'
 import { INTERPRETER, startTurnBench, type TurnBench } from '../../support/turn-bench.ts'
-import { acceptResponse, newResponse } from '../../../services/core/responses/accept-response.ts'
-import type { ResponseRecord, ResponseRequest } from '../../../services/core/responses/response.ts'
+import { acceptResponse, newResponse } from '../../../services/operations/turns/accept-response.ts'
+import type { ResponseRecord, ResponseRequest } from '../../../services/model/responses/response.ts'
 
 let bench: TurnBench
 let conversation: Conversation

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, it } from 'vitest'
-import type { TurnDeps } from '../../../services/chat/deps.ts'
-import type { WideEvent } from '../../../services/core/ports/telemetry.ts'
+import type { TurnDeps } from '../../../services/workers/turn/deps.ts'
+import type { WideEvent } from '../../../services/model/wide-event.ts'
 import { checkResponseStream } from '../../support/check-response-stream.ts'
 import { runPython, say } from '../../support/scripted-upstream.ts'
 import { INTERPRETER, startTurnBench, type TurnBench } from '../../support/turn-bench.ts'

@@ -1,11 +1,11 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { createContainer } from '../../../services/core/containers/create-container.ts'
-import { newId } from '../../../services/core/ids.ts'
-import { readBytes } from '../../../services/core/read-bytes.ts'
-import type { ResponseRecord } from '../../../services/core/responses/response.ts'
+import { createContainer } from '../../../services/operations/containers/create-container.ts'
+import { newId } from '../../../services/model/ids.ts'
+import { readBytes } from '../../../services/model/read-bytes.ts'
+import type { ResponseRecord } from '../../../services/model/responses/response.ts'
 import { runPython, say } from '../../support/scripted-upstream.ts'
 import { INTERPRETER, startTurnBench, storeFile, type RunCode, type TurnBench } from '../../support/turn-bench.ts'
-import { type ResponseItem, renderItem } from '../../../services/core/responses/items/item-types.ts'
+import { type ResponseItem, renderItem } from '../../../services/model/responses/items/item-types.ts'
 
 let bench: TurnBench
 beforeAll(async () => {

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { LIMITS } from '../../../services/core/limits.ts'
+import { LIMITS } from '../../../services/model/limits.ts'
 import { checkResponseStream } from '../../support/check-response-stream.ts'
 import { call, runPython, say } from '../../support/scripted-upstream.ts'
 import { turnFixture } from '../../support/scripted-turns.ts'

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { webSearchTool } from '../../../services/chat/tools/web-search.ts'
+import { webSearchTool } from '../../../services/adapters/tools/web-search.ts'
 import { startScriptedBrave, type ScriptedBrave } from '../../support/scripted-brave.ts'
 import { call, say } from '../../support/scripted-upstream.ts'
 import type { TestApi } from '../../support/start-api.ts'

@@ -1,8 +1,8 @@
 import OpenAI from 'openai'
 import type { ResponseCreateParamsNonStreaming, ResponseInput, ResponseStreamEvent } from 'openai/resources/responses/responses'
 import { describe, expect, it } from 'vitest'
-import { createContainer } from '../../../services/core/containers/create-container.ts'
-import { newId } from '../../../services/core/ids.ts'
+import { createContainer } from '../../../services/operations/containers/create-container.ts'
+import { newId } from '../../../services/model/ids.ts'
 import { call, runPython, say } from '../../support/scripted-upstream.ts'
 import { codeTools, wireFixture } from '../../support/scripted-turns.ts'
 

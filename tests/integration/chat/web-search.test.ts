@@ -1,12 +1,12 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { webSearchTool } from '../../../services/chat/tools/web-search.ts'
-import { hasResponseEnded, type ResponseRecord } from '../../../services/core/responses/response.ts'
-import { renderResponse } from '../../../services/core/responses/render-response.ts'
+import { webSearchTool } from '../../../services/adapters/tools/web-search.ts'
+import { hasResponseEnded, type ResponseRecord } from '../../../services/model/responses/response.ts'
+import { renderResponse } from '../../../services/model/responses/render-response.ts'
 import { checkResponseStream } from '../../support/check-response-stream.ts'
 import { startScriptedBrave, type BraveAnswer, type ScriptedBrave } from '../../support/scripted-brave.ts'
 import { call, say, type Script } from '../../support/scripted-upstream.ts'
 import { startTurnBench, type TurnBench } from '../../support/turn-bench.ts'
-import type { SearchItem } from '../../../services/core/responses/items/web-search-call.ts'
+import type { SearchItem } from '../../../services/model/responses/items/web-search-call.ts'
 
 let bench: TurnBench
 let brave: ScriptedBrave

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { LEASE_MS } from '../../../services/jobs/lease.ts'
-import { takeOverJobs } from '../../../services/local/take-over-jobs.ts'
+import { takeOverJobs } from '../../../services/entries/local/take-over-jobs.ts'
 import { executionRow, responseRow, sandboxRow } from '../../support/rows.ts'
 import { startStorage, type Storage } from '../../support/start-storage.ts'
 

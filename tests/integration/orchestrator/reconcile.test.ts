@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest'
-import { acceptExecution } from '../../../services/core/executions/accept-execution.ts'
-import { RECONCILE_AFTER_MS } from '../../../services/core/lease.ts'
-import { newId } from '../../../services/core/ids.ts'
+import { acceptExecution } from '../../../services/operations/executions/accept-execution.ts'
+import { RECONCILE_AFTER_MS } from '../../../services/model/lease.ts'
+import { newId } from '../../../services/model/ids.ts'
 import { LEASE_MS } from '../../../services/jobs/lease.ts'
-import { reconcile } from '../../../services/orchestrator/reconciler/reconcile.ts'
+import { reconcile } from '../../../services/workers/reconcile/reconcile.ts'
 import { executionRow, responseRow, userFileRow } from '../../support/rows.ts'
 import { HOUR_MS, ReconcileFixture } from './reconcile-fixture.ts'
 

@@ -1,9 +1,9 @@
 import { expect, it } from 'vitest'
-import { cancelExecution } from '../../../services/api/executions/cancel-execution.ts'
-import { ExecutionSlots } from '../../../services/core/executions/execution-slots.ts'
-import type { Container } from '../../../services/core/containers/container.ts'
-import { createContainer } from '../../../services/core/containers/create-container.ts'
-import { newId } from '../../../services/core/ids.ts'
+import { cancelExecution } from '../../../services/operations/executions/cancel-execution.ts'
+import { ExecutionSlots } from '../../../services/operations/executions/execution-slots.ts'
+import type { Container } from '../../../services/model/containers/container.ts'
+import { createContainer } from '../../../services/operations/containers/create-container.ts'
+import { newId } from '../../../services/model/ids.ts'
 import { ReconcileFixture } from './reconcile-fixture.ts'
 
 const fixture = new ReconcileFixture()

@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest'
-import { derivedId, newId } from '../../../services/core/ids.ts'
-import { sweepTenant } from '../../../services/orchestrator/reconciler/sweep-tenant.ts'
+import { derivedId, newId } from '../../../services/model/ids.ts'
+import { sweepTenant } from '../../../services/workers/reconcile/sweep-tenant.ts'
 import { containerRow, responseRow } from '../../support/rows.ts'
 import { ReconcileFixture } from './reconcile-fixture.ts'
 

@@ -2,7 +2,7 @@ import { chmod, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { afterAll, describe, expect, it } from 'vitest'
-import { refusedCheck } from '../../../services/core/sandboxes/isolation-checks.ts'
+import { refusedCheck } from '../../../services/model/sandboxes/isolation-checks.ts'
 import { startReadySandbox, startSandbox } from './start-sandbox.ts'
 
 const SUPERVISOR = join(import.meta.dirname, '../../../runtime-image/supervisor/cellblock_supervisor')

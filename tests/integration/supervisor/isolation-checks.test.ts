@@ -2,7 +2,7 @@ import { chmod, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { refusedCheck } from '../../../services/core/sandboxes/isolation-checks.ts'
+import { refusedCheck } from '../../../services/model/sandboxes/isolation-checks.ts'
 import { SECURE_OPTIONS, startReadySandbox, startSandbox, type TestSandbox } from './start-sandbox.ts'
 
 const without = (...starts: readonly string[]) => SECURE_OPTIONS.filter((option) => !starts.some((start) => option.startsWith(start)))

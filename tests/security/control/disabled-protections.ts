@@ -1,6 +1,6 @@
-import type { Edit } from '../mutants/copy-project.ts'
+import type { Edit } from '../copy-project.ts'
 
-const OPTIONS = 'services/orchestrator/drivers/docker/container-options.ts'
+const OPTIONS = 'services/adapters/drivers/docker/container-options.ts'
 const SUPERVISOR = 'runtime-image/supervisor/cellblock_supervisor'
 
 /** Lets the supervisor accept work although its self-test would fail. */

@@ -1,7 +1,7 @@
 import { startHarness } from '../harness/harness.ts'
 import { runPrograms } from '../harness/run-programs.ts'
-import type { Program, Tripwire } from '../corpus/program.ts'
-import { copyProject } from '../mutants/copy-project.ts'
+import type { Program, Tripwire } from '../../../scripts/hostile-programs/program.ts'
+import { copyProject } from '../copy-project.ts'
 import { DISABLED_PROTECTIONS } from './disabled-protections.ts'
 
 export interface ControlResult {

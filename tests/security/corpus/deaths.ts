@@ -1,4 +1,4 @@
-import { DIES, family, RAISES } from './program.ts'
+import { DIES, family, RAISES } from '../../../scripts/hostile-programs/program.ts'
 
 const py = String.raw
 

@@ -1,4 +1,4 @@
-import { DIES, family, type Expected } from './program.ts'
+import { DIES, family, type Expected } from '../../../scripts/hostile-programs/program.ts'
 
 const py = String.raw
 

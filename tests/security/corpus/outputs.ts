@@ -1,4 +1,4 @@
-import { family, RAISES } from './program.ts'
+import { family, RAISES } from '../../../scripts/hostile-programs/program.ts'
 
 const py = String.raw
 const SHOWN = 'done'

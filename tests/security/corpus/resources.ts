@@ -1,4 +1,4 @@
-import { family, OUT_OF_MEMORY, TIMES_OUT } from './program.ts'
+import { family, OUT_OF_MEMORY, TIMES_OUT } from '../../../scripts/hostile-programs/program.ts'
 
 const py = String.raw
 

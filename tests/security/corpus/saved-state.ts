@@ -1,4 +1,4 @@
-import { family } from './program.ts'
+import { family } from '../../../scripts/hostile-programs/program.ts'
 
 const py = String.raw
 

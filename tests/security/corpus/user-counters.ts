@@ -1,4 +1,4 @@
-import { DIES, family } from './program.ts'
+import { DIES, family } from '../../../scripts/hostile-programs/program.ts'
 
 const py = String.raw
 

@@ -3,10 +3,11 @@ import { setTimeout as delay } from 'node:timers/promises'
 import { createTenant } from '../../support/create-tenant.ts'
 import { startServer, type LocalServerProcess } from '../../support/local-server.ts'
 import type { NativeClient, WireExecution } from '../../support/native-client.ts'
-import type { Expected, Program, Tripwire } from '../corpus/program.ts'
-import { prelude } from './prelude.ts'
+import type { Expected, Program, Tripwire } from '../../../scripts/hostile-programs/program.ts'
+import { prelude } from '../../../scripts/hostile-programs/prelude.ts'
 import { startSibling } from './sibling.ts'
-import { newToken, setTripwires, type Hit, type Targets, type Tripwires } from './tripwires.ts'
+import { newToken, setTripwires, type Hit, type Tripwires } from './tripwires.ts'
+import type { Targets } from '../../../scripts/hostile-programs/targets.ts'
 
 interface Outcome {
   readonly status: string

@@ -1,4 +1,4 @@
-import type { Program } from '../corpus/program.ts'
+import type { Program } from '../../../scripts/hostile-programs/program.ts'
 import type { Harness, Verdict } from './harness.ts'
 
 /** The number of containers that the programs share. Each one costs memory and a start. */

@@ -1,3 +1,4 @@
+import type { Targets } from '../../../scripts/hostile-programs/targets.ts'
 import { randomBytes } from 'node:crypto'
 import { execFileSync } from 'node:child_process'
 import { createSocket } from 'node:dgram'
@@ -6,20 +7,7 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { createServer, type Server } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import type { Tripwire } from '../corpus/program.ts'
-
-/** The targets of the programs. None of them is secret. */
-export interface Targets {
-  readonly gateway: string
-  readonly port: number
-  readonly flag: string
-  readonly engine: string
-  readonly metadata: string
-  readonly credentials: string
-  readonly resolver: string
-  readonly sibling: string
-  readonly siblingPort: number
-}
+import type { Tripwire } from '../../../scripts/hostile-programs/program.ts'
 
 export interface Hit {
   readonly tripwire: Tripwire

@@ -1,6 +1,6 @@
 import type { Mutant } from './mutant.ts'
 
-const OPTIONS = 'services/orchestrator/drivers/docker/container-options.ts'
+const OPTIONS = 'services/adapters/drivers/docker/container-options.ts'
 
 const option = (protection: string, find: string, replace = ''): Mutant => ({
   protection: `engine: ${protection}`,

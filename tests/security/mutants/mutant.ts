@@ -1,4 +1,4 @@
-import type { Edit } from './copy-project.ts'
+import type { Edit } from '../copy-project.ts'
 
 /** A removed protection and what must fail then: programs of the corpus, a test file, or the tests of it whose titles contain `only`. */
 export interface Mutant {

@@ -5,7 +5,7 @@ import { MINIMAL_ENVIRONMENT, startHarness } from '../harness/harness.ts'
 import { runPrograms } from '../harness/run-programs.ts'
 import { SELF_TEST_DISABLED } from '../control/disabled-protections.ts'
 import { PROGRAMS } from '../corpus/registry.ts'
-import { copyProject, type ProjectCopy } from './copy-project.ts'
+import { copyProject, type ProjectCopy } from '../copy-project.ts'
 import type { Mutant } from './mutant.ts'
 
 export interface MutantsResult {

@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest'
-import { AuditLog } from '../../../services/api/audit/audit-log.ts'
-import { nextBlock, type AuditEntry } from '../../../services/core/audit/audit.ts'
-import type { WideEvent } from '../../../services/core/ports/telemetry.ts'
+import { AuditLog } from '../../../services/operations/audit/audit-log.ts'
+import { nextBlock, type AuditEntry } from '../../../services/model/audit/audit.ts'
+import type { WideEvent } from '../../../services/model/wide-event.ts'
 
 const MAX_WAITING = 10_000
 const entry = (n: number): AuditEntry => ({

@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest'
-import { createAuthenticator } from '../../../services/api/http/authenticate.ts'
-import { apiKeyRow, hashApiKey } from '../../../services/core/tenants/api-keys.ts'
-import type { ApiKey } from '../../../services/core/tenants/tenant.ts'
+import { createAuthenticator } from '../../../services/http/authenticate.ts'
+import { apiKeyRow, hashApiKey } from '../../../services/model/tenants/api-keys.ts'
+import type { ApiKey } from '../../../services/model/tenants/tenant.ts'
 
 function setUp(cacheMs = 60_000) {
   const keys = new Map<string, ApiKey>()

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { PAGE_PREFIX } from '../../../services/api/origin/config.ts'
-import { deployedPage } from '../../../services/api/page/deployed-page.ts'
-import { newSession, openSession, sealSession } from '../../../services/api/page/session-cookie.ts'
+import { PAGE_PREFIX } from '../../../services/http/origin/config.ts'
+import { deployedPage } from '../../../services/http/page/deployed-page.ts'
+import { newSession, openSession, sealSession } from '../../../services/http/page/session-cookie.ts'
 import { startStorage, type Storage } from '../../support/start-storage.ts'
 
 let storage: Storage

@@ -5,7 +5,7 @@ import { Readable } from 'node:stream'
 import type { ReadableStream } from 'node:stream/web'
 import { setTimeout as delay } from 'node:timers/promises'
 import { afterEach, expect, it } from 'vitest'
-import { keepAliveJson } from '../../../services/api/http/keep-alive-json.ts'
+import { keepAliveJson } from '../../../services/http/keep-alive-json.ts'
 
 /** CloudFront's 120 s and the service's 20 s, scaled 1:100. */
 const READ_TIMEOUT_MS = 1_200

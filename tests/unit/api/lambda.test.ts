@@ -27,7 +27,7 @@ beforeAll(async () => {
     PLACEMENTS_QUEUE_URL: 'u',
   }
   for (const [name, value] of Object.entries(env)) vi.stubEnv(name, value)
-  handler = (await import('../../../services/api/lambda.ts')).handler as unknown as Handler
+  handler = (await import('../../../services/entries/aws/api/lambda.ts')).handler as unknown as Handler
 })
 afterAll(() => {
   vi.unstubAllGlobals()

@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { expect, it } from 'vitest'
-import { buildNotebook } from '../../../services/core/executions/notebook.ts'
-import { parseNotebook } from '../../../services/api/executions/source.ts'
+import { buildNotebook } from '../../../services/model/executions/notebook.ts'
+import { parseNotebook } from '../../../services/operations/executions/source.ts'
 
 interface Built {
   readonly cells: readonly {

@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { expect, it } from 'vitest'
-import { jsonDepth, parseJson } from '../../../services/api/http/parse-json.ts'
-import { ServiceError } from '../../../services/core/errors.ts'
+import { jsonDepth, parseJson } from '../../../services/http/parse-json.ts'
+import { ServiceError } from '../../../services/model/errors.ts'
 
 const encode = (text: string): Uint8Array => new TextEncoder().encode(text)
 const depthOf = (value: unknown): number =>

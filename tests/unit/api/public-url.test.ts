@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { publicUrlOf } from '../../../services/api/http/public-url.ts'
+import { publicUrlOf } from '../../../services/http/public-url.ts'
 
 const request = (headers: Record<string, string>): Request => new Request('http://internal.test:1/x', { headers })
 const plain = { publicUrl: null, trustProxy: false }

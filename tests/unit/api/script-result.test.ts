@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest'
-import { scriptResult } from '../../../services/api/wires/plugin/script-result.ts'
-import { emptyResult } from '../../../services/core/executions/empty-result.ts'
-import type { ExecutionResult } from '../../../services/core/executions/execution.ts'
+import { scriptResult } from '../../../services/wires/plugin/script-result.ts'
+import { emptyResult } from '../../../services/model/executions/empty-result.ts'
+import type { ExecutionResult } from '../../../services/model/executions/execution.ts'
 import { executionRow, T0 } from '../../support/rows.ts'
 
 const result = (change: Partial<ExecutionResult> = {}): ExecutionResult => ({ ...emptyResult(executionRow(), T0), ...change })

@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest'
 import { z } from 'zod'
-import { toolSchema } from '../../../services/api/wires/mcp/tool-schema.ts'
+import { toolSchema } from '../../../services/wires/mcp/tool-schema.ts'
 
 const given = z.object({ code: z.string().min(1), seconds: z.int().optional() })
 const { '~standard': standard } = toolSchema(given)

@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { expect, it } from 'vitest'
-import { parseQuery, validate } from '../../../services/api/http/validate.ts'
+import { parseQuery, validate } from '../../../services/http/validate.ts'
 
 const paramOf = (schema: z.ZodType, value: unknown): unknown => {
   try {

@@ -3,7 +3,7 @@ import { micromark } from 'micromark'
 import { gfm, gfmHtml } from 'micromark-extension-gfm'
 import { parseFragment, type DefaultTreeAdapterTypes } from 'parse5'
 import { expect, it } from 'vitest'
-import { AnswerText, type LinkableFile } from '../../../services/chat/answer/answer-text.ts'
+import { AnswerText, type LinkableFile } from '../../../services/workers/turn/answer/answer-text.ts'
 
 const LINK = 'https://cells.example/d/'
 const FILES = ['a.png', 'my plot.png', 'sub/b.csv'] as const

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { AnswerText, type LinkableFile } from '../../../services/chat/answer/answer-text.ts'
+import { AnswerText, type LinkableFile } from '../../../services/workers/turn/answer/answer-text.ts'
 
 const file = (path: string, isFresh = true): LinkableFile => ({
   fileId: `id-${path}`,

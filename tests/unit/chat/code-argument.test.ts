@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { CodeArgumentReader } from '../../../services/chat/answer/code-argument.ts'
+import { CodeArgumentReader } from '../../../services/workers/turn/answer/code-argument.ts'
 
 function read(pieces: readonly string[]) {
   const reader = new CodeArgumentReader()

@@ -1,11 +1,11 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { assemble } from '../../../services/chat/conversation/assemble.ts'
-import { buildEntries } from '../../../services/chat/conversation/build-entries.ts'
-import { inputEntries } from '../../../services/chat/conversation/input-entries.ts'
+import { assemble } from '../../../services/workers/turn/conversation/assemble.ts'
+import { buildEntries } from '../../../services/workers/turn/conversation/build-entries.ts'
+import { inputEntries } from '../../../services/workers/turn/conversation/input-entries.ts'
 import { fileRow, responseRow } from '../../support/rows.ts'
-import type { ResponseItem } from '../../../services/core/responses/items/item-types.ts'
-import type { Entry } from '../../../services/core/responses/items/entry.ts'
+import type { ResponseItem } from '../../../services/model/responses/items/item-types.ts'
+import type { Entry } from '../../../services/model/responses/items/entry.ts'
 
 const message = (text: string, change: Partial<Extract<ResponseItem, { type: 'message' }>> = {}): ResponseItem => ({
   type: 'message',

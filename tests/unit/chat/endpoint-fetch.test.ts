@@ -2,7 +2,7 @@ import { once } from 'node:events'
 import { createServer, type IncomingMessage } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { afterAll, beforeAll, expect, it } from 'vitest'
-import { createEndpointFetch } from '../../../services/chat/models/endpoint-fetch.ts'
+import { createEndpointFetch } from '../../../services/adapters/models/endpoint-fetch.ts'
 
 /** Sends the head and one event; the answer ends there unless the path is `/silent`. */
 const endpoint = createServer((request, response) => {

@@ -1,10 +1,10 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { assemble } from '../../../services/chat/conversation/assemble.ts'
-import { fitWindow } from '../../../services/chat/conversation/fit-window.ts'
-import { estimateTokens, textTokens } from '../../../services/chat/conversation/tokens.ts'
-import type { ModelMessage } from '../../../services/core/ports/chat-model.ts'
-import type { Entry } from '../../../services/core/responses/items/entry.ts'
+import { assemble } from '../../../services/workers/turn/conversation/assemble.ts'
+import { fitWindow } from '../../../services/workers/turn/conversation/fit-window.ts'
+import { estimateTokens, textTokens } from '../../../services/workers/turn/conversation/tokens.ts'
+import type { ModelMessage } from '../../../services/ports/chat-model.ts'
+import type { Entry } from '../../../services/model/responses/items/entry.ts'
 
 const METER = { bytesPerToken: 4, tokensPerImage: 1_000 }
 const fit = (entries: readonly Entry[], budget: number) => fitWindow(entries, budget, METER)

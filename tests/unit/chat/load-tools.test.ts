@@ -2,8 +2,8 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
-import { toolConfigFromEnv } from '../../../services/chat/tools/config.ts'
-import { createTools, typesOf } from '../../../services/chat/tools/create-tools.ts'
+import { toolConfigFromEnv } from '../../../services/adapters/tools/config.ts'
+import { createTools, typesOf } from '../../../services/adapters/tools/create-tools.ts'
 
 let folder: string
 beforeEach(async () => {

@@ -1,10 +1,10 @@
 import { describe, expect, it } from 'vitest'
-import { fencedPython } from '../../../services/chat/answer/fenced-code.ts'
-import { assemble } from '../../../services/chat/conversation/assemble.ts'
-import { fitWindow } from '../../../services/chat/conversation/fit-window.ts'
-import { inputEntries } from '../../../services/chat/conversation/input-entries.ts'
-import { estimateTokens } from '../../../services/chat/conversation/tokens.ts'
-import type { Entry } from '../../../services/core/responses/items/entry.ts'
+import { fencedPython } from '../../../services/model/responses/fenced-code.ts'
+import { assemble } from '../../../services/workers/turn/conversation/assemble.ts'
+import { fitWindow } from '../../../services/workers/turn/conversation/fit-window.ts'
+import { inputEntries } from '../../../services/workers/turn/conversation/input-entries.ts'
+import { estimateTokens } from '../../../services/workers/turn/conversation/tokens.ts'
+import type { Entry } from '../../../services/model/responses/items/entry.ts'
 
 const METER = { bytesPerToken: 4, tokensPerImage: 1_000 }
 

@@ -1,10 +1,10 @@
 import { describe, expect, it } from 'vitest'
-import { chatConfigFromEnv, chatConfigFromSecret } from '../../../services/chat/config.ts'
-import { fencedPython } from '../../../services/chat/answer/fenced-code.ts'
-import { createModelCatalogue } from '../../../services/chat/models/catalogue.ts'
-import { demoModel } from '../../../services/chat/models/demo.ts'
-import { quirksOf } from '../../../services/chat/models/quirks.ts'
-import type { ModelMessage, ModelRequest } from '../../../services/core/ports/chat-model.ts'
+import { chatConfigFromEnv, chatConfigFromSecret } from '../../../services/adapters/models/config.ts'
+import { fencedPython } from '../../../services/model/responses/fenced-code.ts'
+import { createModelCatalogue } from '../../../services/adapters/models/catalogue.ts'
+import { demoModel } from '../../../services/adapters/models/demo.ts'
+import { quirksOf } from '../../../services/adapters/models/quirks.ts'
+import type { ModelMessage, ModelRequest } from '../../../services/ports/chat-model.ts'
 
 const catalogue = (env: Record<string, string>) => createModelCatalogue(chatConfigFromEnv(env))
 

@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest'
-import { nextAction, type Decision } from '../../../services/chat/turn/next-action.ts'
-import type { CodeProgress, TurnState } from '../../../services/chat/turn/turn-state.ts'
-import type { Execution } from '../../../services/core/executions/execution.ts'
-import type { PendingCall } from '../../../services/core/responses/response.ts'
-import type { ResponseItem } from '../../../services/core/responses/items/item-types.ts'
+import { nextAction, type Decision } from '../../../services/workers/turn/next-action.ts'
+import type { CodeProgress, TurnState } from '../../../services/workers/turn/turn-state.ts'
+import type { Execution } from '../../../services/model/executions/execution.ts'
+import type { PendingCall } from '../../../services/model/responses/response.ts'
+import type { ResponseItem } from '../../../services/model/responses/items/item-types.ts'
 
 const EMPTY: TurnState = {
   items: [],

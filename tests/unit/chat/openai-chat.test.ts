@@ -3,9 +3,9 @@ import { createServer, type IncomingMessage, type ServerResponse } from 'node:ht
 import type { AddressInfo } from 'node:net'
 import { Agent, setGlobalDispatcher } from 'undici'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { createOpenAiChat } from '../../../services/chat/models/openai-chat.ts'
-import type { EndpointFetchOptions } from '../../../services/chat/models/endpoint-fetch.ts'
-import { ModelError, type ChatModel, type ModelDelta, type ModelRequest } from '../../../services/core/ports/chat-model.ts'
+import { createOpenAiChat } from '../../../services/adapters/models/openai-chat.ts'
+import type { EndpointFetchOptions } from '../../../services/adapters/models/endpoint-fetch.ts'
+import { ModelError, type ChatModel, type ModelDelta, type ModelRequest } from '../../../services/ports/chat-model.ts'
 
 type Answer = (response: ServerResponse, request: IncomingMessage) => unknown
 const answers: Answer[] = []

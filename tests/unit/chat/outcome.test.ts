@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest'
-import type { ExecutionResult } from '../../../services/core/executions/execution.ts'
-import { callStatusOf } from '../../../services/chat/outcome/call-status.ts'
-import { logsOf } from '../../../services/chat/outcome/logs.ts'
-import { modelTextOf } from '../../../services/chat/outcome/model-text.ts'
-import { trimText } from '../../../services/core/trim-text.ts'
+import type { ExecutionResult } from '../../../services/model/executions/execution.ts'
+import { callStatusOf } from '../../../services/workers/turn/outcome/call-status.ts'
+import { logsOf } from '../../../services/workers/turn/outcome/logs.ts'
+import { modelTextOf } from '../../../services/workers/turn/outcome/model-text.ts'
+import { trimText } from '../../../services/model/trim-text.ts'
 import { emptyResult } from '../../support/finish-execution.ts'
 
 const result = (change: Partial<ExecutionResult>): ExecutionResult => ({ ...emptyResult, ...change })

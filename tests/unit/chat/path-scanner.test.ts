@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { PathScanner, type Segment } from '../../../services/chat/answer/path-scanner.ts'
+import { PathScanner, type Segment } from '../../../services/workers/turn/answer/path-scanner.ts'
 
 const FILES = ['plot.png', 'plot.png.bak', 'my plot.png', 'sub/été.csv', 'a', 'report.v2.pdf']
 

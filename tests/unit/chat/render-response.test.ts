@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest'
-import { renderResponse } from '../../../services/core/responses/render-response.ts'
+import { renderResponse } from '../../../services/model/responses/render-response.ts'
 import { responseRow, T0 } from '../../support/rows.ts'
-import { renderItem, type ResponseItem } from '../../../services/core/responses/items/item-types.ts'
-import type { CallOutcome } from '../../../services/core/responses/items/code-interpreter-call.ts'
+import { renderItem, type ResponseItem } from '../../../services/model/responses/items/item-types.ts'
+import type { CallOutcome } from '../../../services/model/responses/items/code-interpreter-call.ts'
 
 const outcome: CallOutcome = {
   executionId: 'exec_1',

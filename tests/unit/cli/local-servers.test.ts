@@ -2,7 +2,7 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { chooseLocalServer, listLocalServers, type LocalServer } from '../../../services/cli/local-servers.ts'
+import { chooseLocalServer, listLocalServers, type LocalServer } from '../../../scripts/cli/local-servers.ts'
 
 const fields = { url: 'http://127.0.0.1:8787', controlSocket: '/tmp/none', dataDir: null }
 const server = (port: number): LocalServer => ({ ...fields, pid: process.pid, port })

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { takeOption } from '../../../services/cli/take-option.ts'
+import { takeOption } from '../../../scripts/cli/take-option.ts'
 
 test.each([
   [['tenants', 'list'], null, ['tenants', 'list']],

@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest'
 import { z } from 'zod'
-import { executionEventSchema, executionFrameSchemas } from '../../../services/core/executions/events/event-types.ts'
+import { executionEventSchema, executionFrameSchemas } from '../../../services/model/executions/events/event-types.ts'
 
 const frames = executionFrameSchemas(z.object({ path: z.string() }))
 const numbered = { seq: 1, at: '2026-01-01T00:00:00.000Z' }

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { enterShare, expectedWaitMs, leaveShare, type ExecutionShare } from '../../../services/core/executions/execution-share.ts'
+import { enterShare, expectedWaitMs, leaveShare, type ExecutionShare } from '../../../services/model/executions/execution-share.ts'
 
 const EMPTY: ExecutionShare = { cap: 0, running: {}, waiting: [] }
 const entry = (executionId: string) => ({ executionId, containerId: `c-${executionId}` })

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { canMove, EXECUTION_STATUSES, hasEnded } from '../../../services/core/executions/execution.ts'
+import { canMove, EXECUTION_STATUSES, hasEnded } from '../../../services/model/executions/execution.ts'
 
 describe('the execution status machine', () => {
   it('ends with success, failure, a time-out or a cancellation, and allows no transition from there', () => {

@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { ServiceError } from '../../../services/core/errors.ts'
-import { normalizeFilePath } from '../../../services/core/files/file-path.ts'
+import { ServiceError } from '../../../services/model/errors.ts'
+import { normalizeFilePath } from '../../../services/model/files/file-path.ts'
 
 describe('normalizeFilePath', () => {
   it.each([

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { BUILT_IN_IMAGES, ImageCatalogue, languagesOf, LANGUAGES } from '../../../services/core/containers/images.ts'
+import { BUILT_IN_IMAGES, ImageCatalogue, languagesOf, LANGUAGES } from '../../../services/model/containers/images.ts'
 import { IMAGE_VARIANTS } from '../../../infra/build/image-inputs.ts'
 
 it('offers every variant that the project builds', () => {

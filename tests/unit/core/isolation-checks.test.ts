@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
-import { ISOLATION_CHECKS, refusedCheck } from '../../../services/core/sandboxes/isolation-checks.ts'
+import { ISOLATION_CHECKS, refusedCheck } from '../../../services/model/sandboxes/isolation-checks.ts'
 
 const SUPERVISOR = join(import.meta.dirname, '../../../runtime-image/supervisor/cellblock_supervisor')
 const source = (file: string): string => readFileSync(join(SUPERVISOR, file), 'utf8')

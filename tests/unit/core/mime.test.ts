@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { mimeOf } from '../../../services/core/files/mime.ts'
+import { mimeOf } from '../../../services/model/files/mime.ts'
 
 describe('mimeOf', () => {
   it.each([

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
-import { OutputAssembler } from '../../../services/core/executions/output-assembler.ts'
-import type { SandboxEvent } from '../../../services/core/executions/events/event-types.ts'
+import { OutputAssembler } from '../../../services/model/executions/output-assembler.ts'
+import type { SandboxEvent } from '../../../services/model/executions/events/event-types.ts'
 
 type Payload<E = SandboxEvent> = E extends unknown ? Omit<E, 'seq' | 't'> : never
 

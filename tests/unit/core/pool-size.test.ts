@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { poolSizeFor, type PoolDemand } from '../../../services/core/sandboxes/pool-size.ts'
+import { poolSizeFor, type PoolDemand } from '../../../services/model/sandboxes/pool-size.ts'
 
 const demand = (change: Partial<PoolDemand> = {}): PoolDemand => ({
   arrivalsPerSecond: 0.5,

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { pooledRandom } from '../../../services/core/random.ts'
+import { pooledRandom } from '../../../services/model/random.ts'
 
 describe('random bytes from the pool', () => {
   it('never repeat, also when the pool is filled again', () => {

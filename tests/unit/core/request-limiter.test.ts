@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest'
-import type { Quota, QuotaStore } from '../../../services/core/ports/quota-store.ts'
-import { createRequestLimiter, takeTokens } from '../../../services/core/tenants/request-limiter.ts'
-import { limitsOf } from '../../../services/core/tenants/tenant-limits.ts'
+import type { Quota, QuotaStore } from '../../../services/ports/quota-store.ts'
+import { createRequestLimiter, takeTokens } from '../../../services/operations/tenancy/request-limiter.ts'
+import { limitsOf } from '../../../services/model/tenants/tenant-limits.ts'
 
 function setUp(requestsPerSecond: number, processes: number) {
   let now = 0

@@ -1,6 +1,6 @@
 import { beforeEach, expect, it } from 'vitest'
-import type { Quota, QuotaStore } from '../../../services/core/ports/quota-store.ts'
-import { ResourceCount } from '../../../services/core/tenants/resource-count.ts'
+import type { Quota, QuotaStore } from '../../../services/ports/quota-store.ts'
+import { ResourceCount } from '../../../services/operations/tenancy/resource-count.ts'
 
 let row: Quota<object>
 let now: number

@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest'
-import type { Quota, QuotaStore } from '../../../services/core/ports/quota-store.ts'
-import { SharedQuota } from '../../../services/core/tenants/shared-quota.ts'
+import type { Quota, QuotaStore } from '../../../services/ports/quota-store.ts'
+import { SharedQuota } from '../../../services/operations/tenancy/shared-quota.ts'
 
 interface Counter {
   readonly count: number

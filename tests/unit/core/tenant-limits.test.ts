@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest'
-import { createLimitReader, LIMITS_CACHE_MS } from '../../../services/core/tenants/limit-reader.ts'
-import type { Tenant } from '../../../services/core/tenants/tenant.ts'
+import { createLimitReader, LIMITS_CACHE_MS } from '../../../services/operations/tenancy/limit-reader.ts'
+import type { Tenant } from '../../../services/model/tenants/tenant.ts'
 import {
   executionLimitsOf,
   limitsOf,
@@ -8,7 +8,7 @@ import {
   sandboxLimitsOf,
   DEFAULT_LIMITS,
   DEFAULT_SANDBOX,
-} from '../../../services/core/tenants/tenant-limits.ts'
+} from '../../../services/model/tenants/tenant-limits.ts'
 
 it('apply the defaults where a policy sets nothing', () => {
   expect(limitsOf(undefined)).toEqual(DEFAULT_LIMITS)

@@ -9,7 +9,7 @@ import {
   parseTraceparent,
   parseXrayHeader,
   traceFields,
-} from '../../../services/core/trace.ts'
+} from '../../../services/model/trace.ts'
 
 const ID = '4bf92f3577b34da6a3ce929d0e0e4736'
 const SPAN = '00f067aa0ba902b7'

@@ -1,7 +1,7 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { basename, dirname, join, normalize } from 'node:path'
 import { describe, expect, it } from 'vitest'
-import { COMMANDS as CLI } from '../../../services/cli/commands.ts'
+import { COMMANDS as CLI } from '../../../scripts/cli/commands.ts'
 import { COMMANDS, type Command, type CommandName } from '../../../scripts/commands.ts'
 import { ACCOUNT_CHECKS } from '../../../scripts/doctor/check-names.ts'
 import { CHAOS_MUTANTS } from '../../chaos/mutants/mutants.ts'
@@ -137,7 +137,7 @@ describe('docs/configuration.md', () => {
   const named = new Set(allOf(text('docs/configuration.md'), /`([A-Z][A-Z0-9_]+)`/g))
 
   it('documents every variable of the local server', () => {
-    const schema = /const LocalEnv = z\.object\(\{([\s\S]*?)\n\}\)/.exec(text('services/local/config.ts'))?.[1] ?? ''
+    const schema = /const LocalEnv = z\.object\(\{([\s\S]*?)\n\}\)/.exec(text('services/entries/local/config.ts'))?.[1] ?? ''
     const variables = allOf(schema, /^ {2}([A-Z][A-Z0-9_]+):/gm)
     expect(variables.length).toBeGreaterThan(10)
     expect(variables.filter((name) => !named.has(name))).toEqual([])
@@ -178,7 +178,7 @@ describe('docs/architecture.md, "Where to change what"', () => {
 
   it('searches the packages and the components of the page', () => {
     expect(sources).toContain('packages/client/src/client.ts')
-    expect(sources.some((file) => /^services\/playground\/.*\.tsx$/.test(file))).toBe(true)
+    expect(sources.some((file) => /^packages\/playground\/.*\.tsx$/.test(file))).toBe(true)
     expect(text(GENERATED)).toMatch(/^\/\/ Generated /)
   })
 

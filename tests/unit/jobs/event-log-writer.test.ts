@@ -1,8 +1,8 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
-import type { EventBatch, EventPayload } from '../../../services/core/events.ts'
-import type { ExecutionEventPayload } from '../../../services/core/executions/events/event-types.ts'
-import { mergeDeltas } from '../../../services/chat/turn/log-events.ts'
-import { mergeText } from '../../../services/orchestrator/run/merge-text.ts'
+import type { EventBatch, EventPayload } from '../../../services/model/events.ts'
+import type { ExecutionEventPayload } from '../../../services/model/executions/events/event-types.ts'
+import { mergeDeltas } from '../../../services/workers/turn/log-events.ts'
+import { mergeText } from '../../../services/workers/run/merge-text.ts'
 import {
   EventLogConflictError,
   EventLogWriter,

@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
 import { watchRow } from '../../../services/jobs/watch-row.ts'
 import { waitForRow } from '../../../services/jobs/wait-for-row.ts'
-import { createLocalSignals } from '../../../services/storage/signals/local-signals.ts'
+import { createLocalSignals } from '../../../services/adapters/storage/signals/local-signals.ts'
 import { executionRow } from '../../support/rows.ts'
 
 beforeEach(() => void vi.useFakeTimers({ now: 1_000_000 }))

@@ -2,7 +2,7 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, expect, it } from 'vitest'
-import { runInBackground } from '../../../services/local/background-script.ts'
+import { runInBackground } from '../../../services/entries/local/background-script.ts'
 
 const folder = await mkdtemp(join(tmpdir(), 'background-'))
 afterAll(() => rm(folder, { recursive: true, force: true }))

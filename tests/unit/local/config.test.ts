@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { ConfigError, readLocalConfig } from '../../../services/local/config.ts'
+import { ConfigError, readLocalConfig } from '../../../services/entries/local/config.ts'
 
 it.for([
   [{ PORT: 'abc' }, 'PORT must be a whole number from 0 to 65535.'],

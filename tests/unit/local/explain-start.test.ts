@@ -1,9 +1,9 @@
 import { mkdir, writeFile } from 'node:fs/promises'
 import { createServer } from 'node:net'
 import { describe, expect, it } from 'vitest'
-import { explainStart } from '../../../services/local/explain-start.ts'
-import { SchemaError } from '../../../services/storage/sqlite/schema.ts'
-import { refusalOf } from '../../../services/storage/sqlite/sqlite-error.ts'
+import { explainStart } from '../../../services/entries/local/explain-start.ts'
+import { SchemaError } from '../../../services/adapters/storage/sqlite/schema.ts'
+import { refusalOf } from '../../../services/adapters/storage/sqlite/sqlite-error.ts'
 
 const faultOf = (work: Promise<unknown>): Promise<unknown> =>
   work.then(

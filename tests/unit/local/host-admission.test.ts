@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
-import type { WideEvent } from '../../../services/core/ports/telemetry.ts'
-import { HostAdmission, readHostCapacity, type HostCapacity } from '../../../services/local/host-admission.ts'
+import type { WideEvent } from '../../../services/model/wide-event.ts'
+import { HostAdmission, readHostCapacity, type HostCapacity } from '../../../services/entries/local/host-admission.ts'
 
 const MiB = 1024 ** 2
 

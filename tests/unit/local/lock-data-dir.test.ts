@@ -5,11 +5,11 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { Readable, Writable } from 'node:stream'
 import { afterEach, beforeEach, expect, it } from 'vitest'
-import { ConfigError } from '../../../services/local/config.ts'
-import { explainStart } from '../../../services/local/explain-start.ts'
-import { lockDataDir } from '../../../services/local/lock-data-dir.ts'
+import { ConfigError } from '../../../services/entries/local/config.ts'
+import { explainStart } from '../../../services/entries/local/explain-start.ts'
+import { lockDataDir } from '../../../services/entries/local/lock-data-dir.ts'
 
-const LOCK_MODULE = join(import.meta.dirname, '../../../services/local/lock-data-dir.ts')
+const LOCK_MODULE = join(import.meta.dirname, '../../../services/entries/local/lock-data-dir.ts')
 
 let folder: string
 beforeEach(async () => {

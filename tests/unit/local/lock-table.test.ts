@@ -5,15 +5,15 @@ import { hostname, tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { Readable, Writable } from 'node:stream'
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
-import { newId } from '../../../services/core/ids.ts'
-import { ConfigError } from '../../../services/local/config.ts'
-import { lockTable, TABLE_LOCK_MS, type TableLock } from '../../../services/local/lock-table.ts'
-import { openEmbeddedStorage } from '../../../services/local/storage/open-embedded-storage.ts'
-import type { LocalStorage } from '../../../services/local/storage/local-storage.ts'
-import { equals, exists, set } from '../../../services/storage/rows/expression.ts'
+import { newId } from '../../../services/model/ids.ts'
+import { ConfigError } from '../../../services/entries/local/config.ts'
+import { lockTable, TABLE_LOCK_MS, type TableLock } from '../../../services/entries/local/lock-table.ts'
+import { openEmbeddedStorage } from '../../../services/entries/local/storage/open-embedded-storage.ts'
+import type { LocalStorage } from '../../../services/entries/local/storage/local-storage.ts'
+import { equals, exists, set } from '../../../services/adapters/storage/rows/expression.ts'
 
 const KEY = { pk: 'S#local-server', sk: 'row' }
-const LOCK_MODULE = join(import.meta.dirname, '../../../services/local/lock-table.ts')
+const LOCK_MODULE = join(import.meta.dirname, '../../../services/entries/local/lock-table.ts')
 
 let storage: LocalStorage
 beforeEach(async () => {

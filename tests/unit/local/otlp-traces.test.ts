@@ -2,8 +2,8 @@ import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { json } from 'node:stream/consumers'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
-import { currentTrace, inTrace } from '../../../services/core/trace.ts'
-import { openTelemetry } from '../../../services/local/telemetry/open-telemetry.ts'
+import { currentTrace, inTrace } from '../../../services/model/trace.ts'
+import { openTelemetry } from '../../../services/entries/local/telemetry/open-telemetry.ts'
 
 interface Span {
   readonly traceId: string

@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest'
-import { newId } from '../../../services/core/ids.ts'
-import { containerOptions } from '../../../services/orchestrator/drivers/docker/container-options.ts'
-import { DEFAULT_LIMITS } from '../../../services/orchestrator/drivers/docker/limits.ts'
+import { newId } from '../../../services/model/ids.ts'
+import { containerOptions } from '../../../services/adapters/drivers/docker/container-options.ts'
+import { DEFAULT_LIMITS } from '../../../services/adapters/drivers/docker/limits.ts'
 
 const optionsWith = (runtime: string | undefined): ReturnType<typeof containerOptions> => {
   const spec = { sandboxId: newId('sandbox'), publicKey: 'key', memoryTier: '1g' as const, isAwaited: false }

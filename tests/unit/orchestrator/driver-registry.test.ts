@@ -1,18 +1,18 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
-import { singleImage } from '../../../services/core/containers/images.ts'
-import { MEMORY_TIERS } from '../../../services/core/limits.ts'
-import { SANDBOX_START_MS, startTimeoutMs } from '../../../services/core/sandboxes/new-sandbox.ts'
-import { RunEnv, sandboxDriverFromEnv } from '../../../services/orchestrator/config.ts'
-import { DEPLOYMENTS } from '../../../services/orchestrator/drivers/deployments.ts'
-import { ARCHITECTURES } from '../../../services/orchestrator/drivers/driver-profile.ts'
-import { DEPLOYED_DRIVERS, DRIVERS } from '../../../services/orchestrator/drivers/registry.ts'
-import { createLink } from '../../../services/orchestrator/link/create-link.ts'
+import { singleImage } from '../../../services/model/containers/images.ts'
+import { MEMORY_TIERS } from '../../../services/model/limits.ts'
+import { SANDBOX_START_MS, startTimeoutMs } from '../../../services/operations/sandboxes/new-sandbox.ts'
+import { RunEnv, sandboxDriverFromEnv } from '../../../services/entries/config.ts'
+import { DEPLOYMENTS } from '../../../services/adapters/drivers/deployments.ts'
+import { ARCHITECTURES } from '../../../services/adapters/drivers/driver-profile.ts'
+import { DEPLOYED_DRIVERS, DRIVERS } from '../../../services/adapters/drivers/registry.ts'
+import { createLink } from '../../../services/adapters/link/create-link.ts'
 
 const SERVICES = join(import.meta.dirname, '../../../services')
 /** A deployed driver has entries in these files, besides its folder. */
-const ENTRIES = ['orchestrator/config.ts', 'orchestrator/drivers/deployments.ts', 'orchestrator/drivers/registry.ts']
+const ENTRIES = ['adapters/drivers/deployments.ts', 'adapters/drivers/registry.ts', 'entries/config.ts']
 
 const withoutComments = (code: string): string => code.replaceAll(/\/\*[\s\S]*?\*\//g, '').replaceAll(/\/\/.*/g, '')
 
@@ -28,7 +28,7 @@ describe('the driver registry', () => {
 
   it('is the only place outside its folder that names the deployed driver', () => {
     const naming = readdirSync(SERVICES, { recursive: true, encoding: 'utf8' })
-      .filter((file) => file.endsWith('.ts') && !file.startsWith('orchestrator/drivers/fargate/'))
+      .filter((file) => file.endsWith('.ts') && !file.startsWith('adapters/drivers/fargate/'))
       .filter((file) => /fargate/i.test(withoutComments(readFileSync(join(SERVICES, file), 'utf8'))))
     expect(naming.toSorted()).toEqual(ENTRIES)
   })

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
-import { MEMORY_TIERS, TIERS } from '../../../services/core/limits.ts'
+import { MEMORY_TIERS, TIERS } from '../../../services/model/limits.ts'
 import { PRICES } from '../../../scripts/operate/aws-prices.ts'
-import { FARGATE_PROFILE } from '../../../services/orchestrator/drivers/fargate/profile.ts'
+import { FARGATE_PROFILE } from '../../../services/adapters/drivers/fargate/profile.ts'
 
 const { costPerSecond: fargateCostPerSecond, prices } = FARGATE_PROFILE
 

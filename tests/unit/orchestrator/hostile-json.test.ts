@@ -1,6 +1,6 @@
 import { assert, json, property } from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { parseHostileJson } from '../../../services/orchestrator/supervisor-client/hostile-json.ts'
+import { parseHostileJson } from '../../../services/adapters/supervisor-client/hostile-json.ts'
 
 const parse = (text: string): unknown => parseHostileJson(Buffer.from(text))
 

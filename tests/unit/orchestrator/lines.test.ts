@@ -1,6 +1,6 @@
 import { array, assert, asyncProperty, nat, string } from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { readLines } from '../../../services/orchestrator/supervisor-client/lines.ts'
+import { readLines } from '../../../services/adapters/supervisor-client/lines.ts'
 
 async function* pieces(text: string, sizes: readonly number[]): AsyncGenerator<Uint8Array> {
   let rest = Buffer.from(text)

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
-import type { SupervisorEnvelope } from '../../../services/core/ports/supervisor.ts'
-import { lostIn } from '../../../services/orchestrator/run/losses.ts'
+import type { SupervisorEnvelope } from '../../../services/ports/supervisor.ts'
+import { lostIn } from '../../../services/workers/run/losses.ts'
 
 const envelope = (fields: Partial<SupervisorEnvelope>): SupervisorEnvelope => ({
   outcome: 'ok',

@@ -1,6 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import { expect, it } from 'vitest'
-import { MemoryDriver, type MemorySandbox } from '../../../services/orchestrator/drivers/memory/memory-driver.ts'
+import { MemoryDriver, type MemorySandbox } from '../../../services/adapters/drivers/memory/memory-driver.ts'
 import { newSpec, sandboxDriverContract } from '../../contract/sandbox-driver.ts'
 
 const stopped: string[] = []

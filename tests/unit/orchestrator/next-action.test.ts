@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
-import type { Container } from '../../../services/core/containers/container.ts'
-import { nextAction, type ExecutionView } from '../../../services/orchestrator/run/next-action.ts'
+import type { Container } from '../../../services/model/containers/container.ts'
+import { nextAction, type ExecutionView } from '../../../services/workers/run/next-action.ts'
 import { containerRow } from '../../support/rows.ts'
 
 const NOW = 2_000_000

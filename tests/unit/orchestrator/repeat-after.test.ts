@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { repeatAfterMs } from '../../../services/orchestrator/reconciler/repeat-after.ts'
+import { repeatAfterMs } from '../../../services/workers/reconcile/repeat-after.ts'
 
 describe('the next message of a job that waits', () => {
   it.each([

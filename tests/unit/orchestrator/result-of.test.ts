@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest'
-import { OutputAssembler } from '../../../services/core/executions/output-assembler.ts'
-import type { SupervisorEnvelope } from '../../../services/core/ports/supervisor.ts'
-import { resultOf } from '../../../services/orchestrator/run/result-of.ts'
+import { OutputAssembler } from '../../../services/model/executions/output-assembler.ts'
+import type { SupervisorEnvelope } from '../../../services/ports/supervisor.ts'
+import { resultOf } from '../../../services/workers/run/result-of.ts'
 import { containerRow, executionRow, T0 } from '../../support/rows.ts'
 
 const kept = (envelope: Pick<SupervisorEnvelope, 'files' | 'deleted'>): unknown => {

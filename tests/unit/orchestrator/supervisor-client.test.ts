@@ -1,10 +1,10 @@
 import { createHash } from 'node:crypto'
 import { describe, expect, it } from 'vitest'
-import { newSandbox } from '../../../services/core/sandboxes/new-sandbox.ts'
-import type { SupervisorEvent } from '../../../services/core/ports/supervisor.ts'
-import { createUnixLink } from '../../../services/orchestrator/link/unix-link.ts'
-import { createSupervisorClient } from '../../../services/orchestrator/supervisor-client/supervisor-client.ts'
-import { doneEvent, readText, sendJson, sendLines, startStubSupervisor } from './stub-supervisor.ts'
+import { newSandbox } from '../../../services/operations/sandboxes/new-sandbox.ts'
+import type { SupervisorEvent } from '../../../services/ports/supervisor.ts'
+import { createUnixLink } from '../../../services/adapters/link/unix-link.ts'
+import { createSupervisorClient } from '../../../services/adapters/supervisor-client/supervisor-client.ts'
+import { doneEvent, readText, sendJson, sendLines, startStubSupervisor } from '../../support/stub-supervisor.ts'
 
 const never = new AbortController().signal
 const code = { cells: [{ code: 'print(1)' }], onError: 'stop', storeHistory: true, timeoutMs: 5_000 } as const

@@ -1,10 +1,10 @@
 import { readFileSync } from 'node:fs'
 import { describe, expect, it } from 'vitest'
 import { z } from 'zod'
-import type { SupervisorEvent } from '../../../services/core/ports/supervisor.ts'
-import { readEvents } from '../../../services/orchestrator/supervisor-client/event-stream.ts'
-import { toEvent } from '../../../services/orchestrator/supervisor-client/events.ts'
-import { fileTarget, isSandboxPath } from '../../../services/orchestrator/supervisor-client/file-target.ts'
+import type { SupervisorEvent } from '../../../services/ports/supervisor.ts'
+import { readEvents } from '../../../services/adapters/supervisor-client/event-stream.ts'
+import { toEvent } from '../../../services/adapters/supervisor-client/events.ts'
+import { fileTarget, isSandboxPath } from '../../../services/adapters/supervisor-client/file-target.ts'
 
 const event = z.looseObject({ type: z.string() })
 const vectors = z

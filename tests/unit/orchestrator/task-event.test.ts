@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
-import { newId } from '../../../services/core/ids.ts'
-import { readTaskEvent } from '../../../services/orchestrator/drivers/fargate/task-event.ts'
+import { newId } from '../../../services/model/ids.ts'
+import { readTaskEvent } from '../../../services/adapters/drivers/fargate/task-event.ts'
 
 const startedBy = newId('sandbox')
 const event = (detail: object) => ({

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
-import { newSandbox } from '../../../services/core/sandboxes/new-sandbox.ts'
-import type { Sandbox } from '../../../services/core/sandboxes/sandbox.ts'
-import { wantedSize } from '../../../services/orchestrator/place/wanted-size.ts'
+import { newSandbox } from '../../../services/operations/sandboxes/new-sandbox.ts'
+import type { Sandbox } from '../../../services/model/sandboxes/sandbox.ts'
+import { wantedSize } from '../../../services/workers/place/wanted-size.ts'
 
 const NOW = 1_800_000_000_000
 const BOUNDS = { min: 2, max: 20 }

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
-import { PROBE_INTERVAL_MS, MISSES, watchSandbox } from '../../../services/orchestrator/run/sandboxes/watch-sandbox.ts'
+import { PROBE_INTERVAL_MS, MISSES, watchSandbox } from '../../../services/workers/run/sandboxes/watch-sandbox.ts'
 
 describe('watchSandbox', () => {
   beforeEach(() => void vi.useFakeTimers())

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { csvTable, resourceTable } from '../../../services/playground/render/table-data.ts'
+import { csvTable, resourceTable } from '../../../packages/playground/render/table-data.ts'
 
 it('reads quoted cells, separators and line breaks in CSV, and numbers as numbers', () => {
   expect(csvTable('a,b\r\n1,"x, ""y""\nz"\n-2.5,\n', ',')).toEqual({

@@ -10,8 +10,8 @@ import { checkLongCall } from '../../../scripts/doctor/account/long-call-check.t
 import { checkPublicSide } from '../../../scripts/doctor/account/public-checks.ts'
 import { checkStreaming } from '../../../scripts/doctor/account/streaming-check.ts'
 import type { DoctorContainer } from '../../../scripts/doctor/account/service-calls.ts'
-import { keepAliveJson } from '../../../services/api/http/keep-alive-json.ts'
-import { sseFrame } from '../../../services/api/http/sse.ts'
+import { keepAliveJson } from '../../../services/http/keep-alive-json.ts'
+import { sseFrame } from '../../../services/http/sse.ts'
 import { startApi, type TestApi } from '../../support/start-api.ts'
 
 const servers: Server[] = []

@@ -2,6 +2,7 @@ import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { findCycles } from '../../../scripts/import-rules/find-cycles.ts'
+import { findFolderCycles } from '../../../scripts/import-rules/find-folder-cycles.ts'
 import { LAYERS, refuseImport } from '../../../scripts/import-rules/layers.ts'
 import { importsOf, readImports } from '../../../scripts/import-rules/read-imports.ts'
 
@@ -25,102 +26,98 @@ describe('the imports of every source file and test', async () => {
     expect(imports.flatMap((each) => refuseImport(each.from, each.to, each.isPackage) ?? [])).toEqual([])
   })
 
-  it('form no cycle', () => {
+  it('form no cycle of files', () => {
     expect(findCycles(imports)).toEqual([])
+  })
+
+  it('form no cycle of folders at any depth', () => {
+    expect(findFolderCycles(imports)).toEqual([])
   })
 })
 
 it.for([
-  ['services/core/id.ts', '../storage/a.ts'],
-  ['services/core/ports/table.ts', '../../api/a.ts'],
-  ['services/core/id.ts', '../../scripts/checks.ts'],
-  ['services/core/id.ts', '../../packages/client/src/index.ts'],
-  ['services/core/id.ts', 'node:fs/promises'],
-  ['services/core/id.ts', 'ws'],
-  ['services/core/id.ts', '@aws-sdk/client-s3'],
-  ['services/jobs/a.ts', '../orchestrator/a.ts'],
-  ['services/api/executions/a.ts', '../../chat/a.ts'],
-  ['services/api/executions/a.ts', '../../storage/a.ts'],
-  ['services/api/executions/a.ts', '../wires/native/executions/a.ts'],
-  ['services/api/executions/a.ts', '../wires/e2b/a.ts'],
-  ['services/api/commands/a.ts', '../wires/openai/a.ts'],
-  ['services/api/skills/a.ts', '../wires/openai/a.ts'],
-  ['services/api/audit/a.ts', '../wires/openai/a.ts'],
-  ['services/api/usage/a.ts', '../wires/openai/a.ts'],
-  ['services/api/page/a.ts', '../wires/openai/a.ts'],
-  ['services/api/executions/a.ts', '../aws-app.ts'],
-  ['services/api/executions/a.ts', '../lambda.ts'],
-  ['services/api/executions/a.ts', '../app.ts'],
-  ['services/api/app.ts', './aws-app.ts'],
-  ['services/api/wires/native/links/a.ts', '../../openai/files/a.ts'],
-  ['services/api/wires/plugin/a.ts', '../native/executions/a.ts'],
-  ['services/api/wires/openai/files/a.ts', '../../../../chat/a.ts'],
-  ['services/api/wires/openai/files/a.ts', '../../routes.ts'],
-  ['services/chat/a.ts', '../orchestrator/a.ts'],
-  ['services/chat/lambda.ts', '../orchestrator/a.ts'],
-  ['services/orchestrator/run/a.ts', '../../storage/s3/a.ts'],
-  ['services/orchestrator/reconciler/a.ts', '../drivers/fargate/task-event.ts'],
-  ['services/orchestrator/run/a.ts', '../drivers/registry.ts'],
-  ['services/orchestrator/drivers/docker/a.ts', '../../run/a.ts'],
-  ['services/orchestrator/drivers/docker/a.ts', '../../supervisor-client/a.ts'],
-  ['services/orchestrator/drivers/docker/a.ts', '../fargate/a.ts'],
-  ['services/orchestrator/drivers/docker/a.ts', '../registry.ts'],
-  ['services/orchestrator/drivers/driver-profile.ts', './docker/a.ts'],
-  ['services/orchestrator/drivers/docker/a.ts', '../../../storage/s3/a.ts'],
-  ['services/orchestrator/drivers/docker/a.ts', '../../../jobs/a.ts'],
-  ['services/storage/s3/a.ts', '../../orchestrator/a.ts'],
-  ['services/storage/s3/a.ts', '../../jobs/a.ts'],
-  ['services/storage/s3/a.ts', '../../../packages/client/src/index.ts'],
-  ['services/local/main.ts', '../../scripts/run.ts'],
-  ['services/local/main.ts', '../cli/main.ts'],
-  ['services/playground/a.tsx', '../core/ids.ts'],
-  ['packages/cli/src/a.ts', '../../../services/core/ids.ts'],
+  ['services/model/id.ts', '../adapters/storage/a.ts'],
+  ['services/model/id.ts', '../ports/table.ts'],
+  ['services/ports/table.ts', '../operations/access.ts'],
+  ['services/model/id.ts', '../../scripts/checks.ts'],
+  ['services/model/id.ts', '../../packages/client/src/index.ts'],
+  ['services/model/id.ts', 'node:fs/promises'],
+  ['services/model/id.ts', 'ws'],
+  ['services/model/id.ts', '@aws-sdk/client-s3'],
+  ['services/jobs/a.ts', '../operations/access.ts'],
+  ['services/jobs/a.ts', '../workers/run/a.ts'],
+  ['services/operations/executions/a.ts', '../../http/route.ts'],
+  ['services/operations/executions/a.ts', '../../wires/native/executions/a.ts'],
+  ['services/operations/executions/a.ts', '../../workers/turn/a.ts'],
+  ['services/operations/executions/a.ts', '../../adapters/storage/a.ts'],
+  ['services/http/a.ts', '../wires/openai/a.ts'],
+  ['services/http/page/a.ts', '../../wires/routes.ts'],
+  ['services/http/a.ts', '../entries/api/app.ts'],
+  ['services/wires/native/links/a.ts', '../../openai/files/a.ts'],
+  ['services/wires/plugin/a.ts', '../native/executions/a.ts'],
+  ['services/wires/openai/files/a.ts', '../../../workers/turn/a.ts'],
+  ['services/wires/openai/files/a.ts', '../../routes.ts'],
+  ['services/workers/turn/a.ts', '../../http/route.ts'],
+  ['services/workers/turn/a.ts', '../../adapters/models/a.ts'],
+  ['services/workers/run/a.ts', '../../wires/openai/a.ts'],
+  ['services/workers/reconcile/a.ts', '../../adapters/drivers/fargate/task-event.ts'],
+  ['services/adapters/drivers/docker/a.ts', '../../../workers/run/a.ts'],
+  ['services/adapters/drivers/docker/a.ts', '../../supervisor-client/a.ts'],
+  ['services/adapters/drivers/docker/a.ts', '../fargate/a.ts'],
+  ['services/adapters/drivers/docker/a.ts', '../registry.ts'],
+  ['services/adapters/drivers/driver-profile.ts', './docker/a.ts'],
+  ['services/adapters/storage/s3/a.ts', '../../models/a.ts'],
+  ['services/adapters/storage/s3/a.ts', '../../../operations/access.ts'],
+  ['services/adapters/storage/s3/a.ts', '../../../jobs/a.ts'],
+  ['services/entries/local/main.ts', '../../../scripts/run.ts'],
+  ['services/entries/local/main.ts', '../../../packages/cli/src/io.ts'],
+  ['packages/playground/a.tsx', '../../services/model/ids.ts'],
+  ['packages/cli/src/a.ts', '../../../services/model/ids.ts'],
   ['packages/cli/src/a.ts', '../../client/src/index.ts'],
   ['packages/cdk/build.mjs', '../../scripts/checks.ts'],
   ['infra/stacks/a.ts', '../../scripts/checks.ts'],
   ['infra/stacks/a.ts', '../../tests/infra/property.ts'],
-  ['infra/stacks/a.ts', '../../services/local/server.ts'],
-  ['infra/stacks/a.ts', '../../services/orchestrator/run/run-step.ts'],
-  ['infra/stacks/a.ts', '../../services/api/origin/require-origin.ts'],
+  ['infra/stacks/a.ts', '../../services/entries/local/server.ts'],
+  ['infra/stacks/a.ts', '../../services/workers/run/run-step.ts'],
+  ['infra/stacks/a.ts', '../../services/http/origin/require-origin.ts'],
 ] as const)('%s may not import %s', ([file, specifier]) => {
   expect(refusal(file, from(specifier))).toContain(`${file} -> `)
 })
 
 it.for([
-  ['services/core/ports/table.ts', '../id.ts'],
-  ['services/core/id.ts', 'zod'],
-  ['services/orchestrator/drivers/docker/a.ts', '../../../core/ports/a.ts'],
-  ['services/orchestrator/drivers/docker/a.ts', './b.ts'],
-  ['services/orchestrator/drivers/docker/a.ts', '../driver-profile.ts'],
-  ['services/orchestrator/drivers/registry.ts', './docker/a.ts'],
-  ['services/orchestrator/drivers/docker/a.ts', 'dockerode'],
-  ['services/orchestrator/run/lambda.ts', '../../storage/a.ts'],
-  ['services/orchestrator/reconciler/lambda.ts', '../drivers/fargate/task-event.ts'],
-  ['services/api/lambda.ts', './aws-app.ts'],
-  ['services/api/aws-app.ts', '../storage/a.ts'],
-  ['services/api/app.ts', './wires/routes.ts'],
-  ['services/api/wires/routes.ts', './native/executions/routes.ts'],
-  ['services/api/executions/a.ts', '../../jobs/a.ts'],
-  ['services/api/wires/native/links/a.ts', '../../../files/presign.ts'],
-  ['infra/stacks/a.ts', '../../services/core/limits.ts'],
-  ['infra/environments.ts', '../services/api/config.ts'],
+  ['services/ports/table.ts', '../model/ids.ts'],
+  ['services/model/id.ts', 'zod'],
+  ['services/jobs/a.ts', '../ports/queue.ts'],
+  ['services/operations/executions/a.ts', '../../jobs/a.ts'],
+  ['services/wires/native/links/a.ts', '../../../operations/files/presign.ts'],
+  ['services/wires/routes.ts', './native/executions/routes.ts'],
+  ['services/workers/reconcile/a.ts', '../place/a.ts'],
+  ['services/adapters/drivers/docker/a.ts', '../../../ports/a.ts'],
+  ['services/adapters/drivers/docker/a.ts', './b.ts'],
+  ['services/adapters/drivers/docker/a.ts', '../driver-profile.ts'],
+  ['services/adapters/drivers/registry.ts', './docker/a.ts'],
+  ['services/adapters/drivers/docker/a.ts', 'dockerode'],
+  ['services/entries/aws/run/lambda.ts', '../../../adapters/storage/a.ts'],
+  ['services/entries/aws/reconcile/lambda.ts', '../../../adapters/drivers/fargate/task-event.ts'],
+  ['services/entries/api/app.ts', '../../wires/routes.ts'],
+  ['services/entries/local/workers.ts', '../../workers/run/a.ts'],
+  ['infra/stacks/a.ts', '../../services/model/limits.ts'],
+  ['infra/environments.ts', '../services/http/config.ts'],
   ['packages/cdk/build.mjs', '../../infra/build/image-context.ts'],
-  ['services/local/main.ts', '../api/a.ts'],
-  ['services/local/workers/a.ts', '../../orchestrator/a.ts'],
-  ['services/cli/main.ts', '../../packages/cli/src/io.ts'],
+  ['scripts/cli/main.ts', '../../packages/cli/src/io.ts'],
   ['scripts/doctor/main.ts', '../../tests/setup/a.ts'],
 ] as const)('%s may import %s', ([file, specifier]) => {
   expect(refusal(file, from(specifier))).toBeNull()
 })
 
 it('names the two files, the layer and what the layer may import', () => {
-  expect(refusal('services/chat/a.ts', from('../storage/b.ts'))).toBe(
-    'services/chat/a.ts -> services/storage/b.ts is not allowed: layer chat may import jobs, core',
+  expect(refusal('services/jobs/a.ts', from('../operations/b.ts'))).toBe(
+    'services/jobs/a.ts -> services/operations/b.ts is not allowed: layer jobs may import model, ports',
   )
 })
 
 it('requires a layer for every file', () => {
-  expect(refusal('services/new/a.ts', from('../core/ids.ts'))).toContain('services/new/a.ts belongs to no layer')
+  expect(refusal('services/new/a.ts', from('../model/ids.ts'))).toContain('services/new/a.ts belongs to no layer')
 })
 
 it.each([
@@ -135,30 +132,45 @@ it.each([
   ["type B = import('./b.ts').B"],
   ["type B = typeof import('./b.ts')"],
 ])('finds the import in: %s', (source) => {
-  expect(importsOf('services/core/a.ts', source)).toEqual([{ from: 'services/core/a.ts', to: 'services/core/b.ts', isPackage: false }])
+  expect(importsOf('services/model/a.ts', source)).toEqual([{ from: 'services/model/a.ts', to: 'services/model/b.ts', isPackage: false }])
 })
 
 it('finds no import in texts and comments', () => {
-  expect(importsOf('services/core/a.ts', "// import './b.ts'\nexport const text = `\nimport './b.ts'\n`")).toEqual([])
+  expect(importsOf('services/model/a.ts', "// import './b.ts'\nexport const text = `\nimport './b.ts'\n`")).toEqual([])
 })
 
 it('finds a cycle of types and of loads at run time', () => {
   const imports = [
-    ...importsOf('services/core/a.ts', "import type { B } from './b.ts'"),
-    ...importsOf('services/core/b.ts', "import './d.ts'\nexport const c = () => import('./c.ts')"),
-    ...importsOf('services/core/c.ts', "export type A = import('./a.ts').A"),
-    ...importsOf('services/core/d.ts', "import { z } from 'zod'"),
+    ...importsOf('services/model/a.ts', "import type { B } from './b.ts'"),
+    ...importsOf('services/model/b.ts', "import './d.ts'\nexport const c = () => import('./c.ts')"),
+    ...importsOf('services/model/c.ts', "export type A = import('./a.ts').A"),
+    ...importsOf('services/model/d.ts', "import { z } from 'zod'"),
   ]
-  expect(findCycles(imports)).toEqual([['services/core/a.ts', 'services/core/b.ts', 'services/core/c.ts', 'services/core/a.ts']])
+  expect(findCycles(imports)).toEqual([['services/model/a.ts', 'services/model/b.ts', 'services/model/c.ts', 'services/model/a.ts']])
 })
 
-it('has the same table as docs/architecture.md', async () => {
-  const section = (await readFile(join(ROOT, 'docs/architecture.md'), 'utf8')).split('| Layer | Files | Contents | May import |')[1] ?? ''
-  const rows = [...(section.split('\n\n')[0] ?? '').matchAll(/^\| (?<name>[a-z ]+) \| .* \| (?<allowed>[^|]+) \|$/gm)]
-  const documented = rows.map(({ groups }) => [groups?.['name'], groups?.['allowed']])
-  const enforced = LAYERS.map(({ name, mayImport }) => [name, typeof mayImport === 'string' ? mayImport : cellOf(mayImport)])
-  expect(new Map(documented as [string, string][])).toEqual(new Map(enforced as [string, string][]))
+it('finds a cycle between two folders whose files form none', () => {
+  const imports = [
+    ...importsOf('services/model/files/a.ts', "import '../skills/a.ts'"),
+    ...importsOf('services/model/skills/b.ts', "import type { C } from '../files/c.ts'"),
+  ]
+  expect(findCycles(imports)).toEqual([])
+  expect(findFolderCycles(imports)).toEqual([
+    'services/model/files/a.ts -> services/model/skills/a.ts, services/model/skills/b.ts -> services/model/files/c.ts',
+  ])
 })
 
-const cellOf = (allowed: readonly string[]): string =>
-  allowed.length === 0 ? '–' : allowed.map((each) => (each.includes('/') ? `\`${each}\`` : each)).join(', ')
+it('finds a cycle between a folder and a file beside it', () => {
+  const imports = [
+    ...importsOf('services/model/events.ts', "import './executions/a.ts'"),
+    ...importsOf('services/model/executions/b.ts', "import '../events.ts'"),
+  ]
+  expect(findFolderCycles(imports)).toHaveLength(1)
+})
+
+it('names every layer in docs/architecture.md, in its order', async () => {
+  const text = await readFile(join(ROOT, 'docs/architecture.md'), 'utf8')
+  const rows = [...text.matchAll(/^\| `services\/(?<folder>[a-z]+)` \|/gm)].map(({ groups }) => groups?.['folder'])
+  const folders = LAYERS.flatMap(({ files }) => /^services\/([a-z]+)\//.exec(files[0] ?? '')?.[1] ?? [])
+  expect(rows).toEqual([...new Set(folders)])
+})

@@ -21,12 +21,12 @@ async function findings(path: string, line: string): Promise<string> {
 }
 
 it('lets only config files read the environment', async () => {
-  expect(await findings('services/api/app.ts', "export const a = process.env['A']")).toContain('no-process-env')
+  expect(await findings('services/entries/api/app.ts', "export const a = process.env['A']")).toContain('no-process-env')
   await rm(join(folder, 'services'), { recursive: true })
-  expect(await findings('services/api/config.ts', "export const a = process.env['A']")).not.toContain('no-process-env')
+  expect(await findings('services/http/config.ts', "export const a = process.env['A']")).not.toContain('no-process-env')
 })
 
-it.each(['services/local', 'packages/cli', 'infra', 'scripts'])('bounds files and functions of %s', async (part) => {
+it.each(['services/entries/local', 'packages/cli', 'infra', 'scripts'])('bounds files and functions of %s', async (part) => {
   const lines = (count: number) => Array.from({ length: count }, (_, index) => `  console.assert(${index} >= 0)`).join('\n')
   expect(await findings(`${part}/a.ts`, `export function a() {\n${lines(59)}\n}`)).toContain('max-lines-per-function')
   expect(await findings(`${part}/a.ts`, `export function a() {${'\n'.repeat(60)}}`)).toContain('max-lines-per-function')

@@ -5,7 +5,7 @@ import { costHtml } from '../../../scripts/operate/cost-html.ts'
 import { htmlReport } from '../../../scripts/report/html-report.ts'
 import { readFlags, UsageError } from '../../../scripts/operate/flags.ts'
 import { poolReport, poolText } from '../../../scripts/operate/pool-size.ts'
-import { poolSizeFor } from '../../../services/core/sandboxes/pool-size.ts'
+import { poolSizeFor } from '../../../services/model/sandboxes/pool-size.ts'
 
 const config = Config.parse({
   stage: 'dev',

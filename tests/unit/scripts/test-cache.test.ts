@@ -13,8 +13,8 @@ let root: string
 let records: PassRecords
 beforeEach(async () => {
   root = await mkdtemp(join(tmpdir(), 'cellblock-passes-'))
-  await mkdir(join(root, 'services/api'), { recursive: true })
-  await writeFile(join(root, 'services/api/app.ts'), 'one')
+  await mkdir(join(root, 'services/entries/api'), { recursive: true })
+  await writeFile(join(root, 'services/entries/api/app.ts'), 'one')
   await writeFile(join(root, 'package-lock.json'), '{}')
   records = createPassRecords({ root, inputs: ['package-lock.json', 'services'], folder: join(root, '.cellblock/passed') })
 })
@@ -30,8 +30,8 @@ describe('a suite that passed', () => {
   })
 
   it.each([
-    ['a change of a file', 'services/api/app.ts', 'two'],
-    ['a new file', 'services/api/new.ts', 'one'],
+    ['a change of a file', 'services/entries/api/app.ts', 'two'],
+    ['a new file', 'services/entries/api/new.ts', 'one'],
     ['another lockfile', 'package-lock.json', '{"a":1}'],
   ])('is not found after %s, and found again when that is reverted', async (_, path, content) => {
     await runAndRecord(records, async () => green)
@@ -56,7 +56,7 @@ describe('a suite that passed', () => {
     expect(reported).toEqual([])
     expect(await run()).toEqual([])
     expect(reported).toEqual([3])
-    await writeFile(join(root, 'services/api/app.ts'), 'two')
+    await writeFile(join(root, 'services/entries/api/app.ts'), 'two')
     expect(await run()).toEqual([green])
   })
 
@@ -83,11 +83,11 @@ describe('no stamp is written', () => {
 
   it('after a run during which the input changed', async () => {
     await runAndRecord(records, async () => {
-      await writeFile(join(root, 'services/api/app.ts'), 'two')
+      await writeFile(join(root, 'services/entries/api/app.ts'), 'two')
       return green
     })
     expect(await found()).toBeNull()
-    await writeFile(join(root, 'services/api/app.ts'), 'one')
+    await writeFile(join(root, 'services/entries/api/app.ts'), 'one')
     expect(await found()).toBeNull()
   })
 })
@@ -101,8 +101,8 @@ it('takes into account every file of ours that the suite loads', async () => {
     'scripts/run.ts',
     'infra/bundle/main.ts',
     'examples/quickstart/main.ts',
-    'services/cli/main.ts',
-    ...['api', 'chat', 'orchestrator/run', 'orchestrator/place', 'orchestrator/reconciler'].map((name) => `services/${name}/lambda.ts`),
+    'scripts/cli/main.ts',
+    ...['api', 'chat', 'run', 'place', 'reconcile'].map((name) => `services/entries/aws/${name}/lambda.ts`),
   ]
   const { metafile } = await build({
     absWorkingDir: ROOT,

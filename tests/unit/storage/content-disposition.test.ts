@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { attachment } from '../../../services/storage/objects/content-disposition.ts'
+import { attachment } from '../../../services/adapters/storage/objects/content-disposition.ts'
 
 describe('the disposition of a download', () => {
   it('is one line of ASCII with one quoted name, whatever the file is called', () => {

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { GroupCommit } from '../../../services/storage/sqlite/group-commit.ts'
+import { GroupCommit } from '../../../services/adapters/storage/sqlite/group-commit.ts'
 
 /** A log whose syncs end when the test says so. */
 function manualLog() {

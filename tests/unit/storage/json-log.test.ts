@@ -1,8 +1,9 @@
 import { describe, expect, it } from 'vitest'
-import { METRIC_NAMES, METRICS } from '../../../services/core/metrics.ts'
-import { LOG_LEVELS, type WideEvent } from '../../../services/core/ports/telemetry.ts'
-import { inTrace, parseTraceparent } from '../../../services/core/trace.ts'
-import { isLogged, logLine, metricLine } from '../../../services/storage/json-log.ts'
+import { METRIC_NAMES, METRICS } from '../../../services/model/metrics.ts'
+import { LOG_LEVELS } from '../../../services/ports/telemetry.ts'
+import type { WideEvent } from '../../../services/model/wide-event.ts'
+import { inTrace, parseTraceparent } from '../../../services/model/trace.ts'
+import { isLogged, logLine, metricLine } from '../../../services/adapters/storage/json-log.ts'
 
 const at = new Date('2026-11-21T12:00:00.000Z')
 const parse = (text: string) => JSON.parse(text) as Record<string, unknown>

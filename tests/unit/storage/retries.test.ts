@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
-import { createRetries } from '../../../services/storage/retries.ts'
-import { seeded } from '../../chaos/harness/faults.ts'
+import { createRetries } from '../../../services/adapters/storage/retries.ts'
+import { seeded } from '../../support/seeded.ts'
 
 type Retries = ReturnType<typeof createRetries>
 type Fault = NonNullable<Parameters<Retries['refreshRetryTokenForRetry']>[1]['error']>

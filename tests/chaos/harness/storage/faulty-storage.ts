@@ -1,6 +1,6 @@
-import type { ObjectStore } from '../../../../services/core/ports/object-store.ts'
-import type { Queue } from '../../../../services/core/ports/queue.ts'
-import type { Items } from '../../../../services/storage/rows/items.ts'
+import type { ObjectStore } from '../../../../services/ports/object-store.ts'
+import type { Queue } from '../../../../services/ports/queue.ts'
+import type { Items } from '../../../../services/adapters/storage/rows/items.ts'
 import { drawFault, type Faults } from '../faults.ts'
 
 /** A caller sees a fault only after this many attempts; the SDK hides faults of the AWS services in the same way. */

@@ -1,9 +1,9 @@
-import type { Container } from '../../../../services/core/containers/container.ts'
-import { hasEnded, type Execution } from '../../../../services/core/executions/execution.ts'
-import type { Sandbox } from '../../../../services/core/sandboxes/sandbox.ts'
-import type { ItemKey } from '../../../../services/storage/rows/keys.ts'
-import type { Item } from '../../../../services/storage/rows/row-codec.ts'
-import { containerCodec, executionCodec, sandboxCodec } from '../../../../services/storage/rows/row-shapes.ts'
+import type { Container } from '../../../../services/model/containers/container.ts'
+import { hasEnded, type Execution } from '../../../../services/model/executions/execution.ts'
+import type { Sandbox } from '../../../../services/model/sandboxes/sandbox.ts'
+import type { ItemKey } from '../../../../services/adapters/storage/rows/keys.ts'
+import type { Item } from '../../../../services/adapters/storage/rows/row-codec.ts'
+import { containerCodec, executionCodec, sandboxCodec } from '../../../../services/adapters/storage/rows/row-shapes.ts'
 import type { History } from '../../history.ts'
 
 /** Adds an accepted write to the history, if it is a row of a job, a container or a sandbox. `item`: the whole item after the write. */

@@ -1,4 +1,4 @@
-import type { Items } from '../../../../services/storage/rows/items.ts'
+import type { Items } from '../../../../services/adapters/storage/rows/items.ts'
 import type { History } from '../../history.ts'
 import { recordItem } from './record-item.ts'
 

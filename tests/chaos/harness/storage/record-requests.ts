@@ -1,5 +1,5 @@
 import type { IncomingMessage, RequestListener, Server, ServerResponse } from 'node:http'
-import { fromAttributes, type Attributes } from '../../../../services/storage/dynamodb/attribute-values.ts'
+import { fromAttributes, type Attributes } from '../../../../services/adapters/storage/dynamodb/attribute-values.ts'
 import type { History } from '../../history.ts'
 import { recordItem } from './record-item.ts'
 

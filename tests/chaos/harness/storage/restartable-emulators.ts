@@ -8,7 +8,7 @@ import dynalite from 'dynalite'
 import { buildApp } from 'fauxqs'
 import { createS3Handler } from '../../../emulators/s3/handler.ts'
 import { openObjectFolder } from '../../../emulators/s3/bucket-folder.ts'
-import type { StorageEndpoints } from '../../../../services/storage/clients.ts'
+import type { StorageEndpoints } from '../../../../services/adapters/storage/clients.ts'
 import type { History } from '../../history.ts'
 import { recordRequests } from './record-requests.ts'
 

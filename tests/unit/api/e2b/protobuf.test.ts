@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
-import { PROCEDURES } from '../../../../services/api/wires/e2b/messages.ts'
-import { decodeMessage, encodeMessage } from '../../../../services/api/wires/e2b/protobuf.ts'
+import { PROCEDURES } from '../../../../services/wires/e2b/messages.ts'
+import { decodeMessage, encodeMessage } from '../../../../services/wires/e2b/protobuf.ts'
 
 const typesOf = (path: string) => PROCEDURES[path]!
 const start = typesOf('/process.Process/Start')

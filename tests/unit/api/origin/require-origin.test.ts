@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest'
-import { ORIGIN_SECRET_HEADER } from '../../../../services/api/origin/config.ts'
-import { requireOrigin } from '../../../../services/api/origin/require-origin.ts'
+import { ORIGIN_SECRET_HEADER } from '../../../../services/http/origin/config.ts'
+import { requireOrigin } from '../../../../services/http/origin/require-origin.ts'
 
 const served = async (request: Request): Promise<Response> => new Response(`served ${new URL(request.url).pathname}`)
 const ask = (secret: string | null): Request =>

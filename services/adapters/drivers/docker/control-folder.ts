@@ -1,0 +1,48 @@
+import { createHash } from 'node:crypto'
+import { chmod, lstat, mkdir, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { DriverError } from '../../../ports/sandbox-driver.ts'
+import { mountControlFolder, unmountControlFolder } from './control-mount.ts'
+
+/** The kernel takes no longer path to a Unix socket. */
+const MAX_SOCKET_PATH_BYTES = 107
+
+export const defaultControlRoot = (): string => join(tmpdir(), `cellblock-${process.getuid?.() ?? 0}`)
+
+/** A separate folder per sandbox, so that a compromised sandbox cannot take the place of another. Short, because socket paths are limited. */
+export const controlFolder = (root: string, sandboxId: string): string =>
+  join(root, createHash('sha256').update(sandboxId).digest('hex').slice(0, 16))
+
+export const controlSocket = (root: string, sandboxId: string): string => join(controlFolder(root, sandboxId), 'supervisor.sock')
+
+/**
+ * Makes the folder that the sandbox's root and the host's user share. Root without capabilities obeys modes, so the folder is open to all, below a
+ * root that only the host's user may enter. Throws DriverError `configuration` when another user owns the root or its path is too long.
+ */
+export async function makeControlFolder(root: string, sandboxId: string): Promise<string> {
+  const socket = controlSocket(root, sandboxId)
+  if (Buffer.byteLength(socket) > MAX_SOCKET_PATH_BYTES) {
+    throw new DriverError(
+      'configuration',
+      `The control folder ${root} is too long for a Unix socket: ${socket} has ${Buffer.byteLength(socket)} bytes, ${MAX_SOCKET_PATH_BYTES} are possible. Choose a shorter one.`,
+    )
+  }
+  await mkdir(root, { recursive: true, mode: 0o700 })
+  const seen = await lstat(root)
+  if (!seen.isDirectory() || (process.getuid && seen.uid !== process.getuid())) {
+    throw new DriverError('configuration', `The control folder ${root} belongs to another user. Remove it or choose another folder.`)
+  }
+  if ((seen.mode & 0o077) !== 0) await chmod(root, 0o700)
+  const folder = controlFolder(root, sandboxId)
+  await mkdir(folder, { recursive: true })
+  await chmod(folder, 0o777)
+  await mountControlFolder(folder)
+  return folder
+}
+
+export async function removeControlFolder(root: string, sandboxId: string): Promise<void> {
+  const folder = controlFolder(root, sandboxId)
+  await unmountControlFolder(folder)
+  await rm(folder, { recursive: true, force: true })
+}

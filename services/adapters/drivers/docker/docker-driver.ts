@@ -1,0 +1,225 @@
+import { setTimeout as delay } from 'node:timers/promises'
+import type Docker from 'dockerode'
+import type { ImageCatalogue } from '../../../model/containers/images.ts'
+import { DriverError, type SandboxDriver, type SandboxRef, type SandboxStatus, type SandboxSpec } from '../../../ports/sandbox-driver.ts'
+import { SupervisorError, type Supervisor } from '../../../ports/supervisor.ts'
+import type { SandboxAddress } from '../../../model/sandboxes/sandbox.ts'
+import { exitReason } from '../exit-reason.ts'
+import { SANDBOX_LABEL, SHARES_WHEN_READY, STAGE_LABEL, type ContainerPlan } from './container-options.ts'
+import { controlSocket, defaultControlRoot, makeControlFolder, removeControlFolder } from './control-folder.ts'
+import { createContainer } from './create-container.ts'
+import { engineStatus, toDriverError } from './engine-error.ts'
+import { DEFAULT_LIMITS, withSandboxLimits, type DockerLimits } from './limits.ts'
+import { DOCKER_PROFILE } from './profile.ts'
+import { readSeccompProfile } from './seccomp-profile.ts'
+import { untilReady } from './wait-ready.ts'
+
+export interface DockerDriverOptions {
+  readonly docker: Docker
+  readonly images: ImageCatalogue
+  /** Sandboxes of other stages on the same engine are never seen. */
+  readonly stage: string
+  readonly supervisor: Pick<Supervisor, 'health'>
+  /** Short and on the engine's own machine; sockets of sandboxes lie below it. */
+  readonly controlRoot?: string | undefined
+  readonly limits?: Partial<DockerLimits> | undefined
+  readonly runtime?: string | undefined
+  /** Python modules that a warm sandbox has imported; what the image says when absent. */
+  readonly preload?: readonly string[] | undefined
+  readonly labels?: Readonly<Record<string, string>> | undefined
+  /** `exec` for engines that share no sockets with their host (Docker Desktop). */
+  readonly transport?: 'unix' | 'exec' | undefined
+  readonly readOnlyBinds?: readonly string[] | undefined
+  /** Called when the engine has been asked to run a created container. */
+  readonly onRun?: (() => void) | undefined
+}
+
+const NAMESAKE_ATTEMPTS = 100
+const NAMESAKE_PAUSE_MS = 50
+
+/** How long `inspect` waits for a supervisor's word, milliseconds. */
+const HEALTH_MS = 2_000
+
+class DockerDriver implements SandboxDriver {
+  readonly name = DOCKER_PROFILE.name
+  readonly capabilities = DOCKER_PROFILE.capabilities
+  readonly images: ImageCatalogue
+  readonly #options: DockerDriverOptions
+  readonly #docker: Docker
+  readonly #limits: DockerLimits
+  readonly #controlRoot: string
+  readonly #seccompProfile = readSeccompProfile()
+
+  constructor(options: DockerDriverOptions) {
+    this.images = options.images
+    this.#options = options
+    this.#docker = options.docker
+    this.#limits = { ...DEFAULT_LIMITS, ...options.limits }
+    this.#controlRoot = options.controlRoot ?? defaultControlRoot()
+  }
+
+  async start(spec: SandboxSpec, signal: AbortSignal): Promise<undefined> {
+    signal.throwIfAborted()
+    const plan = await this.#plan(spec)
+    const container = this.#docker.getContainer(spec.sandboxId)
+    try {
+      await createContainer(this.#docker, spec, plan)
+    } catch (error) {
+      if (engineStatus(error) !== 409) {
+        await removeControlFolder(this.#controlRoot, spec.sandboxId)
+        throw toDriverError(error, plan.image)
+      }
+      // Created by an earlier delivery. A container that ran already is never run again: its state is gone.
+      const status = await statusOfNamesake(container, signal)
+      if (status !== 'created') return
+    }
+    signal.throwIfAborted()
+    const running = container.start()
+    this.#options.onRun?.()
+    await running.catch((error: unknown) => {
+      const status = engineStatus(error)
+      if (status === 304) return
+      if (status === 404) throw new DriverError('unavailable', `Sandbox ${spec.sandboxId} was stopped while it started.`, { cause: error })
+      throw toDriverError(error, this.#defaultImage)
+    })
+  }
+
+  async inspect(sandboxId: string): Promise<SandboxStatus> {
+    const gone = goneStatus(await this.#read(sandboxId))
+    if (gone) return gone
+    const address = this.#addressOf(sandboxId)
+    const state = await this.#options.supervisor.health(address, 0, AbortSignal.timeout(HEALTH_MS)).then(
+      (health) => health.state,
+      () => 'starting',
+    )
+    return state === 'ready' ? { phase: 'ready', address } : { phase: 'starting' }
+  }
+
+  inspectAll(sandboxes: readonly SandboxRef[]): Promise<SandboxStatus[]> {
+    return Promise.all(sandboxes.map(({ id }) => this.inspect(id)))
+  }
+
+  async waitReady(sandboxId: string, signal: AbortSignal): Promise<SandboxStatus> {
+    const seen = await this.#read(sandboxId)
+    const gone = goneStatus(seen)
+    if (gone) return gone
+    const container = this.#docker.getContainer(sandboxId)
+    const over = new AbortController()
+    const until = AbortSignal.any([signal, over.signal])
+    const address = this.#addressOf(sandboxId)
+    try {
+      const ended = container.wait({ abortSignal: until }).then(() => false)
+      const ready = untilReady(this.#options.supervisor, address, until).then((isReady) => isReady || ended)
+      ended.catch(() => undefined)
+      ready.catch(() => undefined)
+      if (!(await Promise.race([ready, ended]))) return goneStatus(await this.#read(sandboxId)) ?? { phase: 'starting' }
+      if (seen?.HostConfig.CpuShares !== SHARES_WHEN_READY)
+        await container.update({ CpuShares: SHARES_WHEN_READY }).catch((error: unknown) => this.#fail(error))
+      return { phase: 'ready', address }
+    } catch (error) {
+      if (signal.aborted) return { phase: 'starting' }
+      if (error instanceof SupervisorError) return { phase: 'gone', reason: 'lost', exitCode: null, detail: error.message }
+      if (engineStatus(error) === 404) return { phase: 'gone', reason: 'lost', exitCode: null }
+      throw toDriverError(error, this.#defaultImage)
+    } finally {
+      over.abort()
+    }
+  }
+
+  async stop(sandboxId: string): Promise<void> {
+    const container = this.#docker.getContainer(sandboxId)
+    try {
+      await container.remove({ force: true, v: true })
+    } catch (error) {
+      const status = engineStatus(error)
+      // Another call removes it: wait until that is done.
+      if (status === 409) await unless404(container.wait({ condition: 'removed' }))
+      else if (status !== 404) throw toDriverError(error, this.#defaultImage)
+    }
+    await removeControlFolder(this.#controlRoot, sandboxId)
+  }
+
+  async *list(): AsyncGenerator<string> {
+    const filters = { label: [`${STAGE_LABEL}=${this.#options.stage}`] }
+    const containers = await this.#docker.listContainers({ all: true, filters }).catch((error: unknown) => this.#fail(error))
+    for (const { Labels } of containers) {
+      const sandboxId = Labels[SANDBOX_LABEL]
+      if (sandboxId !== undefined) yield sandboxId
+    }
+  }
+
+  async check(): Promise<void> {
+    try {
+      await this.#docker.ping()
+      await this.#docker.getImage(this.#defaultImage).inspect()
+    } catch (error) {
+      throw toDriverError(error, this.#defaultImage)
+    }
+  }
+
+  async #plan(spec: SandboxSpec): Promise<Omit<ContainerPlan, 'workerUid'>> {
+    const { stage, transport = 'unix', runtime, preload, labels, readOnlyBinds } = this.#options
+    return {
+      image: this.images.resolve(spec.imageName).reference,
+      stage,
+      limits: withSandboxLimits(this.#limits, spec.limits),
+      seccompProfile: this.#seccompProfile,
+      controlFolder: transport === 'unix' ? await makeControlFolder(this.#controlRoot, spec.sandboxId) : undefined,
+      runtime,
+      preload,
+      labels,
+      readOnlyBinds,
+    }
+  }
+
+  /** For messages about calls that name no image. */
+  get #defaultImage(): string {
+    return this.images.resolve().reference
+  }
+
+  #addressOf(sandboxId: string): SandboxAddress {
+    return this.#options.transport === 'exec'
+      ? { kind: 'exec', containerName: sandboxId }
+      : { kind: 'unix', socketPath: controlSocket(this.#controlRoot, sandboxId) }
+  }
+
+  #read(sandboxId: string): Promise<Docker.ContainerInspectInfo | null> {
+    const reading = this.#docker.getContainer(sandboxId).inspect()
+    return unless404(reading.catch((error: unknown) => this.#fail(error)))
+  }
+
+  /** Keeps 404, on which callers branch. */
+  #fail(error: unknown): never {
+    throw engineStatus(error) === 404 ? error : toDriverError(error, this.#defaultImage)
+  }
+}
+
+/** Sandboxes as containers of a Docker engine. The container's name is the sandbox's id, so a second start finds the first. */
+export const createDockerDriver = (options: DockerDriverOptions): SandboxDriver => new DockerDriver(options)
+
+/** Null while it runs or is about to. */
+function goneStatus(container: Docker.ContainerInspectInfo | null): SandboxStatus | null {
+  if (!container) return { phase: 'gone', reason: 'lost', exitCode: null, detail: 'The engine has no container of this name.' }
+  const { Status, ExitCode, OOMKilled, Error: detail } = container.State
+  if (Status !== 'exited' && Status !== 'dead' && Status !== 'removing') return null
+  return { phase: 'gone', reason: exitReason(ExitCode, OOMKilled), exitCode: ExitCode, ...(detail !== '' && { detail }) }
+}
+
+/** The engine keeps a name for a container that it is still making, so one that is not there yet is waited for. Null when its making failed. */
+async function statusOfNamesake(container: Docker.Container, signal: AbortSignal): Promise<string | null> {
+  for (let attempt = 0; attempt < NAMESAKE_ATTEMPTS; attempt++) {
+    const seen = await unless404(container.inspect())
+    if (seen) return seen.State.Status
+    await delay(NAMESAKE_PAUSE_MS, undefined, { signal })
+  }
+  return null
+}
+
+const unless404 = async <T>(call: Promise<T>): Promise<T | null> => {
+  try {
+    return await call
+  } catch (error) {
+    if (engineStatus(error) === 404) return null
+    throw error
+  }
+}

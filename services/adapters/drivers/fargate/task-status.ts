@@ -1,0 +1,38 @@
+import type { Task } from '@aws-sdk/client-ecs'
+import type { SandboxStatus } from '../../../ports/sandbox-driver.ts'
+import { exitReason } from '../exit-reason.ts'
+
+export const SUPERVISOR_PORT = 8700
+
+/** The fields of a task that its status follows from. */
+export type ShownTask = Pick<
+  Task,
+  'lastStatus' | 'desiredStatus' | 'healthStatus' | 'stopCode' | 'stoppedReason' | 'containers' | 'attachments'
+>
+
+/** DescribeTasks uses the first name for a network interface, events the second. */
+const INTERFACE_TYPES: ReadonlySet<string> = new Set(['ElasticNetworkInterface', 'eni'])
+
+/** What DescribeTasks, or an event of the task's state, shows. `waitsForHealth`: the task definition has a health check, so RUNNING alone is not ready. */
+export function taskStatus(task: ShownTask, waitsForHealth: boolean): SandboxStatus {
+  const exitCode = task.containers?.[0]?.exitCode ?? null
+  // The exit code arrives after the stop request. Without the code and the reason, the status is not known yet.
+  if (task.lastStatus === 'STOPPED' || (task.desiredStatus === 'STOPPED' && (exitCode !== null || task.stopCode !== undefined)))
+    return goneStatus(task, exitCode)
+  const host = privateAddress(task)
+  const isUp = task.lastStatus === 'RUNNING' && (!waitsForHealth || task.healthStatus === 'HEALTHY')
+  return isUp && host !== undefined ? { phase: 'ready', address: { kind: 'tcp', host, port: SUPERVISOR_PORT } } : { phase: 'starting' }
+}
+
+function goneStatus(task: ShownTask, exitCode: number | null): SandboxStatus {
+  const detail = [task.stoppedReason, task.containers?.[0]?.reason].filter(Boolean).join(' ').slice(0, 400)
+  const byExit = exitReason(exitCode, /OutOfMemory/i.test(detail))
+  const reason = byExit === 'lost' && task.stopCode === 'UserInitiated' ? 'stopped' : byExit
+  return { phase: 'gone', reason, exitCode, ...(detail !== '' && { detail }) }
+}
+
+const privateAddress = (task: ShownTask): string | undefined =>
+  task.attachments
+    ?.find((attachment) => attachment.type !== undefined && INTERFACE_TYPES.has(attachment.type))
+    ?.details?.find((detail) => detail.name === 'privateIPv4Address')?.value ??
+  task.containers?.[0]?.networkInterfaces?.[0]?.privateIpv4Address

@@ -1,0 +1,148 @@
+import type { Container } from '../../../model/containers/container.ts'
+import { LIMITS } from '../../../model/limits.ts'
+import type { ContainerStore } from '../../../ports/container-store.ts'
+import { absent, all, append, assign, below, equals, increment, lacks, remove, set, setOnce, shorterThan } from './expression.ts'
+import { createCommandVerbs } from './command-verbs.ts'
+import { getContainer } from './container-rows.ts'
+import { createHibernationVerbs } from './hibernation-verbs.ts'
+import type { Items } from './items.ts'
+import { dueShard, listPartition, listSortKey, rowKey } from './keys.ts'
+import { listPage, placeOf } from './list-page.ts'
+import type { Item } from './row-codec.ts'
+import { containerCodec } from './row-shapes.ts'
+
+/** The row exists: every row has a version. */
+const isThere = equals('v', 1)
+const isLive = all(isThere, absent('deletedAt'))
+const decode = (item: Item | null): Container | null => (item === null ? null : containerCodec.decode(item))
+const keyOf = (tenant: string, id: string) => rowKey(tenant, 'container', id)
+const listOf = (tenant: string): string => listPartition(tenant, 'containers')
+/** The queue may change between a refused write and the read that follows. */
+const MAX_ATTEMPTS = 5
+/** Of the writers at one time, one succeeds in each round. */
+const MAX_SESSION_ATTEMPTS = 40
+
+export const createContainerStore = (items: Items): ContainerStore => ({
+  ...rowVerbs(items),
+  ...queueVerbs(items),
+  ...createCommandVerbs(items),
+  ...sandboxVerbs(items),
+  ...createHibernationVerbs(items),
+})
+
+function rowVerbs(
+  items: Items,
+): Pick<ContainerStore, 'create' | 'get' | 'list' | 'updateE2bSession' | 'postpone' | 'markDeleted' | 'remove'> {
+  return {
+    async create(container) {
+      const key = keyOf(container.tenant, container.id)
+      const index = { lpk: listOf(container.tenant), lsk: listSortKey(container.createdAt, container.id), dueShard: dueShard(key.pk) }
+      await items.put({ ...containerCodec.encode(container), ...key, ...index }, absent('pk'))
+    },
+
+    get: (tenant, id) => getContainer(items, tenant, id),
+
+    async list(tenant, page) {
+      const after = page.after === null ? null : placeOf('container', page.after, await getContainer(items, tenant, page.after))
+      if (page.after !== null && after === null) return { rows: [], hasMore: false }
+      const filter = page.name === null ? {} : { filter: equals('name', page.name) }
+      return listPage(items, containerCodec, { partition: listOf(tenant), after, page, ...filter })
+    },
+
+    async updateE2bSession(tenant, id, change) {
+      for (let attempt = 1; attempt <= MAX_SESSION_ATTEMPTS; attempt++) {
+        const item = await items.get(keyOf(tenant, id))
+        const row = decode(item)
+        if (item === null || row === null || row.deletedAt !== null) return null
+        const session = change(row.e2b)
+        if (session === undefined) return row
+        const before = item['e2b']
+        const isUnchanged = before === undefined ? absent('e2b') : equals('e2b', before)
+        const changed = decode(await items.update(keyOf(tenant, id), [set('e2b', JSON.stringify(session))], all(isLive, isUnchanged)))
+        if (changed !== null) return changed
+      }
+      throw new Error(`The E2B session of ${id} changed ${MAX_SESSION_ATTEMPTS} times before it could be written.`)
+    },
+
+    async postpone(tenant, id, dueAt) {
+      await items.update(keyOf(tenant, id), [assign('dueAt', dueAt)], isThere)
+    },
+
+    async markDeleted(tenant, id, now) {
+      return decode(
+        await items.update(keyOf(tenant, id), [setOnce('deletedAt', now), set('dueAt', now), remove('lpk'), remove('lsk')], isThere),
+      )
+    },
+
+    remove: (tenant, id) => items.delete(keyOf(tenant, id)),
+  }
+}
+
+function queueVerbs(items: Items): Pick<ContainerStore, 'enqueue' | 'dequeue'> {
+  return {
+    async enqueue(tenant, id, executionId, now, dueAt) {
+      const mayWait = all(isLive, lacks('queue', executionId), shorterThan('queue', LIMITS.maxQueuedPerContainer))
+      const actions = [append('queue', executionId), set('lastActiveAt', now), set('dueAt', dueAt)]
+      for (let attempt = 1; attempt <= MAX_ATTEMPTS; attempt++) {
+        const container = decode(await items.update(keyOf(tenant, id), actions, mayWait, { isDeferred: true }))
+        if (container !== null) return container
+        const row = await getContainer(items, tenant, id)
+        if (row === null || row.deletedAt !== null) return 'missing'
+        if (row.queue.includes(executionId)) return row
+      }
+      return 'full'
+    },
+
+    async dequeue(tenant, id, executionId, now, dueAt) {
+      const actions = [remove('queue[0]'), set('lastActiveAt', now), ...(dueAt === null ? [] : [set('dueAt', dueAt)])]
+      // After a power failure the reconciler finds the ended execution in the queue and removes it again.
+      return decode(await items.update(keyOf(tenant, id), actions, equals('queue[0]', executionId), { isDeferred: true }))
+    },
+  }
+}
+
+function sandboxVerbs(
+  items: Items,
+): Pick<ContainerStore, 'setSandbox' | 'filesChanged' | 'setSkills' | 'filesSynced' | 'markStateLossReported'> {
+  return {
+    async setSandbox(tenant, id, generation, change, { whileUnused = false, whileHibernated = false } = {}) {
+      const actions = [
+        assign('sandboxId', change.sandboxId),
+        assign('stateLost', change.stateLost),
+        assign('dueAt', change.dueAt),
+        // A later sandbox has received no files yet; the first one of a container needs only changes since version 0.
+        ...(change.sandboxId === null ? [] : [increment('generation'), set('syncedFilesVersion', generation === 0 ? 0 : -1)]),
+      ]
+      const conditions = [
+        isLive,
+        equals('generation', generation),
+        ...(whileUnused ? [shorterThan('queue', 1)] : []),
+        ...(whileHibernated ? [equals('snapshot.isRestored', false)] : []),
+      ]
+      const given = decode(await items.update(keyOf(tenant, id), actions, all(...conditions)))
+      if (given !== null || change.sandboxId === null) return given
+      // The client repeats a write whose reply was lost, so a refused write may have succeeded in this call.
+      const row = await getContainer(items, tenant, id)
+      const isDone = row?.sandboxId === change.sandboxId && row.generation === generation + 1 && row.deletedAt === null
+      return isDone ? row : null
+    },
+
+    async filesChanged(tenant, id, now) {
+      return decode(await items.update(keyOf(tenant, id), [increment('filesVersion'), set('lastActiveAt', now)], isLive))
+    },
+
+    async setSkills(tenant, id, filesVersion, skills) {
+      const actions = [...containerCodec.patch({ skills }), increment('filesVersion')]
+      return decode(await items.update(keyOf(tenant, id), actions, all(isLive, equals('filesVersion', filesVersion))))
+    },
+
+    async filesSynced(tenant, id, generation, version) {
+      const isNews = all(equals('generation', generation), below('syncedFilesVersion', version))
+      await items.update(keyOf(tenant, id), [set('syncedFilesVersion', version)], isNews)
+    },
+
+    async markStateLossReported(tenant, id, sandboxId) {
+      await items.update(keyOf(tenant, id), [remove('stateLost'), remove('lostCommands')], equals('sandboxId', sandboxId))
+    },
+  }
+}

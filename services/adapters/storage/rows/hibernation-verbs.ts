@@ -1,0 +1,96 @@
+import type { Container } from '../../../model/containers/container.ts'
+import type { ContainerStore } from '../../../ports/container-store.ts'
+import { getContainer, updateContainer } from './container-rows.ts'
+import {
+  absent,
+  all,
+  any,
+  assign,
+  atMost,
+  below,
+  equals,
+  exists,
+  increment,
+  remove,
+  set,
+  shorterThan,
+  type Condition,
+} from './expression.ts'
+import type { Items } from './items.ts'
+
+type Verbs = Pick<ContainerStore, 'claimHibernation' | 'renewHibernation' | 'hibernate' | 'endHibernation' | 'beginRestore' | 'endRestore'>
+
+const isLive = all(exists('pk'), absent('deletedAt'))
+const isUnused = all(shorterThan('queue', 1), any(absent('commands'), shorterThan('commands', 1)))
+const isClaim = (objectKey: string): Condition => equals('hibernating.objectKey', objectKey)
+const isSnapshot = (objectKey: string): Condition => equals('snapshot.objectKey', objectKey)
+
+/** Operations for hibernation and restore; each is one conditional write. */
+export const createHibernationVerbs = (items: Items): Verbs => ({ ...hibernatingVerbs(items), ...restoringVerbs(items) })
+
+/** The client repeats a write whose reply was lost, so a refused write may have succeeded in this call. */
+async function getIf(items: Items, tenant: string, id: string, isDone: (row: Container) => boolean): Promise<Container | null> {
+  const row = await getContainer(items, tenant, id)
+  return row !== null && row.deletedAt === null && isDone(row) ? row : null
+}
+
+function hibernatingVerbs(items: Items): Pick<Verbs, 'claimHibernation' | 'renewHibernation' | 'hibernate' | 'endHibernation'> {
+  return {
+    async claimHibernation(tenant, id, { generation, lastActiveAt }, claim, now) {
+      const isIdle = all(equals('generation', generation), exists('sandboxId'), equals('lastActiveAt', lastActiveAt), isUnused)
+      const isFree = any(absent('hibernating'), atMost('hibernating.expiresAt', now))
+      const actions = [set('hibernating', claim), set('dueAt', claim.expiresAt)]
+      return (
+        (await updateContainer(items, [tenant, id], actions, all(isLive, isIdle, isFree))) ??
+        (await getIf(items, tenant, id, (row) => row.hibernating?.objectKey === claim.objectKey))
+      )
+    },
+
+    renewHibernation: (tenant, id, objectKey, expiresAt) =>
+      updateContainer(items, [tenant, id], [set('hibernating.expiresAt', expiresAt)], all(isLive, isClaim(objectKey))),
+
+    async hibernate(tenant, id, objectKey, { snapshot, stateLost, dueAt }) {
+      const actions = [
+        remove('hibernating'),
+        remove('sandboxId'),
+        assign('snapshot', snapshot),
+        assign('stateLost', stateLost),
+        set('dueAt', dueAt),
+      ]
+      return (
+        (await updateContainer(items, [tenant, id], actions, all(isLive, isClaim(objectKey), isUnused))) ??
+        (await getIf(items, tenant, id, (row) => row.snapshot?.objectKey === objectKey))
+      )
+    },
+
+    endHibernation: (tenant, id, objectKey) => updateContainer(items, [tenant, id], [remove('hibernating')], isClaim(objectKey)),
+  }
+}
+
+function restoringVerbs(items: Items): Pick<Verbs, 'beginRestore' | 'endRestore'> {
+  return {
+    async beginRestore(tenant, id, generation, objectKey) {
+      const isFirst = any(absent('snapshot.triedBy'), below('snapshot.triedBy', generation))
+      const isAllowed = all(isLive, equals('generation', generation), isSnapshot(objectKey), equals('snapshot.isRestored', false))
+      const actions = [increment('snapshot.tries'), set('snapshot.triedBy', generation)]
+      return (
+        (await updateContainer(items, [tenant, id], actions, all(isAllowed, isFirst))) ??
+        // The same sandbox tries again.
+        (await getIf(items, tenant, id, (row) => {
+          const { snapshot } = row
+          return (
+            row.generation === generation && snapshot?.objectKey === objectKey && !snapshot.isRestored && snapshot.triedBy === generation
+          )
+        }))
+      )
+    },
+
+    endRestore: (tenant, id, generation, objectKey) =>
+      updateContainer(
+        items,
+        [tenant, id],
+        [set('snapshot.isRestored', true)],
+        all(isLive, equals('generation', generation), isSnapshot(objectKey)),
+      ),
+  }
+}

@@ -1,0 +1,63 @@
+import { EXECUTION_STATUSES, hasEnded, type Execution } from '../../../model/executions/execution.ts'
+import type { DeliveryStore } from '../../../ports/delivery-store.ts'
+import type { ExecutionStore } from '../../../ports/execution-store.ts'
+import type { Page, PageRequest } from '../../../model/page.ts'
+import type { ResponseStore } from '../../../ports/response-store.ts'
+import { RESPONSE_STATUSES, hasResponseEnded, type ResponseRecord } from '../../../model/responses/response.ts'
+import { DELIVERY_STATUSES, type Delivery } from '../../../model/webhooks/webhook.ts'
+import type { Items } from './items.ts'
+import { listPartition, listSortKey } from './keys.ts'
+import { createLeasedStore } from './leased-store.ts'
+import { listPage } from './list-page.ts'
+import { deliveryCodec, executionCodec, responseCodec } from './row-shapes.ts'
+
+type Kind = 'executions' | 'commands'
+const ofContainer = (tenant: string, containerId: string, kind: Kind): string => listPartition(tenant, kind, containerId)
+
+const kindOf = ({ source }: Execution): Kind => (source.kind === 'command' ? 'commands' : 'executions')
+
+export function createExecutionStore(items: Items): ExecutionStore {
+  const rows = createLeasedStore<Execution>(items, {
+    name: 'execution',
+    codec: executionCodec,
+    live: EXECUTION_STATUSES.filter((status) => !hasEnded(status)),
+    index: (row) => ({ lpk: ofContainer(row.tenant, row.containerId, kindOf(row)), lsk: listSortKey(row.createdAt, row.id) }),
+  })
+  const list = async (kind: Kind, tenant: string, containerId: string, page: PageRequest): Promise<Page<Execution>> => {
+    const after = page.after === null ? null : await rows.get(tenant, page.after)
+    if (page.after !== null && (after?.containerId !== containerId || kindOf(after) !== kind)) return { rows: [], hasMore: false }
+    return listPage(items, executionCodec, { partition: ofContainer(tenant, containerId, kind), after, page })
+  }
+  return {
+    ...rows,
+    listByContainer: (tenant, containerId, page) => list('executions', tenant, containerId, page),
+    listCommands: (tenant, containerId, page) => list('commands', tenant, containerId, page),
+  }
+}
+
+export const createResponseStore = (items: Items): ResponseStore =>
+  createLeasedStore<ResponseRecord>(items, {
+    name: 'response',
+    codec: responseCodec,
+    live: RESPONSE_STATUSES.filter((status) => !hasResponseEnded(status)),
+    index: () => ({}),
+  })
+
+const ofEndpoint = (tenant: string, endpointId: string): string => listPartition(tenant, 'deliveries', endpointId)
+
+export function createDeliveryStore(items: Items): DeliveryStore {
+  const rows = createLeasedStore<Delivery>(items, {
+    name: 'delivery',
+    codec: deliveryCodec,
+    live: DELIVERY_STATUSES.filter((status) => status === 'pending'),
+    index: (row) => ({ lpk: ofEndpoint(row.tenant, row.endpointId), lsk: listSortKey(row.createdAt, row.id) }),
+  })
+  return {
+    ...rows,
+    async listByEndpoint(tenant, endpointId, page) {
+      const after = page.after === null ? null : await rows.get(tenant, page.after)
+      if (page.after !== null && after?.endpointId !== endpointId) return { rows: [], hasMore: false }
+      return listPage<Delivery>(items, deliveryCodec, { partition: ofEndpoint(tenant, endpointId), after, page })
+    },
+  }
+}

@@ -1,0 +1,265 @@
+import { z } from 'zod'
+import type { ByteStream } from '../../model/byte-stream.ts'
+import { systemClock, type Clock } from '../../ports/clock.ts'
+import { LinkError, type LinkRequest, type LinkResponse, type SandboxLink } from '../../ports/sandbox-link.ts'
+import {
+  SupervisorError,
+  type CommandRequest,
+  type ExecuteRequest,
+  type NamespaceBudget,
+  type NamespaceUsage,
+  type SandboxFile,
+  type SandboxHealth,
+  type SnapshotStream,
+  type Supervisor,
+  type SupervisorEvent,
+} from '../../ports/supervisor.ts'
+import type { CommandInputEvent } from '../../model/events.ts'
+import type { SandboxAddress, SandboxSession } from '../../model/sandboxes/sandbox.ts'
+import { commandBody, executeBody, inputBody } from './bodies.ts'
+import { discard, isSuccess, readHealth, readJson, toRefusal, type Identity } from './answers.ts'
+import { readEvents } from './event-stream.ts'
+import { fileSchema, toFiles } from './events.ts'
+import { fileTarget } from './file-target.ts'
+import { parseHostileJson } from './hostile-json.ts'
+import { createIdentityCheck, type IdentityCheck } from './identity.ts'
+import { createSigner, SIGNATURE_HEADER, type Signer } from './signature.ts'
+
+/** For requests that are answered at once, milliseconds. */
+const SHORT_MS = 10_000
+/** For a list of files, milliseconds: it hashes changed files, which may take as long as reading the whole disk. */
+const LIST_MS = 120_000
+/** The supervisor holds a health check no longer than this, milliseconds. */
+const MAX_WAIT_MS = 30_000
+const MAX_LIST_BYTES = 64 * 1024 * 1024
+
+const JSON_BODY = { 'content-type': 'application/json' }
+const InputAnswer = z.object({ through: z.number().int().min(-1) })
+const BYTES_BODY = { 'content-type': 'application/octet-stream' }
+
+class SupervisorClient implements Supervisor {
+  readonly #link: SandboxLink
+  readonly #sign: Signer
+  readonly #identity: IdentityCheck
+
+  constructor({ link, clock = systemClock }: { readonly link: SandboxLink; readonly clock?: Clock }) {
+    this.#link = link
+    this.#sign = createSigner(clock)
+    this.#identity = createIdentityCheck((address, signal) => this.#askHealth(address, 0, signal), clock)
+  }
+
+  async health(address: SandboxAddress, waitMs: number, signal: AbortSignal): Promise<SandboxHealth> {
+    const seen = await this.#askHealth(address, waitMs, signal)
+    this.#identity.note(address, seen)
+    return seen.health
+  }
+
+  async execute(
+    session: SandboxSession,
+    executionId: string,
+    request: ExecuteRequest,
+    after: number,
+    signal: AbortSignal,
+  ): Promise<AsyncIterable<SupervisorEvent>> {
+    return this.#start(
+      session,
+      `execution ${executionId}`,
+      `/executions/${encodeURIComponent(executionId)}`,
+      executeBody(request),
+      after,
+      signal,
+    )
+  }
+
+  async runCommand(
+    session: SandboxSession,
+    commandId: string,
+    request: CommandRequest,
+    after: number,
+    signal: AbortSignal,
+  ): Promise<AsyncIterable<SupervisorEvent>> {
+    return this.#start(session, `command ${commandId}`, `/commands/${encodeURIComponent(commandId)}`, commandBody(request), after, signal)
+  }
+
+  /** Starts an execution or a command, or attaches to a started one; yields the events after number `after`. */
+  async #start(
+    session: SandboxSession,
+    what: string,
+    path: string,
+    json: Buffer,
+    after: number,
+    signal: AbortSignal,
+  ): Promise<AsyncIterable<SupervisorEvent>> {
+    const body = { headers: JSON_BODY, body: json }
+    const answer = await this.#request(what, session, 'PUT', `${path}?after=${after}`, signal, body)
+    return readEvents(answer.body, after)
+  }
+
+  async sendInput(
+    session: SandboxSession,
+    commandId: string,
+    entries: readonly CommandInputEvent[],
+  ): Promise<{ readonly through: number }> {
+    const target = `/commands/${encodeURIComponent(commandId)}/input`
+    const body = { headers: JSON_BODY, body: inputBody(entries) }
+    const answer = await this.#request(`input of ${commandId}`, session, 'POST', target, AbortSignal.timeout(SHORT_MS), body)
+    return readJson(InputAnswer, answer.body)
+  }
+
+  async stopCommand(session: SandboxSession, commandId: string, killAfterMs: number): Promise<void> {
+    const target = `/commands/${encodeURIComponent(commandId)}/stop`
+    const body = { headers: JSON_BODY, body: Buffer.from(JSON.stringify({ kill_after_ms: killAfterMs })) }
+    const signal = AbortSignal.timeout(SHORT_MS)
+    await discard((await this.#request(`the end of ${commandId}`, session, 'POST', target, signal, body)).body)
+  }
+
+  async interrupt(session: SandboxSession, executionId: string, killAfterMs: number): Promise<void> {
+    const target = `/executions/${encodeURIComponent(executionId)}/interrupt`
+    const body = { headers: JSON_BODY, body: Buffer.from(JSON.stringify({ kill_after_ms: killAfterMs })) }
+    const signal = AbortSignal.timeout(SHORT_MS)
+    await discard((await this.#request(`the interrupt of ${executionId}`, session, 'POST', target, signal, body)).body)
+  }
+
+  async listFiles(session: SandboxSession): Promise<{ readonly files: readonly SandboxFile[] }> {
+    const answer = await this.#request('the list of files', session, 'GET', '/files', AbortSignal.timeout(LIST_MS))
+    return toFiles(await readJson(z.unknown(), answer.body, MAX_LIST_BYTES))
+  }
+
+  async getFile(
+    session: SandboxSession,
+    path: string,
+    signal: AbortSignal,
+  ): Promise<{ readonly bytes: number; readonly body: ByteStream } | null> {
+    const answer = await this.#send(session, 'GET', fileTarget(path), signal)
+    if (answer.status === 404) return discard(answer.body).then(() => null)
+    await demand(answer, 'a file')
+    const length = answer.headers['content-length'] ?? ''
+    if (!/^\d{1,15}$/.test(length)) throw new SupervisorError('protocol', 'The sandbox sent a file without its length.')
+    return { bytes: Number(length), body: answer.body }
+  }
+
+  async putFile(
+    session: SandboxSession,
+    path: string,
+    bytes: number,
+    body: ByteStream,
+    signal: AbortSignal,
+  ): Promise<{ readonly sha256: string }> {
+    const headers = { ...BYTES_BODY, 'content-length': String(bytes) }
+    const answer = await this.#request('a file', session, 'PUT', fileTarget(path), signal, { headers, body })
+    const stored = await readJson(fileSchema, answer.body)
+    if (stored.bytes !== bytes) throw new SupervisorError('protocol', `The sandbox stored ${stored.bytes} of ${bytes} bytes.`)
+    return { sha256: stored.sha256 }
+  }
+
+  async deleteFile(session: SandboxSession, path: string): Promise<void> {
+    const signal = AbortSignal.timeout(SHORT_MS)
+    await discard((await this.#request('the removal of a file', session, 'DELETE', fileTarget(path), signal)).body)
+  }
+
+  async listSkills(session: SandboxSession): Promise<readonly string[]> {
+    const answer = await this.#request('the list of skills', session, 'GET', '/skills', AbortSignal.timeout(SHORT_MS))
+    return (await readJson(z.object({ folders: z.array(z.string().max(255)).max(1_000) }), answer.body)).folders
+  }
+
+  async putSkill(session: SandboxSession, folder: string, bytes: number, body: ByteStream, signal: AbortSignal): Promise<void> {
+    const headers = { ...BYTES_BODY, 'content-length': String(bytes) }
+    const target = `/skills/${encodeURIComponent(folder)}`
+    await discard((await this.#request('a skill', session, 'PUT', target, signal, { headers, body })).body)
+  }
+
+  async snapshot(session: SandboxSession, budget: NamespaceBudget, signal: AbortSignal): Promise<SnapshotStream> {
+    const { body, trailers } = await this.#request('a snapshot', session, 'POST', `/snapshot?${budgetQuery(budget)}`, signal)
+    return { body, usage: () => readUsage(trailers?.()[USAGE_TRAILER]) }
+  }
+
+  async restore(
+    session: SandboxSession,
+    { bytes, body }: { readonly bytes: number; readonly body: ByteStream },
+    budget: NamespaceBudget,
+    signal: AbortSignal,
+  ): ReturnType<Supervisor['restore']> {
+    // With its length the body is sent without chunked encoding, which costs a third of the transfer time.
+    const headers = { ...BYTES_BODY, 'content-length': String(bytes) }
+    const target = `/restore?unused=1&${budgetQuery(budget)}`
+    const answer = await this.#request('a restore', session, 'POST', target, signal, { headers, body })
+    const { run_ms: runMs, cpu_ms: cpuMs, ...restored } = await readJson(restoredSchema, answer.body, MAX_LIST_BYTES)
+    return { ...restored, usage: { runMs, cpuMs } }
+  }
+
+  async #askHealth(address: SandboxAddress, waitMs: number, signal: AbortSignal): Promise<Identity> {
+    const target = waitMs > 0 ? `/health?wait=${Math.min(waitMs, MAX_WAIT_MS)}` : '/health'
+    const answer = await this.#link.request(address, { method: 'GET', target, headers: {} }, signal)
+    return readHealth((await demand(answer, 'a health check')).body)
+  }
+
+  async #request(
+    what: string,
+    session: SandboxSession,
+    method: LinkRequest['method'],
+    target: string,
+    signal: AbortSignal,
+    body?: Body,
+  ): Promise<LinkResponse> {
+    return demand(await this.#send(session, method, target, signal, body), what)
+  }
+
+  /** One signed exchange with exactly the session's sandbox. */
+  async #send(
+    session: SandboxSession,
+    method: LinkRequest['method'],
+    target: string,
+    signal: AbortSignal,
+    body?: Body,
+  ): Promise<LinkResponse> {
+    try {
+      await this.#identity.prove(session, signal)
+      const headers = { ...body?.headers, [SIGNATURE_HEADER]: this.#sign(session, method, target) }
+      const request = { method, target, headers, ...(body?.body && { body: body.body }) }
+      const answer = await this.#link.request(session.address, request, signal)
+      if (isSuccess(answer)) this.#identity.renew(session)
+      else if (answer.status === 401) this.#identity.forget(session)
+      return answer
+    } catch (error) {
+      if (error instanceof LinkError) this.#identity.forget(session)
+      throw error
+    }
+  }
+}
+
+/** Client of the protocol in `runtime-image/PROTOCOL.md`, over any link. Errors of the supervisor are SupervisorError, failed connections LinkError. */
+export const createSupervisorClient = (options: { readonly link: SandboxLink; readonly clock?: Clock }): Supervisor =>
+  new SupervisorClient(options)
+
+type Body = Pick<LinkRequest, 'headers' | 'body'>
+
+async function demand(answer: LinkResponse, what: string): Promise<LinkResponse> {
+  if (!isSuccess(answer)) throw await toRefusal(answer, what)
+  return answer
+}
+
+const restoredSchema = z.object({
+  restored: z.number().int().nonnegative(),
+  lost: z.array(
+    z.object({ what: z.string().transform((name) => name.toWellFormed()), reason: z.string().transform((why) => why.toWellFormed()) }),
+  ),
+  // Sandboxes of an earlier version do not report their usage.
+  run_ms: z.number().nonnegative().default(0),
+  cpu_ms: z.number().nonnegative().default(0),
+})
+
+const USAGE_TRAILER = 'cellblock-usage'
+const usageSchema = z.object({ run_ms: z.number().nonnegative(), cpu_ms: z.number().nonnegative() })
+
+function readUsage(text: string | undefined): NamespaceUsage | null {
+  if (text === undefined) return null
+  const fields = usageSchema.safeParse(parseHostileJson(Buffer.from(text)))
+  return fields.success ? { runMs: fields.data.run_ms, cpuMs: fields.data.cpu_ms } : null
+}
+
+/** The maximum of the protocol for both values. */
+const MAX_BUDGET_MS = 300_000
+
+const budgetQuery = ({ timeoutMs, cpuMs }: NamespaceBudget): string =>
+  [`timeout_ms=${withinBudget(timeoutMs)}`, ...(cpuMs === undefined ? [] : [`cpu_ms=${withinBudget(cpuMs)}`])].join('&')
+const withinBudget = (milliseconds: number): number => Math.max(1, Math.min(Math.floor(milliseconds), MAX_BUDGET_MS))

@@ -1,7 +1,0 @@
-import type { Execution, ExecutionResult } from './execution.ts'
-import type { ObjectStore } from '../ports/object-store.ts'
-import { readJson } from '../responses/response-blobs.ts'
-
-/** The result of an execution, from its row or its object; null until it has ended. Throws when the object is missing. */
-export const loadResult = async (objects: ObjectStore, row: Execution): Promise<ExecutionResult | null> =>
-  row.result ?? (row.resultRef === null ? null : ((await readJson(objects, row.resultRef)) as ExecutionResult))

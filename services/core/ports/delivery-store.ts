@@ -1,7 +1,0 @@
-import type { Delivery } from '../webhooks/webhook.ts'
-import type { LeasedStore } from './leased-store.ts'
-import type { Page, PageRequest } from './page.ts'
-
-export interface DeliveryStore extends LeasedStore<Delivery> {
-  listByEndpoint(tenant: string, endpointId: string, page: PageRequest): Promise<Page<Delivery>>
-}

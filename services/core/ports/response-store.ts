@@ -1,4 +1,0 @@
-import type { ResponseRecord } from '../responses/response.ts'
-import type { LeasedStore } from './leased-store.ts'
-
-export interface ResponseStore extends LeasedStore<ResponseRecord> {}

@@ -1,9 +1,0 @@
-/** One wide event per request and per job: ids, tenant, outcome, phases in ms. Never code, outputs, prompts, keys or signed URLs. */
-export interface Telemetry {
-  emit(event: WideEvent): void
-}
-export type WideEvent = { readonly event: string; readonly outcome: string } & Readonly<Record<string, string | number | boolean | null>>
-
-/** How much a deployment logs: `warn` and `error` leave out events that are neither failures nor counted by a metric. */
-export const LOG_LEVELS = ['debug', 'info', 'warn', 'error'] as const
-export type LogLevel = (typeof LOG_LEVELS)[number]

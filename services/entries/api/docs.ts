@@ -1,0 +1,67 @@
+import type { Hono } from 'hono'
+import { compress } from 'hono/compress'
+import { randomBytes } from 'node:crypto'
+import { createReadStream } from 'node:fs'
+import { stat } from 'node:fs/promises'
+import { Readable } from 'node:stream'
+import { fileURLToPath } from 'node:url'
+import type { ApiDeps } from '../../http/deps.ts'
+import { publicUrlOf } from '../../http/public-url.ts'
+import { json } from '../../http/responses.ts'
+import { openApiDocument } from './openapi.ts'
+import type { ApiHono } from '../../http/middleware/wide-event.ts'
+
+/** No resource of another origin, so that the page works offline and sends nothing to other services. */
+const policy = (nonce: string): string =>
+  `default-src 'none'; script-src 'self' 'nonce-${nonce}'; style-src 'self' 'unsafe-inline'; img-src 'self' data: blob:; font-src 'self' data:; connect-src 'self'; worker-src 'self' blob:; base-uri 'none'; form-action 'none'; frame-ancestors 'none'`
+
+/** Serves `/openapi.json`, and a reference page of it whose script is a local file. */
+export function mountDocs(
+  app: Hono<ApiHono>,
+  { config, readReference = readInstalledReference }: Pick<ApiDeps, 'config' | 'readReference'>,
+): void {
+  app.get('/openapi.json', compress(), (context) =>
+    json(200, openApiDocument(publicUrlOf(context.req.raw, config)), { 'cache-control': 'no-cache' }),
+  )
+
+  app.get('/docs', async (context, next) => {
+    // The page's library is loaded with the first request for the page, so it does not delay the start.
+    const { Scalar } = await import('@scalar/hono-api-reference')
+    const nonce = randomBytes(16).toString('base64')
+    context.header('content-security-policy', policy(nonce))
+    const render = Scalar<ApiHono>({
+      pageTitle: 'Cellblock API',
+      url: '/openapi.json',
+      cdn: '/docs/reference.js',
+      nonce,
+      withDefaultFonts: false,
+      telemetry: false,
+      // Both would send the reader to an external service.
+      hideClientButton: true,
+      showDeveloperTools: 'never',
+      authentication: { preferredSecurityScheme: 'apiKey' },
+      agent: { disabled: true },
+      mcp: { disabled: true },
+    })
+    return (await render(context, next)) ?? context.notFound()
+  })
+
+  app.get('/docs/reference.js', async (context) => {
+    const script = await readReference()
+    if (script === null) return context.notFound()
+    return new Response(Readable.toWeb(Readable.from(script.body)) as ReadableStream, {
+      headers: {
+        'content-type': 'text/javascript; charset=utf-8',
+        'content-length': String(script.bytes),
+        'cache-control': 'public, max-age=3600',
+      },
+    })
+  })
+}
+
+/** The script of the installed package. A bundle does not contain it: the site bucket does. */
+async function readInstalledReference() {
+  const file = fileURLToPath(new URL('./browser/standalone.js', import.meta.resolve('@scalar/api-reference')))
+  const { size } = await stat(file)
+  return { body: createReadStream(file), bytes: size }
+}

@@ -1,0 +1,61 @@
+import { OpenAPIHono } from '@hono/zod-openapi'
+import { documentRoute } from '../../http/document-route.ts'
+import { ROUTES } from '../../wires/routes.ts'
+
+const DESCRIPTION = `A self-hosted, multi-tenant code interpreter backend. Model-written or hand-written Python runs as notebook cells in a locked sandbox without a network; answers, outputs, files and the executed notebook come back.
+
+The Responses, Conversations, Containers, Container files, Files, Uploads and Language models routes speak OpenAI's wire, so its SDKs are clients: set the base URL to \`/v1\` here. Every failure has the same envelope, \`{error: {message, type, code, param}, request_id}\`. Failing user code is a result, not an error.`
+
+const TAGS = [
+  { name: 'Responses', description: 'Chat turns: a model that may run code.' },
+  { name: 'Chat completions', description: 'The same turns in the form of Chat Completions.' },
+  { name: 'Conversations', description: 'Histories that responses read and add to.' },
+  { name: 'Containers', description: 'Stateful notebook sessions with files.' },
+  { name: 'Container files', description: 'Files in `/mnt/data` of a container.' },
+  { name: 'Folders', description: 'Files and folders of a sandbox by path: list, move, remove, preview, unpack.' },
+  { name: 'Files', description: 'Files outside containers, by id.' },
+  { name: 'Uploads', description: 'Large files in parts.' },
+  { name: 'Skills', description: 'Versioned folders of instructions and files that containers receive.' },
+  { name: 'Executions', description: 'Running code without a model.' },
+  { name: 'Commands', description: 'Programs that run beside the kernel.' },
+  { name: 'Language models', description: 'Models that a response can name.' },
+  { name: 'Links', description: 'Long-lived, revocable downloads.' },
+  { name: 'Webhooks', description: 'Signed events about ended responses, executions and containers.' },
+  { name: 'MCP', description: 'Model Context Protocol: tools and resources for agents.' },
+  { name: 'LibreChat', description: "LibreChat's code interpreter API." },
+  { name: 'Plugin', description: 'The classic plugin surface: one call that runs a program.' },
+  { name: 'Service', description: 'Limits and health.' },
+  { name: 'Administration', description: 'Tenants, keys and usage, with a key that has the scope `admin`.' },
+]
+
+/** Made when the document is first read: it would take a twentieth of a cold start. */
+let documented: OpenAPIHono | null = null
+
+/** The OpenAPI 3.1 document of all routes, with the base URL that the client used. */
+export function openApiDocument(publicUrl: string): object {
+  documented ??= documentAll()
+  return documented.getOpenAPI31Document({
+    openapi: '3.1.0',
+    info: {
+      title: 'Cellblock',
+      version: '1',
+      description: DESCRIPTION,
+      license: { name: 'Apache-2.0', url: 'https://www.apache.org/licenses/LICENSE-2.0' },
+    },
+    servers: [{ url: publicUrl }],
+    tags: TAGS,
+    security: [{ apiKey: [] }],
+  })
+}
+
+function documentAll(): OpenAPIHono {
+  const app = new OpenAPIHono()
+  // Another product documents its own protocol.
+  for (const route of ROUTES) if (route.foreign === undefined) documentRoute(app.openAPIRegistry, route)
+  app.openAPIRegistry.registerComponent('securitySchemes', 'apiKey', {
+    type: 'http',
+    scheme: 'bearer',
+    description: 'An API key, `ck_…`, as "Authorization: Bearer ck_…".',
+  })
+  return app
+}

@@ -1,0 +1,66 @@
+import { GetSecretValueCommand, SecretsManagerClient } from '@aws-sdk/client-secrets-manager'
+import { ImageCatalogue } from '../../../model/containers/images.ts'
+import { systemClock } from '../../../ports/clock.ts'
+import { sandboxDriverFromEnv } from '../../config.ts'
+import { DRIVERS } from '../../../adapters/drivers/registry.ts'
+import { createDynamoClient } from '../../../adapters/storage/dynamodb/dynamo-client.ts'
+import { createDynamoTable } from '../../../adapters/storage/dynamodb/dynamo-table.ts'
+import { createJsonLog } from '../../../adapters/storage/json-log.ts'
+import { createLazyS3ObjectStore } from '../../../adapters/storage/s3/lazy-s3-object-store.ts'
+import { createPollingSignals } from '../../../adapters/storage/signals/polling-signals.ts'
+import { createSqsClient } from '../../../adapters/storage/sqs/sqs-client.ts'
+import { createSqsQueue } from '../../../adapters/storage/sqs/sqs-queue.ts'
+import { createApp } from '../../api/app.ts'
+import { lambdaConfigFromEnv } from '../../../http/config.ts'
+import { checkParts } from '../../api/readiness.ts'
+import { namedModels } from './named-models.ts'
+import { originConfigFromEnv, REFERENCE_KEY } from '../../../http/origin/config.ts'
+import { requireOrigin } from '../../../http/origin/require-origin.ts'
+import { deployedPage } from '../../../http/page/deployed-page.ts'
+
+/** The API of a deployment, for the function and for the upload service. Throws a ZodError that names a wrong variable. */
+export function createAwsApp(): ReturnType<typeof createApp> {
+  const config = lambdaConfigFromEnv()
+  const { region } = config
+  const objects = createLazyS3ObjectStore({ region, bucket: config.bucket })
+  const table = createDynamoTable({ client: createDynamoClient({ region }), tableName: config.tableName, objects })
+  const queue = createSqsQueue({ client: createSqsClient({ region }), queueUrls: config.queueUrls })
+  const { ORIGIN_SECRET_ARN, SITE_BUCKET, INGRESS } = originConfigFromEnv()
+  const site = SITE_BUCKET === undefined ? null : createLazyS3ObjectStore({ region, bucket: SITE_BUCKET })
+  const originSecret = ORIGIN_SECRET_ARN === undefined ? null : readSecret(region, ORIGIN_SECRET_ARN)
+  const page =
+    originSecret === null || site === null
+      ? null
+      : deployedPage({
+          site,
+          originSecret,
+          objectOrigin: `https://${config.bucket}.s3.${region}.amazonaws.com`,
+        })
+  const app = createApp({
+    table,
+    queue,
+    objects,
+    signals: createPollingSignals(),
+    clock: systemClock,
+    telemetry: createJsonLog(config.stage, config.logLevel),
+    models: namedModels(config.models, systemClock.now()),
+    toolTypes: config.toolTypes,
+    images: new ImageCatalogue(Object.fromEntries(config.images.map((name) => [name, name])), config.images[0] ?? 'slim'),
+    readiness: () => checkParts({ table: () => table.check(), queue: () => queue.check(), store: () => objects.check() }),
+    prices: DRIVERS[sandboxDriverFromEnv()].prices,
+    config: config.api,
+    ...(page === null ? {} : { page }),
+    ...(site === null || INGRESS === 'distribution' ? {} : { readReference: () => site.get(REFERENCE_KEY) }),
+  })
+  if (originSecret !== null && INGRESS === 'distribution') app.fetch = requireOrigin(app.fetch, originSecret)
+  return app
+}
+
+function readSecret(region: string, arn: string): () => Promise<string> {
+  const secrets = new SecretsManagerClient({ region })
+  return async () => {
+    const { SecretString } = await secrets.send(new GetSecretValueCommand({ SecretId: arn }))
+    if (SecretString === undefined || SecretString === '') throw new Error('The origin secret is empty. Deploy the service stack again.')
+    return SecretString
+  }
+}

@@ -1,0 +1,24 @@
+import { z } from 'zod'
+import { parseOnce } from '../../../model/parse-once.ts'
+import { LOG_LEVELS } from '../../../ports/telemetry.ts'
+
+/** The variables that the Lambda entry reads; infra writes them. Model keys come from the secret. */
+export const ChatEnv = z.object({
+  AWS_REGION: z.string().min(1),
+  STAGE: z.string().min(1),
+  LOG_LEVEL: z.enum(LOG_LEVELS).default('info'),
+  TABLE_NAME: z.string().min(1),
+  BUCKET_NAME: z.string().min(1),
+  TURNS_QUEUE_URL: z.string().min(1),
+  EXECUTIONS_QUEUE_URL: z.string().min(1),
+  PLACEMENTS_QUEUE_URL: z.string().min(1),
+  MODELS_SECRET_ARN: z.string().min(1),
+  CELLBLOCK_MODELS: z.string().optional(),
+  /** Folder of the operator's tools in the bundle. */
+  CELLBLOCK_TOOLS: z.string().optional(),
+})
+export type ChatEnv = z.input<typeof ChatEnv>
+
+/** Throws a ZodError that names the variable at fault. */
+export const chatEnvFromEnv = (env: Readonly<Record<string, string | undefined>> = process.env): z.output<typeof ChatEnv> =>
+  parseOnce(ChatEnv, env)

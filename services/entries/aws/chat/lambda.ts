@@ -1,0 +1,46 @@
+import { GetSecretValueCommand, SecretsManagerClient } from '@aws-sdk/client-secrets-manager'
+import { newId } from '../../../model/ids.ts'
+import type { QueueMessages, TurnMessage } from '../../../model/messages.ts'
+import { createDeliveryStep } from '../../../workers/deliver/delivery-step.ts'
+import type { ModelCatalogue } from '../../../ports/model-catalogue.ts'
+import type { Tool } from '../../../ports/tool.ts'
+import { sandboxDriverFromEnv } from '../../config.ts'
+import { DRIVERS } from '../../../adapters/drivers/registry.ts'
+import { createFunctionPorts } from '../../../adapters/storage/function-ports.ts'
+import { logFailedMessage } from '../../../adapters/storage/json-log.ts'
+import { createBatchHandler } from '../../../adapters/storage/sqs/lambda-batch.ts'
+import { chatConfigFromSecret, keysOfSecret } from '../../../adapters/models/config.ts'
+import { chatEnvFromEnv } from './config.ts'
+import { createModelCatalogue } from '../../../adapters/models/catalogue.ts'
+import { toolConfigFromEnv } from '../../../adapters/tools/config.ts'
+import { createTools } from '../../../adapters/tools/create-tools.ts'
+import { createTurnStep } from '../../../workers/turn/turn-step.ts'
+
+const env = chatEnvFromEnv()
+const ports = { ...createFunctionPorts(env), prices: DRIVERS[sandboxDriverFromEnv()].prices, workerId: newId('worker') }
+const secrets = new SecretsManagerClient({ region: env.AWS_REGION })
+
+let step: ((message: TurnMessage) => Promise<void>) | null = null
+
+/** Reads the keys once per instance; a failed read is repeated with the next message. */
+async function runStep(message: TurnMessage): Promise<void> {
+  step ??= createTurnStep({ ...ports, ...(await readKeys()) })
+  await step(message)
+}
+
+/** The models and tools; the secret has the keys of both. */
+async function readKeys(): Promise<{ readonly models: ModelCatalogue; readonly tools: readonly Tool[] }> {
+  const { SecretString } = await secrets.send(new GetSecretValueCommand({ SecretId: env.MODELS_SECRET_ARN }))
+  const secret = SecretString ?? '{}'
+  const keys = keysOfSecret(secret)
+  const tools = await createTools(
+    toolConfigFromEnv({ ...keys, ...(env.CELLBLOCK_TOOLS === undefined ? {} : { CELLBLOCK_TOOLS: env.CELLBLOCK_TOOLS }) }),
+  )
+  return { tools, models: createModelCatalogue(chatConfigFromSecret(secret, env.CELLBLOCK_MODELS)) }
+}
+
+const deliver = createDeliveryStep({ ...ports, webhookHosts: [] })
+const handle = (message: QueueMessages['turns']): Promise<void> =>
+  message.type === 'webhook.deliver' ? deliver(message) : runStep(message)
+
+export const handler = createBatchHandler('turns', handle, logFailedMessage(ports.telemetry, 'turns'))

@@ -1,0 +1,68 @@
+import { z } from 'zod'
+import { IMAGE_NAME, ImageCatalogue } from '../model/containers/images.ts'
+import { jsonVariable } from '../model/json-variable.ts'
+import { MEMORY_TIERS } from '../model/limits.ts'
+import { parseOnce } from '../model/parse-once.ts'
+import { LOG_LEVELS } from '../ports/telemetry.ts'
+import { ARCHITECTURES } from '../adapters/drivers/driver-profile.ts'
+import { DEPLOYED_DRIVERS } from '../adapters/drivers/registry.ts'
+
+const storage = {
+  AWS_REGION: z.string(),
+  TABLE_NAME: z.string().min(1),
+  BUCKET_NAME: z.string().min(1),
+  TURNS_QUEUE_URL: z.string().url(),
+  EXECUTIONS_QUEUE_URL: z.string().url(),
+  PLACEMENTS_QUEUE_URL: z.string().url(),
+  STAGE: z.string().min(1),
+  LOG_LEVEL: z.enum(LOG_LEVELS).default('info'),
+}
+/** Where sandboxes run. */
+const sandboxDriver = z.enum(DEPLOYED_DRIVERS).default('fargate')
+
+const pool = z.partialRecord(z.enum(MEMORY_TIERS), z.number().int().min(0))
+/** URI by the name with which containers ask for the image; the first is the default: `{"standard":"…:tag"}`. */
+const images = jsonVariable(
+  z
+    .record(z.string().regex(IMAGE_NAME), z.string().min(1))
+    .refine((found) => Object.keys(found).length > 0, 'must name at least one image')
+    .transform((found) => new ImageCatalogue(found, Object.keys(found)[0] ?? '')),
+)
+
+/** The run worker: inside the VPC, connects to sandboxes, has no access to the platform. */
+export const RunEnv = z.object({
+  ...storage,
+  SANDBOX_DRIVER: sandboxDriver,
+  SANDBOX_IMAGES: images,
+  /** Architecture of the task definitions; it determines the price of a sandbox second. */
+  SANDBOX_ARCHITECTURE: z.enum(ARCHITECTURES),
+})
+export type RunEnv = z.input<typeof RunEnv>
+
+/** The place worker and the reconciler: outside the VPC, the only ones that call the platform. The driver reads further variables. */
+export const PlaceEnv = z.object({
+  ...storage,
+  SANDBOX_DRIVER: sandboxDriver,
+  SANDBOX_IMAGES: images,
+  /** Determines the price of a sandbox second. */
+  SANDBOX_ARCHITECTURE: z.enum(ARCHITECTURES),
+  /** Warm sandboxes of the default image by tier: `{"1g":2}`. */
+  POOL_SIZES: jsonVariable(pool).default({}),
+  /** The same for other images: `{"slim":{"1g":2}}`. */
+  IMAGE_POOL_SIZES: jsonVariable(z.record(z.string(), pool)).default({}),
+  /** An idle container hibernates after this long while a warm sandbox waits to wake it, seconds. */
+  EARLY_SLEEP_SECONDS: z.coerce.number().int().min(1).default(60),
+  /** Maximum pool size by tier, reached with the rate of claims: `{"1g":20}`. */
+  POOL_CEILINGS: jsonVariable(pool).default({}),
+})
+export type PlaceEnv = z.input<typeof PlaceEnv>
+
+/** Throws a ZodError that names the variable at fault. */
+export const runConfigFromEnv = (env: Readonly<Record<string, string | undefined>> = process.env): z.output<typeof RunEnv> =>
+  parseOnce(RunEnv, env)
+export const placeConfigFromEnv = (env: Readonly<Record<string, string | undefined>> = process.env): z.output<typeof PlaceEnv> =>
+  parseOnce(PlaceEnv, env)
+
+/** The platform of a deployment, for functions that only describe it. Throws a ZodError. */
+export const sandboxDriverFromEnv = (env: Readonly<Record<string, string | undefined>> = process.env): (typeof DEPLOYED_DRIVERS)[number] =>
+  sandboxDriver.parse(env['SANDBOX_DRIVER'])

@@ -1,0 +1,154 @@
+import { createApp } from '../api/app.ts'
+import { ApiConfig } from '../../http/config.ts'
+import type { ApiDeps } from '../../http/deps.ts'
+import { checkParts } from '../api/readiness.ts'
+import { chatConfigFromEnv } from '../../adapters/models/config.ts'
+import { createModelCatalogue } from '../../adapters/models/catalogue.ts'
+import { toolConfigFromEnv } from '../../adapters/tools/config.ts'
+import { createTools, typesOf } from '../../adapters/tools/create-tools.ts'
+import { createTurnStep } from '../../workers/turn/turn-step.ts'
+import type { Admission } from '../../ports/admission.ts'
+import { systemClock } from '../../ports/clock.ts'
+import { ensureAdminKey, ensureDevTenant } from '../../operations/tenancy/first-keys.ts'
+import { createDeliveryStep } from '../../workers/deliver/delivery-step.ts'
+import type { ReconcilerDeps } from '../../workers/deps.ts'
+import { DRIVERS } from '../../adapters/drivers/registry.ts'
+import { createPlaceStep } from '../../workers/place/place-step.ts'
+import type { Pool } from '../../workers/place/pool.ts'
+import { createRunStep } from '../../workers/run/run-step.ts'
+import { isKept, type LocalConfig } from './config.ts'
+import { openControlSocket } from './control-socket.ts'
+import { listen } from './http-server.ts'
+import { openLocalPage } from './page.ts'
+import { stopSandboxes, type LocalSandboxes } from './sandboxes.ts'
+import { saveAll } from './save-all.ts'
+import { announceServer } from './server-file.ts'
+import type { LocalStorage } from './storage/local-storage.ts'
+import { createMetricsHandler } from './telemetry/metrics-handler.ts'
+import type { LocalTelemetry } from './telemetry/open-telemetry.ts'
+import { WebSockets } from './web-sockets.ts'
+import { startWorkers, turnsStep } from './workers.ts'
+
+/** Maximum wait of a stop for running steps, milliseconds. */
+const SHUTDOWN_TIMEOUT_MS = 2_000
+
+export interface Service {
+  readonly url: string
+  readonly apiKey: string
+  /** The key that administers tenants, when this start created it or the configuration names it; null when one exists. */
+  readonly adminKey: string | null
+  /** Opens the playground signed in, once; null when the playground was not built. */
+  readonly signInUrl: string | null
+}
+
+/** Ends the parts that were started, in reverse order. */
+export type Cleanups = (() => Promise<unknown> | void)[]
+
+/** What the warm pool and the service have in common. */
+export interface SharedParts {
+  readonly common: Pick<ApiDeps, 'table' | 'queue' | 'objects' | 'signals' | 'clock' | 'telemetry'>
+  readonly admission: Admission
+  readonly placing: ReconcilerDeps
+}
+
+interface ServiceParts extends SharedParts {
+  readonly config: LocalConfig
+  readonly sandboxes: LocalSandboxes
+  readonly storage: LocalStorage
+  readonly pool: Pool
+  readonly telemetry: LocalTelemetry
+}
+
+/** Starts the workers, then the API. */
+export async function openService(parts: ServiceParts, cleanups: Cleanups): Promise<Service> {
+  const { config, common, storage, sandboxes, telemetry } = parts
+  const { table, queue, objects } = storage
+  const models = createModelCatalogue(chatConfigFromEnv())
+  const tools = await createTools(toolConfigFromEnv())
+  startWork(parts, { models, tools }, cleanups)
+  const apiKey = await ensureDevTenant(table.tenants, config.apiKey, systemClock.now())
+  const adminKey = await ensureAdminKey(table.tenants, config.adminKey, systemClock.now())
+  const page = await openLocalPage({ folder: config.playgroundDir, guideFolder: config.guideDir, dataDir: config.dataDir, apiKey })
+  const webSockets = new WebSockets()
+  const app = createApp({
+    ...common,
+    sockets: webSockets.admissions,
+    page: page.ports,
+    models,
+    toolTypes: typesOf(tools),
+    images: sandboxes.driver.images,
+    prices: DRIVERS.docker.prices,
+    readiness: () =>
+      checkParts({
+        table: () => table.check(),
+        queue: () => queue.check(),
+        store: () => objects.check(),
+        driver: () => sandboxes.driver.check(),
+      }),
+    config: apiConfigOf(config, sandboxes),
+  })
+  const metricsHandler = createMetricsHandler(telemetry.metrics, config.metricsKey)
+  const { objectHandler } = storage
+  const server = await listen({ app, objectHandler, metricsHandler, webSockets, host: config.host, port: config.port })
+  cleanups.push(() => server.stop())
+  const control = await openControlSocket(storage)
+  cleanups.push(() => control.close())
+  const announced = await announceServer({ url: server.url, controlSocket: control.path, dataDir: config.dataDir })
+  cleanups.push(() => announced.remove())
+  return { url: server.url, apiKey, adminKey, signInUrl: page.signInUrl(server.url) }
+}
+
+const apiConfigOf = (config: LocalConfig, { memoryTiers }: LocalSandboxes): ApiConfig =>
+  ApiConfig.parse({
+    publicUrl: config.publicUrl,
+    allowedHosts: config.allowedHosts,
+    e2bDomain: config.e2bDomain,
+    maxOpenStreams: config.maxOpenStreams,
+    corsOrigins: config.corsOrigins,
+    tokenIssuers: config.tokenIssuers,
+    linksRequireKey: config.linksRequireKey,
+    webhookHosts: config.webhookHosts,
+    memoryTiers,
+  })
+
+interface TurnParts {
+  readonly models: ReturnType<typeof createModelCatalogue>
+  readonly tools: Awaited<ReturnType<typeof createTools>>
+}
+
+function startWork(
+  { config, common, storage, sandboxes, admission, placing, pool }: ServiceParts,
+  turnParts: TurnParts,
+  cleanups: Cleanups,
+): void {
+  const { driver, supervisor } = sandboxes
+  const { workerId } = placing
+  const runStep = createRunStep({
+    ...common,
+    supervisor,
+    admission,
+    workerId,
+    images: driver.images,
+    stepBudgetMs: config.stepBudgetMs,
+    costPerSecond: DRIVERS.docker.costPerSecond,
+  })
+  const workers = startWorkers({
+    consumer: storage.consumer,
+    telemetry: common.telemetry,
+    reconciler: placing,
+    steps: {
+      turns: turnsStep(
+        createTurnStep({ ...common, ...turnParts, prices: DRIVERS.docker.prices, workerId }),
+        createDeliveryStep({ ...common, workerId, webhookHosts: config.webhookHosts }),
+      ),
+      executions: runStep,
+      placements: createPlaceStep(placing, pool),
+    },
+  })
+  // In reverse order: short steps end, variables are saved if the storage outlives the server, sandboxes stop, then the steps of code in them end.
+  cleanups.push(() => workers.stop(SHUTDOWN_TIMEOUT_MS))
+  cleanups.push(() => stopSandboxes(driver))
+  cleanups.push(() => saveAll({ table: common.table, hibernate: runStep }, isKept(config) ? config.saveMs : 0))
+  cleanups.push(() => workers.stop(SHUTDOWN_TIMEOUT_MS))
+  cleanups.push(() => void pool.close())
+}

@@ -1,0 +1,119 @@
+import { STATUS_CODES, type IncomingMessage } from 'node:http'
+import type { Duplex } from 'node:stream'
+import { WebSocketServer, type RawData, type WebSocket } from 'ws'
+import { SocketAdmissions, type Admission } from '../../http/socket-admissions.ts'
+import { ResponsesSocket } from '../../wires/openai/responses/responses-socket.ts'
+import { LIMITS } from '../../model/limits.ts'
+
+/** Connections of one process. */
+const MAX_CONNECTIONS = 1_000
+/** A connection whose client answers no ping within this time is gone, milliseconds. */
+const PING_MS = 30_000
+const GOING_AWAY = 1001
+const UNSUPPORTED_DATA = 1003
+
+type Fetch = (request: Request, env: unknown) => Response | Promise<Response>
+
+/** The address of the only WebSocket. */
+const PATH = '/v1/responses'
+
+/**
+ * Whether a request is a handshake. Others that ask for an upgrade, as Java's client does for HTTP/2, are answered as plain requests.
+ */
+export const isHandshake = ({ headers, url }: IncomingMessage): boolean =>
+  headers.upgrade?.toLowerCase() === 'websocket' && url?.split('?', 1)[0] === PATH
+
+/** Upgrades handshakes that the API admits, and answers the others as it answers requests. */
+export class WebSockets {
+  readonly admissions = new SocketAdmissions(MAX_CONNECTIONS)
+  readonly #server = new WebSocketServer({
+    noServer: true,
+    maxPayload: LIMITS.maxJsonBytes,
+    perMessageDeflate: false,
+    clientTracking: true,
+  })
+
+  /** Takes a connection whose first request asks for an upgrade. */
+  async upgrade(fetch: Fetch, incoming: IncomingMessage, socket: Duplex, head: Buffer): Promise<void> {
+    socket.on('error', () => socket.destroy())
+    const handshake = requestOf(incoming)
+    const answer = await fetch(handshake, {})
+    const admission = this.admissions.take(handshake)
+    if (admission === null) {
+      await refuse(socket, answer)
+      return
+    }
+    // The client may have left, and a handshake with wrong headers ends without a connection.
+    socket.once('close', () => admission.release())
+    if (socket.destroyed) admission.release()
+    else this.#server.handleUpgrade(incoming, socket, head, (peer) => this.#serve(fetch, handshake, peer, admission))
+  }
+
+  /** Ends every connection. */
+  close(): void {
+    for (const peer of this.#server.clients) {
+      peer.close(GOING_AWAY, 'The server stops.')
+      peer.terminate()
+    }
+  }
+
+  #serve(fetch: Fetch, handshake: Request, peer: WebSocket, admission: Admission): void {
+    const session = new ResponsesSocket({
+      fetch: (request) => fetch(request, {}),
+      sockets: this.admissions,
+      handshake,
+      peer: { send: (text) => send(peer, text), close: (code, reason) => peer.close(code, reason) },
+    })
+    const stopPings = keepAlive(peer)
+    peer.on('message', (data, isBinary) => {
+      if (isBinary) peer.close(UNSUPPORTED_DATA, 'Send JSON as text messages.')
+      else session.receive(bytesOf(data))
+    })
+    // A broken frame or a message that is too long; the connection closes with the code that says so.
+    peer.on('error', () => undefined)
+    peer.on('close', () => {
+      stopPings()
+      session.end()
+      admission.release()
+    })
+  }
+}
+
+const send = (peer: WebSocket, text: string): Promise<void> =>
+  new Promise((resolve, reject) => {
+    peer.send(text, (error) => (error ? reject(error) : resolve()))
+  })
+
+function keepAlive(peer: WebSocket): () => void {
+  let isAlive = true
+  peer.on('pong', () => {
+    isAlive = true
+  })
+  const timer = setInterval(() => {
+    if (!isAlive) {
+      peer.terminate()
+      return
+    }
+    isAlive = false
+    peer.ping()
+  }, PING_MS)
+  return () => clearInterval(timer)
+}
+
+const bytesOf = (data: RawData): Uint8Array =>
+  Array.isArray(data) ? Buffer.concat(data) : Buffer.isBuffer(data) ? data : Buffer.from(data)
+
+/** The handshake as the API reads it. */
+function requestOf({ headers, url = '/' }: IncomingMessage): Request {
+  const all = Object.entries(headers).flatMap(([name, value]) => (value === undefined ? [] : [[name, String(value)] as [string, string]]))
+  const host = /^[\w.:[\]-]+$/.test(headers.host ?? '') ? headers.host : 'localhost'
+  return new Request(`http://${host}${url}`, { headers: all })
+}
+
+async function refuse(socket: Duplex, answer: Response): Promise<void> {
+  const body = Buffer.from(await answer.arrayBuffer())
+  const headers = [...answer.headers].filter(([name]) => name !== 'connection' && name !== 'content-length')
+  const lines = [...headers.map(([name, value]) => `${name}: ${value}`), 'connection: close', `content-length: ${body.byteLength}`]
+  const head = `HTTP/1.1 ${answer.status} ${STATUS_CODES[answer.status] ?? ''}\r\n${lines.join('\r\n')}\r\n\r\n`
+  socket.end(Buffer.concat([Buffer.from(head), body]))
+}

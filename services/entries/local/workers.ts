@@ -1,0 +1,81 @@
+import { setTimeout as delay } from 'node:timers/promises'
+import { describeCause } from '../../model/describe-cause.ts'
+import type { QueueMessages, QueueName, TurnMessage, WebhookMessage } from '../../model/messages.ts'
+import type { QueueConsumer } from '../../ports/queue.ts'
+import type { Telemetry } from '../../ports/telemetry.ts'
+import { createDeadLetterStep } from '../../workers/reconcile/dead-letters.ts'
+import type { ReconcilerDeps } from '../../workers/deps.ts'
+import { reconcile } from '../../workers/reconcile/reconcile.ts'
+
+export type Steps = { readonly [Q in QueueName]: (message: QueueMessages[Q]) => Promise<void> }
+
+/** The queue of turns carries webhook deliveries as well. */
+export const turnsStep =
+  (turn: (message: TurnMessage) => Promise<void>, deliver: (message: WebhookMessage) => Promise<void>): Steps['turns'] =>
+  (message) =>
+    message.type === 'webhook.deliver' ? deliver(message) : turn(message)
+
+const CONCURRENCY: Record<QueueName, number> = { turns: 32, executions: 128, placements: 16 }
+const RECONCILE_EVERY_MS = 5_000
+
+export interface Workers {
+  /** Stops receiving messages and waits for running steps, at most this long. An abandoned step counts as crashed, which is safe. */
+  stop(timeoutMs: number): Promise<void>
+}
+
+/** Feeds every queue to its step and runs the reconciler, as Lambda's mappings and schedule do. */
+export function startWorkers(options: {
+  readonly consumer: QueueConsumer
+  readonly steps: Steps
+  readonly reconciler: ReconcilerDeps
+  readonly telemetry: Telemetry
+  /** How long a message is hidden after its step failed, seconds. */
+  readonly backOffSeconds?: (receives: number) => number
+}): Workers {
+  const { consumer, steps, reconciler, telemetry, backOffSeconds } = options
+  const stopping = new AbortController()
+  const onError = (queue: QueueName) => (error: unknown, delivery: { readonly receives: number } | null) =>
+    telemetry.emit({ event: 'message', outcome: 'error', queue, receives: delivery?.receives ?? null, detail: describeCause(error) })
+
+  const consume = <Q extends QueueName>(queue: Q): Promise<void> =>
+    consumer.consume(queue, {
+      handler: steps[queue],
+      concurrency: CONCURRENCY[queue],
+      signal: stopping.signal,
+      onError: onError(queue),
+      ...(backOffSeconds !== undefined && { backOffSeconds }),
+    })
+  const failDeadLetter = createDeadLetterStep(reconciler)
+  const consumeDeadLetters = (queue: QueueName): Promise<void> =>
+    consumer.consumeDeadLetters(queue, {
+      handler: (body) => failDeadLetter(queue, body),
+      signal: stopping.signal,
+      onError: onError(queue),
+    })
+
+  const loops = [
+    consume('turns'),
+    consume('executions'),
+    consume('placements'),
+    consumeDeadLetters('turns'),
+    consumeDeadLetters('executions'),
+    consumeDeadLetters('placements'),
+    reconcileUntil(stopping.signal, reconciler, telemetry),
+  ]
+  const finished = Promise.allSettled(loops).then(() => undefined)
+  return {
+    stop: async (timeoutMs) => {
+      stopping.abort()
+      const timeout = new AbortController()
+      await Promise.race([finished, delay(timeoutMs, undefined, { signal: timeout.signal }).catch(() => undefined)])
+      timeout.abort()
+    },
+  }
+}
+
+async function reconcileUntil(signal: AbortSignal, deps: ReconcilerDeps, telemetry: Telemetry): Promise<void> {
+  while (!signal.aborted) {
+    await reconcile(deps).catch((error: unknown) => telemetry.emit({ event: 'reconcile', outcome: 'error', detail: describeCause(error) }))
+    await delay(RECONCILE_EVERY_MS, undefined, { signal }).catch(() => undefined)
+  }
+}

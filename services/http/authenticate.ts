@@ -1,0 +1,69 @@
+import { hashApiKey } from '../model/tenants/api-keys.ts'
+import { ServiceError } from '../model/errors.ts'
+import type { Clock } from '../ports/clock.ts'
+import type { TenantStore } from '../ports/tenant-store.ts'
+import type { VerifiedToken } from './verify-token.ts'
+import { LAST_USED_MS, type Caller, type Scope } from '../model/tenants/tenant.ts'
+
+const MAX_CACHED_KEYS = 1_000
+const BEARER = /^Bearer ([\x21-\x7e]{1,8192})$/i
+
+/** A JSON Web Token has three parts with dots between them; an API key has no dot. */
+const isToken = (credential: string): boolean => /^[\w-]+\.[\w-]+\.[\w-]*$/.test(credential)
+
+/** The refusal of a request without a valid key. */
+export const missingKeyError = (): ServiceError =>
+  new ServiceError('invalid_api_key', 'The API key is missing or not valid. Send it as "Authorization: Bearer ck_…".')
+
+interface KnownKey {
+  readonly caller: Caller
+  /** Epoch ms from which the table is read again. */
+  readonly until: number
+}
+
+/**
+ * Identifies the caller by the API key, or by a token of a configured issuer where `verifyToken` is given. A verified key is cached for `cacheMs` and never beyond its expiry, so a revoked key may work that much
+ * longer. Unknown keys are not cached, so a new key works at once.
+ */
+export function createAuthenticator(
+  tenants: Pick<TenantStore, 'findKey' | 'touchKey'>,
+  clock: Clock,
+  cacheMs: number,
+  verifyToken: ((token: string) => Promise<VerifiedToken | null>) | null = null,
+): (request: Request) => Promise<Caller> {
+  const known = new Map<string, KnownKey>()
+  return async (request) => {
+    const key = BEARER.exec(request.headers.get('authorization') ?? '')?.[1]
+    if (key === undefined) throw missingKeyError()
+    const hash = hashApiKey(key)
+    const now = clock.now()
+    const cached = known.get(hash)
+    if (cached !== undefined && cached.until > now) return cached.caller
+    known.delete(hash)
+    const remember = (verified: Caller, expiresAt: number | null): Caller => {
+      const caller = { ...verified, ...(expiresAt !== null && { expiresAt }) }
+      if (known.size >= MAX_CACHED_KEYS) known.delete(known.keys().next().value ?? hash)
+      known.set(hash, { caller, until: Math.min(now + cacheMs, expiresAt ?? Number.POSITIVE_INFINITY) })
+      return caller
+    }
+    if (verifyToken !== null && isToken(key)) {
+      const token = await verifyToken(key)
+      if (token === null) throw missingKeyError()
+      return remember(token.caller, token.expiresAt)
+    }
+    const found = await tenants.findKey(hash)
+    if (found === null || found.revokedAt !== null || (found.expiresAt ?? Number.POSITIVE_INFINITY) <= now) throw missingKeyError()
+    // A failed write loses the time of use; the request proceeds.
+    if ((found.lastUsedAt ?? 0) <= now - LAST_USED_MS) tenants.touchKey(hash, now).catch(() => undefined)
+    return remember({ tenant: found.tenant, subject: found.subject, keyId: found.id, scopes: found.scopes }, found.expiresAt)
+  }
+}
+
+/** Throws ServiceError `insufficient_scope`. */
+export function requireScope(caller: Caller, scope: Scope): void {
+  if (caller.scopes.includes(scope)) return
+  throw new ServiceError(
+    'insufficient_scope',
+    `This API key lacks the scope "${scope}"; it has ${caller.scopes.join(', ') || 'none'}. Use a key with that scope, or ask the operator for one.`,
+  )
+}

@@ -1,0 +1,218 @@
+import { z } from 'zod'
+import { IMAGE_NAME } from '../model/containers/images.ts'
+import { LIMITS, MEMORY_TIERS } from '../model/limits.ts'
+import type { QueueName } from '../model/messages.ts'
+import { LOG_LEVELS, type LogLevel } from '../ports/telemetry.ts'
+import { parseOnce } from '../model/parse-once.ts'
+import { INGRESSES, LAMBDA_REQUEST_BYTES } from './origin/config.ts'
+
+/** Names by which a server is reached from its own machine. */
+export const LOOPBACK_HOSTS: readonly string[] = ['localhost', '127.0.0.1', '[::1]']
+
+/** The names in a comma-separated list. */
+function namesIn(list: string): readonly string[] {
+  return list
+    .split(',')
+    .map((name) => name.trim())
+    .filter((name) => name !== '')
+}
+
+export const flag = z.enum(['true', 'false', '1', '0']).transform((value) => value === 'true' || value === '1')
+
+/** Origins, comma-separated. */
+export const originList = z
+  .string()
+  .transform((list) => namesIn(list))
+  .pipe(
+    z.array(z.string().regex(/^https?:\/\/[^/*\s]+$/, 'must be origins such as https://app.example.com, separated by commas')).readonly(),
+  )
+
+/** Host names, comma-separated, with or without a port. */
+export const hostList = z
+  .string()
+  .transform((list) => namesIn(list))
+  .pipe(
+    z
+      .array(
+        z
+          .string()
+          .regex(/^(?:[a-z0-9.-]+|\[[0-9a-f:.]+\])(?::\d{1,5})?$/i, 'must be host names such as code.example.org, separated by commas'),
+      )
+      .readonly(),
+  )
+
+/** An issuer of JSON Web Tokens that work in place of API keys. */
+const TokenIssuer = z.strictObject({
+  /** The exact value of `iss`. */
+  issuer: z.string().min(1),
+  /** Where its public keys are: https, or http on this machine. */
+  jwksUrl: z
+    .url()
+    .refine((url) => url.startsWith('https://') || LOOPBACK_HOSTS.includes(new URL(url).hostname), 'must be an https address'),
+  /** The value that `aud` has to contain. */
+  audience: z.string().min(1),
+  /** The tenant of all its tokens; null: `tenantClaim` names it. */
+  tenant: z.string().nullable().default(null),
+  tenantClaim: z.string().default('tenant'),
+  /** The claim with the end user; null gives its tokens the whole tenant. */
+  subjectClaim: z.string().nullable().default('sub'),
+  /** The claim with the scopes; null gives every token `run`, `read` and `files`. */
+  scopesClaim: z.string().nullable().default('scope'),
+  /** Whether its tokens may have the scope `admin`. */
+  mayAdminister: z.boolean().default(false),
+})
+export type TokenIssuer = z.infer<typeof TokenIssuer>
+
+/** Issuers as JSON text. */
+export const issuerList = z
+  .string()
+  .transform((text, context): unknown => {
+    try {
+      return JSON.parse(text)
+    } catch {
+      context.addIssue({ code: 'custom', message: 'must be a JSON list of issuers' })
+      return z.NEVER
+    }
+  })
+  .pipe(z.array(TokenIssuer).readonly())
+
+/** Configuration of the HTTP edge. */
+export const ApiConfig = z.object({
+  /** The address by which clients reach the API, without a trailing slash. Null: taken from the request's Host header. */
+  publicUrl: z
+    .string()
+    .url()
+    .transform((url) => url.replace(/\/+$/, ''))
+    .nullable()
+    .default(null),
+  /** Host names besides that of `publicUrl` for which it answers. Null: the proxy in front passes only requests for its own names. */
+  allowedHosts: z
+    .array(z.string())
+    .readonly()
+    .nullable()
+    .default([...LOOPBACK_HOSTS]),
+  /** The domain below which E2B's clients find `api.<domain>` and `<port>-<sandbox>.<domain>`. Null: they use `/e2b`. */
+  e2bDomain: z.string().nullable().default(null),
+  /** Whether to trust `X-Forwarded-Proto` and `X-Forwarded-Host`. Only behind a proxy that sets them. */
+  trustProxy: z.boolean().default(false),
+  /** Interval of comments on a silent event stream, milliseconds. */
+  heartbeatMs: z.number().int().positive().default(10_000),
+  /** A verified API key is cached for this time, milliseconds, so a revoked key may work that much longer. */
+  keyCacheMs: z.number().int().nonnegative().default(5_000),
+  /**
+   * Maximum time for which a plain turn or a stream holds its connection, seconds. The default exceeds the limit of a turn and its last step. Where a
+   * function ends sooner, it is lower, and the client reads the response again or resumes the stream.
+   */
+  maxHoldSeconds: z
+    .number()
+    .positive()
+    .default(LIMITS.maxResponseSeconds + 30),
+  /** Memory tiers that sandboxes of this server can have. */
+  memoryTiers: z
+    .array(z.enum(MEMORY_TIERS))
+    .min(1)
+    .default([...MEMORY_TIERS]),
+  /** Maximum number of open event streams of this process. */
+  maxOpenStreams: z.number().int().positive().default(LIMITS.maxOpenStreams),
+  /** Maximum size of results in memory of this process, bytes; beyond it calls get 429. */
+  maxResultBytesInFlight: z.number().int().positive().default(LIMITS.maxResultBytesInFlight),
+  /** Maximum body sizes that the proxy in front of the API passes on, bytes. Null: only the API's own limits apply. */
+  requestBytes: z.object({ json: z.number().int().positive(), binary: z.number().int().positive() }).nullable().default(null),
+  /** Audit entries of ordinary requests are stored within this time, milliseconds; 0: before the answer, for a process that may stop after it. */
+  auditFlushMs: z.number().int().nonnegative().default(1_000),
+  /** Whether a `/d/…` link opens only with an API key of its tenant. */
+  linksRequireKey: z.boolean().default(false),
+  /** Host names to which webhooks may go over http and at private addresses. */
+  webhookHosts: z.array(z.string()).readonly().default([]),
+  /** Origins whose pages may call from a browser, such as `https://app.example.com`. */
+  corsOrigins: z.array(z.string()).readonly().default([]),
+  /** Issuers whose tokens are accepted besides API keys. */
+  tokenIssuers: z.array(TokenIssuer).readonly().default([]),
+})
+export type ApiConfig = z.infer<typeof ApiConfig>
+
+/** The variables that the Lambda entry reads; infra writes them, so a missing one does not compile there. */
+export const ApiEnv = z.object({
+  AWS_REGION: z.string().min(1),
+  STAGE: z.string().min(1),
+  LOG_LEVEL: z.enum(LOG_LEVELS).default('info'),
+  TABLE_NAME: z.string().min(1),
+  BUCKET_NAME: z.string().min(1),
+  TURNS_QUEUE_URL: z.string().min(1),
+  EXECUTIONS_QUEUE_URL: z.string().min(1),
+  PLACEMENTS_QUEUE_URL: z.string().min(1),
+  /** Names of the models, comma-separated. */
+  MODEL_NAMES: z.string().default('demo'),
+  /** Types of the chat worker's tools, comma-separated; other words for one follow it after a `|`. */
+  TOOL_TYPES: z.string().default(''),
+  PUBLIC_URL: z.string().optional(),
+  TRUST_PROXY: flag.optional(),
+  ALLOWED_HOSTS: hostList.optional(),
+  MAX_OPEN_STREAMS: z.coerce.number().int().positive().optional(),
+  CORS_ORIGINS: originList.optional(),
+  LINKS_REQUIRE_KEY: flag.optional(),
+  /** Whether the distribution passes bodies that are too large for a function to the upload service. */
+  UPLOAD_SERVICE: flag.optional(),
+  /** What passes requests on: the distribution, or a load balancer in front of tasks, which passes bodies of any size. */
+  INGRESS: z.enum(INGRESSES).default('distribution'),
+  /** JSON list of token issuers. */
+  TOKEN_ISSUERS: issuerList.optional(),
+  /** Names of the images on offer, comma-separated; the first is the default. */
+  IMAGE_NAMES: z
+    .string()
+    .transform((text) => namesIn(text))
+    .pipe(z.array(z.string().regex(IMAGE_NAME)).min(1))
+    .default(['slim']),
+  /** The memory tiers on offer, comma-separated. */
+  MEMORY_TIERS: z
+    .string()
+    .transform((text) => text.split(','))
+    .pipe(z.array(z.enum(MEMORY_TIERS)))
+    .optional(),
+})
+export type ApiEnv = z.input<typeof ApiEnv>
+
+/** Lambda ends a function after 15 minutes. */
+const LAMBDA_HOLD_SECONDS = 14 * 60
+
+export interface LambdaConfig {
+  readonly stage: string
+  readonly logLevel: LogLevel
+  readonly region: string
+  readonly tableName: string
+  readonly bucket: string
+  readonly queueUrls: Readonly<Record<QueueName, string>>
+  readonly models: readonly string[]
+  readonly toolTypes: readonly (readonly string[])[]
+  readonly images: readonly string[]
+  readonly api: ApiConfig
+}
+
+/** Throws a ZodError that names the variable at fault. */
+export function lambdaConfigFromEnv(env: Readonly<Record<string, string | undefined>> = process.env): LambdaConfig {
+  const parsed = parseOnce(ApiEnv, env)
+  return {
+    stage: parsed.STAGE,
+    logLevel: parsed.LOG_LEVEL,
+    region: parsed.AWS_REGION,
+    tableName: parsed.TABLE_NAME,
+    bucket: parsed.BUCKET_NAME,
+    queueUrls: { turns: parsed.TURNS_QUEUE_URL, executions: parsed.EXECUTIONS_QUEUE_URL, placements: parsed.PLACEMENTS_QUEUE_URL },
+    models: namesIn(parsed.MODEL_NAMES),
+    toolTypes: namesIn(parsed.TOOL_TYPES).map((names) => names.split('|')),
+    images: parsed.IMAGE_NAMES,
+    api: parseOnce(ApiConfig, {
+      publicUrl: parsed.PUBLIC_URL ?? null,
+      // AWS routes a request to the function by its host name, and the distribution overwrites the forwarded one.
+      allowedHosts: parsed.ALLOWED_HOSTS ?? null,
+      trustProxy: parsed.TRUST_PROXY ?? false,
+      maxHoldSeconds: LAMBDA_HOLD_SECONDS,
+      maxOpenStreams: parsed.MAX_OPEN_STREAMS,
+      corsOrigins: parsed.CORS_ORIGINS,
+      tokenIssuers: parsed.TOKEN_ISSUERS,
+      memoryTiers: parsed.MEMORY_TIERS,
+      auditFlushMs: 0,
+      requestBytes: parsed.UPLOAD_SERVICE === true || parsed.INGRESS === 'load_balancer' ? null : LAMBDA_REQUEST_BYTES,
+    }),
+  }
+}

@@ -1,0 +1,78 @@
+import type { McpServer, ServerOptions } from '@modelcontextprotocol/server'
+import type { BudgetReader } from '../operations/tenancy/budget.ts'
+import type { RequestLimiter } from '../operations/tenancy/request-limiter.ts'
+import type { ImageCatalogue } from '../model/containers/images.ts'
+import type { LimitReader } from '../operations/tenancy/limit-reader.ts'
+import type { ResourceCounts } from '../operations/tenancy/resource-counts.ts'
+import type { Clock } from '../ports/clock.ts'
+import type { ObjectStore } from '../ports/object-store.ts'
+import type { Queue } from '../ports/queue.ts'
+import type { Signals } from '../ports/signals.ts'
+import type { Table } from '../ports/table.ts'
+import type { Telemetry } from '../ports/telemetry.ts'
+import type { PriceList } from '../model/usage/price-list.ts'
+import type { ApiConfig } from './config.ts'
+import type { ResultBudget } from '../operations/executions/result-budget.ts'
+import type { PagePorts } from './page-ports.ts'
+import type { AuditLog } from '../operations/audit/audit-log.ts'
+import type { SocketAdmissions } from './socket-admissions.ts'
+import type { StreamSlots } from './stream-slots.ts'
+
+export interface ModelEntry {
+  readonly id: string
+  /** Epoch ms. */
+  readonly createdAt: number
+  readonly ownedBy: string
+}
+
+export interface Readiness {
+  readonly ok: boolean
+  readonly parts: Readonly<Record<string, { readonly ok: boolean; readonly detail?: string }>>
+}
+
+/** What MCP's conformance suite needs on the handler that it tests. */
+export interface McpFixtures {
+  readonly options: Pick<ServerOptions, 'requestState' | 'capabilities'>
+  readonly register: (server: McpServer) => void
+}
+
+/** The dependencies of the HTTP edge that an entry file provides. */
+export interface ApiPorts {
+  readonly table: Table
+  readonly queue: Queue
+  readonly objects: ObjectStore
+  readonly signals: Signals
+  readonly clock: Clock
+  readonly telemetry: Telemetry
+  readonly models: { list(): readonly ModelEntry[]; has(id: string): boolean }
+  /** Names of this server's tools in requests, besides the interpreter and functions: of each its type, then its aliases. */
+  readonly toolTypes: readonly (readonly string[])[]
+  /** The images that containers may name. */
+  readonly images: Pick<ImageCatalogue, 'defaultName' | 'names' | 'has' | 'resolve'>
+  /** Of the platform that sandboxes run on. */
+  readonly prices: PriceList
+  readonly readiness: () => Promise<Readiness>
+  readonly config: ApiConfig
+  /** Test mode only: adds the tools, prompts and resources that MCP's conformance suite calls, and lets calls without a key list and call them. */
+  readonly mcpFixtures?: McpFixtures
+  /** The script of the API reference. Default: that of the installed package. */
+  readonly readReference?: () => Promise<Awaited<ReturnType<ObjectStore['get']>>>
+  /** The playground and its sessions; undefined without a playground. */
+  readonly page?: PagePorts
+  /** The connections that the server upgrades to WebSocket; undefined where it cannot. */
+  readonly sockets?: Pick<SocketAdmissions, 'admit' | 'isOwn'>
+}
+
+/** All dependencies of the HTTP edge. Its only state is a cache of verified keys, the open streams and the results in memory. */
+export interface ApiDeps extends ApiPorts {
+  readonly streams: StreamSlots
+  readonly results: ResultBudget
+  /** The limits of each tenant. */
+  readonly limits: LimitReader
+  readonly requests: RequestLimiter
+  /** What each tenant has of the resources with a limit. */
+  readonly counts: ResourceCounts
+  /** The remaining daily budget of each tenant. */
+  readonly budget: BudgetReader
+  readonly audit: AuditLog
+}

@@ -1,0 +1,96 @@
+import type { Context, Hono } from 'hono'
+import { ServiceError } from '../model/errors.ts'
+import { LIMITS } from '../model/limits.ts'
+import type { Caller } from '../model/tenants/tenant.ts'
+import type { ApiDeps } from './deps.ts'
+import type { ApiHono } from './middleware/wide-event.ts'
+import { requireScope } from './authenticate.ts'
+import { checkRequestRate } from '../operations/tenancy/check-limits.ts'
+import { lazySchema } from '../model/lazy-schema.ts'
+import { parseJson } from './parse-json.ts'
+import { publicUrlOf } from './public-url.ts'
+import { mediaType, readBody, refuseAnnounced, refuseEncoded } from './read-body.ts'
+import type { AnyRoute, Call } from './route.ts'
+import { parseQuery, validate } from './validate.ts'
+
+const NO_CALLER: Caller = { tenant: '', subject: null, keyId: '', scopes: [] }
+const NO_BYTES = new Uint8Array()
+
+/** `/v1/containers/{container_id}` as Hono writes it. */
+export const honoPath = (path: string): string => path.replaceAll(/\{(\w+)\}/g, ':$1')
+
+/** Serves a route. Checks come in this order: key, query, media type, size, JSON, schema. */
+export function mountRoute(app: Hono<ApiHono>, deps: ApiDeps, authenticate: (request: Request) => Promise<Caller>, route: AnyRoute): void {
+  const serve = serveRoute(deps, authenticatorOf(route, deps, authenticate), route)
+  app.on(route.method.toUpperCase(), honoPath(route.path), async (context: Context<ApiHono>) => {
+    try {
+      return await serve(context)
+    } catch (error) {
+      if (route.refuse === undefined || !(error instanceof ServiceError)) throw error
+      context.get('fields')['code'] = error.code
+      return route.refuse(error)
+    }
+  })
+}
+
+type Authenticate = (request: Request) => Promise<Caller>
+
+const authenticatorOf = ({ foreign }: AnyRoute, deps: ApiDeps, byKey: Authenticate): Authenticate =>
+  foreign === undefined ? byKey : (request) => foreign.authenticate(request, deps, byKey)
+
+function serveRoute(deps: ApiDeps, authenticate: Authenticate, route: AnyRoute): (context: Context<ApiHono>) => Promise<Response> {
+  const handle = route.handle as (call: Call) => Promise<Response> | Response
+  const querySchema = route.query && lazySchema(route.query)
+  const bodySchema = route.body && lazySchema(route.body)
+  return async (context) => {
+    const request = context.req.raw
+    const fields = context.get('fields')
+    fields['route'] = route.operationId
+    const caller = route.scope === 'public' ? NO_CALLER : await authenticate(request)
+    if (route.scope !== 'public') {
+      context.set('caller', caller)
+      context.set('params', context.req.param())
+      Object.assign(fields, { tenant: caller.tenant, key_id: caller.keyId })
+      requireScope(caller, route.scope)
+      await checkRequestRate(deps, caller.tenant)
+    }
+    const query = parseQuery(context.req.url)
+    if (route.body === undefined && route.streamed === undefined && route.foreign === undefined)
+      refuseAnnounced(request, LIMITS.maxJsonBytes)
+    const answer = async (): Promise<Response> => {
+      const rawBody = route.body === undefined ? NO_BYTES : await readJsonBody(request, route.maxBodyBytes)
+      return handle({
+        deps,
+        caller,
+        authenticate: () => authenticate(request),
+        request,
+        param: (name) => context.req.param(name) ?? '',
+        query: querySchema === undefined ? query : validate(querySchema(), query, 'query'),
+        body: bodySchema === undefined ? undefined : validate(bodySchema(), parseJson(rawBody), 'body'),
+        rawBody,
+        publicUrl: publicUrlOf(request, deps.config),
+        requestId: context.get('requestId'),
+        note: (name, value) => {
+          fields[name] = value
+        },
+      })
+    }
+    const bytes = announcedBytes(request)
+    // Large bodies count as results do: together they must fit into the memory of the process.
+    const isLarge = bytes > LIMITS.maxJsonBytes && bytes <= (route.maxBodyBytes ?? 0)
+    return isLarge ? deps.results.hold(bytes, answer) : answer()
+  }
+}
+
+async function readJsonBody(request: Request, maxBytes: number = LIMITS.maxJsonBytes): Promise<Uint8Array> {
+  refuseEncoded(request)
+  const type = mediaType(request)
+  if (type !== 'application/json' && !type.endsWith('+json') && !(type === '' && isEmpty(request)))
+    throw new ServiceError('unsupported_media_type', 'The body must be JSON. Send it with "Content-Type: application/json".')
+  return readBody(request, announcedBytes(request) > LIMITS.maxJsonBytes ? maxBytes : LIMITS.maxJsonBytes)
+}
+
+const announcedBytes = ({ headers }: Request): number => Number(headers.get('content-length') ?? 0)
+
+/** HTTP/1.1 announces a body by one of these headers. */
+const isEmpty = ({ headers }: Request): boolean => (headers.get('content-length') ?? '0') === '0' && !headers.has('transfer-encoding')

@@ -1,0 +1,42 @@
+import { createHash } from 'node:crypto'
+import type { Hono } from 'hono'
+import { ServiceError } from '../../model/errors.ts'
+import type { ApiHono } from '../middleware/wide-event.ts'
+import type { PageFile } from '../page-ports.ts'
+
+const BASE = '/docs/guide/'
+const MAX_AGE = 'public, max-age=31536000, immutable'
+
+/** The site's own inline scripts are allowed by their hashes. */
+function policyOf(html: string): string {
+  const hashes = [...html.matchAll(/<script(?: id="[\w-]+")?>([\s\S]*?)<\/script>/g)].map(
+    ([, script = '']) => `'sha256-${createHash('sha256').update(script).digest('base64')}'`,
+  )
+  return `default-src 'none'; script-src 'self' ${hashes.join(' ')}; style-src 'self' 'unsafe-inline'; img-src 'self' data:; font-src 'self'; connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'`
+}
+
+/** Serves the built documentation at `/docs/guide/`. `readFile` is null on a server without it, and reads nothing before it is built. */
+export function mountGuide(app: Hono<ApiHono>, readFile: ((path: string) => Promise<PageFile | null>) | null): void {
+  app.get('/docs/guide', () => new Response(null, { status: 302, headers: { location: BASE } }))
+  app.get(`${BASE}*`, async (context) => {
+    if (readFile === null)
+      throw new ServiceError('not_found', 'This server has no documentation. Start it with `npm start`, or read the folder docs/.')
+    const rest = decodeURIComponent(new URL(context.req.url).pathname.slice(BASE.length))
+    const path = rest === '' || rest.endsWith('/') ? `${rest}index.html` : rest
+    const file = await readFile(path)
+    if (file === null && (await readFile('index.html')) === null)
+      throw new ServiceError(
+        'not_found',
+        'The documentation is not built yet. `npm start` builds it beside its work, in a few minutes; `npm run docs:build` builds it at once. The same text is in the folder docs/.',
+      )
+    if (file === null) throw new ServiceError('not_found', `The documentation has no page ${BASE}${rest}. Start at ${BASE}.`)
+    const isPage = path.endsWith('.html')
+    return new Response(file.bytes, {
+      headers: {
+        'content-type': file.contentType,
+        'cache-control': path.startsWith('assets/') ? MAX_AGE : 'no-cache',
+        ...(isPage && { 'content-security-policy': policyOf(new TextDecoder().decode(file.bytes)) }),
+      },
+    })
+  })
+}

@@ -1,0 +1,118 @@
+import type { Hono } from 'hono'
+import { z } from 'zod'
+import { lazySchema } from '../../model/lazy-schema.ts'
+import { ServiceError } from '../../model/errors.ts'
+import type { Clock } from '../../ports/clock.ts'
+import type { Caller } from '../../model/tenants/tenant.ts'
+import type { ApiConfig } from '../config.ts'
+import { parseJson } from '../parse-json.ts'
+import { publicUrlOf } from '../public-url.ts'
+import { mediaType, readBody, refuseEncoded } from '../read-body.ts'
+import { json } from '../responses.ts'
+import { validate } from '../validate.ts'
+import type { ApiHono } from '../middleware/wide-event.ts'
+import { FRAME_POLICY, pagePolicy } from './content-policy.ts'
+import { keyOfSession } from './page-session.ts'
+import type { PageFile, PagePorts } from '../page-ports.ts'
+import { newSession, sealSession, sessionCookieOf, setCookie } from './session-cookie.ts'
+
+const SignIn = lazySchema(() =>
+  z.union([z.strictObject({ token: z.string().max(200) }), z.strictObject({ api_key: z.string().min(1).max(512) })]),
+)
+const MAX_SIGN_IN_BYTES = 4_096
+const IMMUTABLE = 'public, max-age=31536000, immutable'
+
+interface PageDeps {
+  readonly page: PagePorts
+  readonly config: ApiConfig
+  readonly clock: Clock
+  readonly authenticate: (request: Request) => Promise<Caller>
+}
+
+/** Serves the playground at `/` and its sessions at `/session`. Both belong to the page and are no part of the public API. */
+export function mountPage(app: Hono<ApiHono>, deps: PageDeps): void {
+  const { readFile, objectOrigins } = deps.page
+  if (readFile !== null) {
+    const policy = pagePolicy(objectOrigins)
+    app.get('/', async () => (await fileResponse(readFile, 'index.html', policy)) ?? notBuilt())
+    app.get('/assets/:name', async (context) => {
+      const name = context.req.param('name')
+      const policyOfFile = name.endsWith('.html') ? FRAME_POLICY : null
+      return (await fileResponse(readFile, `assets/${name}`, policyOfFile)) ?? notBuilt()
+    })
+  }
+  app.get('/session', async (context) => json(200, await describeSession(context.req.raw, deps)))
+  app.post('/session', (context) => signIn(context.req.raw, deps))
+  app.delete('/session', (context) =>
+    json(200, { signed_in: false }, { 'set-cookie': setCookie('', isHttps(context.req.raw, deps.config)) }),
+  )
+}
+
+function notBuilt(): never {
+  throw new ServiceError('not_found', 'The web page has no such file. Reload the page.')
+}
+
+async function signIn(request: Request, deps: PageDeps): Promise<Response> {
+  refuseEncoded(request)
+  if (mediaType(request) !== 'application/json')
+    throw new ServiceError('unsupported_media_type', 'The body must be JSON. Send it with "Content-Type: application/json".')
+  const body = validate(SignIn(), parseJson(await readBody(request, MAX_SIGN_IN_BYTES)), 'body')
+  const apiKey = 'token' in body ? deps.page.redeemSignIn(body.token) : body.api_key.trim()
+  if (apiKey === null)
+    throw new ServiceError(
+      'invalid_api_key',
+      'This sign-in link was used or has expired. Sign in with an API key, or restart the server for a new link.',
+    )
+  await authenticateKey(request, apiKey, deps)
+  const session = newSession(apiKey, deps.clock.now())
+  const cookie = sealSession(session, await deps.page.sessionSecret())
+  return json(
+    200,
+    { signed_in: true, expires_at: new Date(session.expiresAt).toISOString() },
+    { 'set-cookie': setCookie(cookie, isHttps(request, deps.config)) },
+  )
+}
+
+/** Whether the cookie is a valid session; its key must not be revoked. */
+async function describeSession(request: Request, deps: PageDeps): Promise<Readonly<Record<string, unknown>>> {
+  const cookie = sessionCookieOf(request)
+  const session = cookie === null ? null : await keyOfSession(cookie, deps.page, deps.clock.now())
+  if (session === null) return { signed_in: false }
+  try {
+    const { scopes } = await authenticateKey(request, session.apiKey, deps)
+    return { signed_in: true, scopes, expires_at: new Date(session.expiresAt).toISOString() }
+  } catch (error) {
+    if (error instanceof ServiceError) return { signed_in: false }
+    throw error
+  }
+}
+
+const authenticateKey = (request: Request, apiKey: string, { authenticate }: PageDeps): Promise<Caller> => {
+  // Keys have only characters that a header can contain.
+  if (!/^[\x21-\x7e]+$/.test(apiKey)) throw new ServiceError('invalid_api_key', 'The API key is not valid. Copy it again, without spaces.')
+  return authenticate(new Request(request.url, { headers: { authorization: `Bearer ${apiKey}` } }))
+}
+
+const isHttps = (request: Request, config: ApiConfig): boolean => publicUrlOf(request, config).startsWith('https:')
+
+async function fileResponse(
+  readFile: (path: string) => Promise<PageFile | null>,
+  path: string,
+  policy: string | null,
+): Promise<Response | null> {
+  const file = await readFile(path)
+  if (file === null) return null
+  return new Response(file.bytes, {
+    headers: {
+      'content-type': file.contentType,
+      // A link's host name is not resolved before a click: the name could carry data.
+      'x-dns-prefetch-control': 'off',
+      'cache-control': path === 'index.html' ? 'no-cache' : IMMUTABLE,
+      // A sandboxed frame has a separate origin and loads its script from here.
+      ...(path.startsWith('assets/')
+        ? { 'cross-origin-resource-policy': 'cross-origin' }
+        : { 'cross-origin-opener-policy': 'same-origin' }),
+      ...(policy === null ? {} : { 'content-security-policy': policy }),
+    },
+  })
+}

@@ -1,0 +1,51 @@
+import { ServiceError } from '../model/errors.ts'
+
+/** Event streams that are open in this process. */
+export interface StreamSlots {
+  readonly open: number
+  /** Open streams of one tenant. */
+  openOf(tenant: string): number
+  /**
+   * Reserves a stream and returns a function that releases it; further calls of that function have no effect. `max` is the tenant's limit. Throws
+   * ServiceError `too_many_streams`; the refused call has no effect, and running work continues.
+   */
+  take(tenant: string, max: number): () => void
+}
+
+export function createStreamSlots(capacity: number): StreamSlots {
+  let open = 0
+  const byTenant = new Map<string, number>()
+  const openOf = (tenant: string): number => byTenant.get(tenant) ?? 0
+  const add = (tenant: string, change: 1 | -1): void => {
+    open += change
+    const count = openOf(tenant) + change
+    if (count === 0) byTenant.delete(tenant)
+    else byTenant.set(tenant, count)
+  }
+  return {
+    get open() {
+      return open
+    },
+    openOf,
+    take: (tenant, max) => {
+      if (openOf(tenant) >= max)
+        throw new ServiceError(
+          'too_many_streams',
+          `This account has ${max} open event streams, its maximum (limit open_streams). Close one, or ask for the result with ?wait=.`,
+          { limit: { name: 'open_streams', value: max, retryAfterSeconds: 1 } },
+        )
+      if (open >= capacity)
+        throw new ServiceError(
+          'too_many_streams',
+          `This server has ${capacity} open event streams, its maximum. Try again in a moment, or ask for the result with ?wait=.`,
+          { limit: { name: 'max_open_streams', value: capacity, retryAfterSeconds: 1 } },
+        )
+      add(tenant, 1)
+      let isTaken = true
+      return () => {
+        if (isTaken) add(tenant, -1)
+        isTaken = false
+      }
+    },
+  }
+}

@@ -1,0 +1,1 @@
+export type ByteStream = AsyncIterable<Uint8Array>

@@ -1,0 +1,127 @@
+import type { Container } from '../model/containers/container.ts'
+import type { Conversation } from '../model/conversations/conversation.ts'
+import { ServiceError, type ErrorCode } from '../model/errors.ts'
+import type { Execution } from '../model/executions/execution.ts'
+import type { ContainerFile } from '../model/files/file.ts'
+import { isId } from '../model/ids.ts'
+import type { ResponseRecord as ResponseRow } from '../model/responses/response.ts'
+import type { Skill } from '../model/skills/skill.ts'
+import type { Caller } from '../model/tenants/tenant.ts'
+import type { Upload } from '../model/files/upload.ts'
+import { hasExpired, type UserFile } from '../model/files/user-file.ts'
+import { readEndpoints } from './webhooks/endpoints.ts'
+import type { WebhookEndpoint } from '../model/webhooks/webhook.ts'
+import type { Table } from '../ports/table.ts'
+import type { Clock } from '../ports/clock.ts'
+
+type Reader = { readonly deps: { readonly table: Table }; readonly caller: Caller }
+type ResponseReader = Pick<Reader, 'caller'> & {
+  readonly deps: { readonly table: Table; readonly sockets?: { isOwn(request: Request, responseId: string): boolean } }
+  readonly request?: Request
+}
+type TimedReader = { readonly deps: { readonly table: Table; readonly clock: Clock }; readonly caller: Caller }
+
+const missing = (code: ErrorCode, what: string, id: string, advice: string, param?: string): ServiceError =>
+  new ServiceError(code, `No ${what} ${JSON.stringify(id.slice(0, 80))} exists. ${advice}`, param === undefined ? {} : { param })
+
+/** A key that is bound to an end user sees that user's rows only. */
+export const isVisible = (row: { readonly subject: string | null }, caller: Pick<Caller, 'subject'>): boolean =>
+  caller.subject === null || row.subject === caller.subject
+
+/**
+ * Spares the hot path a read where accepting finds out by itself whether the container is there: for a key that sees the whole tenant. Only
+ * the form of the id is checked then. Otherwise as `containerOf`.
+ */
+export async function checkContainer(reader: Reader, id: string): Promise<void> {
+  if (reader.caller.subject !== null) await containerOf(reader, id)
+  else if (!isId('container', id)) throw containerMissing(id)
+}
+
+const containerMissing = (id: string, param?: string): ServiceError =>
+  missing('container_not_found', 'container', id, 'Create one with POST /v1/containers.', param)
+
+/** A container of another tenant, a deleted one and one that never existed get the same answer: ServiceError `container_not_found`. */
+export async function containerOf({ deps, caller }: Reader, id: string, param?: string): Promise<Container> {
+  const row = isId('container', id) ? await deps.table.containers.get(caller.tenant, id) : null
+  if (row === null || row.deletedAt !== null || !isVisible(row, caller)) throw containerMissing(id, param)
+  return row
+}
+
+export async function executionOf({ deps, caller }: Reader, id: string): Promise<Execution> {
+  const row = isId('execution', id) ? await deps.table.executions.get(caller.tenant, id) : null
+  if (row === null || !isVisible(row, caller))
+    throw missing('execution_not_found', 'execution', id, 'Run code with POST /v1/containers/{container_id}/executions.')
+  return row
+}
+
+export async function commandOf({ deps, caller }: Reader, id: string): Promise<Execution> {
+  const row = isId('command', id) ? await deps.table.executions.get(caller.tenant, id) : null
+  if (row === null || !isVisible(row, caller))
+    throw missing('command_not_found', 'command', id, 'Run one with POST /v1/containers/{container_id}/commands.')
+  return row
+}
+
+/** An execution or a command: both have the same kind of row. Throws ServiceError `execution_not_found` or `command_not_found`. */
+export const jobOf = (reader: Reader, id: string): Promise<Execution> =>
+  isId('command', id) ? commandOf(reader, id) : executionOf(reader, id)
+
+/** Responses with `store: false` cannot be read later, except on the connection that made them. */
+export async function responseOf({ deps, caller, request }: ResponseReader, id: string, param?: string): Promise<ResponseRow> {
+  const row = isId('response', id) ? await deps.table.responses.get(caller.tenant, id) : null
+  const isReadable = row !== null && (row.request.store || (request !== undefined && deps.sockets?.isOwn(request, id) === true))
+  if (!isReadable || !isVisible(row, caller))
+    throw missing(
+      'response_not_found',
+      'response',
+      id,
+      'Make one with POST /v1/responses, and do not send "store": false if you want it again.',
+      param,
+    )
+  return row
+}
+
+export async function conversationOf({ deps, caller }: Reader, id: string, param?: string): Promise<Conversation> {
+  const row = isId('conversation', id) ? await deps.table.conversations.get(caller.tenant, id) : null
+  if (row === null || row.deletedAt !== null || !isVisible(row, caller))
+    throw missing('conversation_not_found', 'conversation', id, 'Create one with POST /v1/conversations.', param)
+  return row
+}
+
+export const fileMissing = (id: string, param?: string): ServiceError =>
+  missing('file_not_found', 'file', id, "List a container's files with GET /v1/containers/{container_id}/files.", param)
+
+/** A file version of a container that the caller may see; superseded versions keep their ids. */
+export async function fileOf({ deps, caller }: Reader, containerId: string, id: string): Promise<ContainerFile> {
+  const row = isId('containerFile', id) ? await deps.table.files.get(caller.tenant, containerId, id) : null
+  if (row === null || row.state !== 'stored') throw fileMissing(id)
+  return row
+}
+
+/** A file of `/v1/files`. One that has expired does not exist any more. */
+export async function userFileOf({ deps, caller }: TimedReader, id: string, param?: string): Promise<UserFile> {
+  const row = isId('file', id) ? await deps.table.userFiles.get(caller.tenant, id) : null
+  if (row === null || hasExpired(row, deps.clock.now()) || !isVisible(row, caller))
+    throw missing('file_not_found', 'file', id, 'Upload one with POST /v1/files.', param)
+  return row
+}
+
+export async function uploadOf({ deps, caller }: Reader, id: string): Promise<Upload> {
+  const row = isId('upload', id) ? await deps.table.uploads.get(caller.tenant, id) : null
+  if (row === null || !isVisible(row, caller)) throw missing('upload_not_found', 'upload', id, 'Create one with POST /v1/uploads.')
+  return row
+}
+
+/** A skill of another tenant or end user, a deleted one and one that never existed get the same answer: ServiceError `skill_not_found`. */
+export async function skillOf({ deps, caller }: Reader, id: string, param?: string): Promise<Skill> {
+  const row = isId('skill', id) ? await deps.table.skills.get(caller.tenant, id) : null
+  if (row === null || !isVisible(row, caller)) throw missing('skill_not_found', 'skill', id, 'Create one with POST /v1/skills.', param)
+  return row
+}
+
+/** An endpoint of another end user and one of another tenant get the same answer: ServiceError `webhook_endpoint_not_found`. */
+export async function webhookOf({ deps, caller }: Reader, id: string): Promise<WebhookEndpoint> {
+  const endpoint = isId('webhook', id) ? (await readEndpoints(deps.table.quotas, caller.tenant)).find((one) => one.id === id) : undefined
+  if (endpoint === undefined || !isVisible(endpoint, caller))
+    throw missing('webhook_endpoint_not_found', 'webhook endpoint', id, 'Create one with POST /v1/webhook_endpoints.')
+  return endpoint
+}

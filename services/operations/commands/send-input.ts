@@ -1,0 +1,47 @@
+import { ServiceError } from '../../model/errors.ts'
+import { topicOf, type CommandInputEvent, type CommandInputPayload, type EventOwner } from '../../model/events.ts'
+import { hasEnded, type Execution } from '../../model/executions/execution.ts'
+import { LIMITS } from '../../model/limits.ts'
+import type { Table } from '../../ports/table.ts'
+import type { Signals } from '../../ports/signals.ts'
+import type { Clock } from '../../ports/clock.ts'
+
+/** Concurrent callers compete for numbers; each attempt uses the next free one. */
+const MAX_ATTEMPTS = 20
+
+/**
+ * Appends to the input of a running command: data, the end of the input, a signal or a size. The worker that holds the command sends it to the
+ * sandbox, once and in this order. Throws ServiceError `conflict` when the command has ended or does not accept this input.
+ */
+export async function sendCommandInput(
+  deps: { readonly table: Table; readonly signals: Signals; readonly clock: Clock },
+  row: Execution,
+  input: CommandInputPayload,
+): Promise<void> {
+  checkInput(row, input)
+  const owner: EventOwner = { kind: 'input', tenant: row.tenant, id: row.id }
+  const { events } = deps.table
+  for (let attempt = 1; attempt <= MAX_ATTEMPTS; attempt++) {
+    const firstSeq = ((await events.last(owner))?.events.at(-1)?.seq ?? -1) + 1
+    const event: CommandInputEvent = { seq: firstSeq, at: deps.clock.now(), ...input }
+    if (await events.append(owner, { firstSeq, events: [event], fence: 0, sourceSeq: null })) {
+      deps.signals.notify(topicOf('input', row.id))
+      return
+    }
+  }
+  throw new ServiceError('conflict', `Too many calls send input to ${row.id} at the same time. Send one after another.`)
+}
+
+function checkInput(row: Execution, input: CommandInputPayload): void {
+  const { source } = row
+  if (source.kind !== 'command' || hasEnded(row.status))
+    throw new ServiceError('conflict', `${row.id} has ended (${row.status}), so it accepts no input. Run it again.`)
+  if ((input.type === 'stdin' || input.type === 'close') && !source.hasOpenInput && source.pty === null)
+    throw new ServiceError('conflict', `${row.id} was started without open input. Start it with "stdin": "open" or with a pty.`)
+  if (input.type === 'resize' && source.pty === null) throw new ServiceError('conflict', `${row.id} has no terminal. Start it with a pty.`)
+  if (input.type === 'stdin' && input.data.length * 0.75 > LIMITS.maxCommandInputBytes)
+    throw new ServiceError(
+      'request_too_large',
+      `The input is larger than ${LIMITS.maxCommandInputBytes} bytes, the maximum of one call. Send it in parts.`,
+    )
+}

@@ -1,0 +1,34 @@
+import { topicOf } from '../../model/events.ts'
+import type { ExecutionEvent } from '../../model/executions/execution-event.ts'
+import { hasEnded, type Execution } from '../../model/executions/execution.ts'
+import type { Table } from '../../ports/table.ts'
+import { followLog, type LogPorts } from '../../jobs/follow-log.ts'
+
+/**
+ * The events of an execution or a command with numbers above `after`, until `done`; null when nothing happened for a heartbeat. Number 0 is not
+ * in the log: it reports the acceptance, which follows from the row.
+ */
+export async function* executionEvents(
+  deps: LogPorts & { readonly table: Pick<Table, 'executions'> },
+  row: Execution,
+  options: { readonly after: number; readonly signal: AbortSignal },
+): AsyncGenerator<ExecutionEvent | null, void, undefined> {
+  if (options.after < 0) yield { seq: 0, at: row.createdAt, type: 'status', status: 'queued' }
+  yield* followLog<Execution, ExecutionEvent>({
+    ...deps,
+    owner: { kind: 'execution', tenant: row.tenant, id: row.id },
+    topic: topicOf('execution', row.id),
+    read: () => deps.table.executions.get(row.tenant, row.id),
+    hasEnded: (current) => hasEnded(current.status),
+    after: Math.max(0, options.after),
+    signal: options.signal,
+    lastOf: (current, seq) => ({
+      seq,
+      at: current.endedAt ?? current.createdAt,
+      type: 'done',
+      status: current.status,
+      reason: current.reason,
+    }),
+    isLast: (event) => event.type === 'done',
+  })
+}

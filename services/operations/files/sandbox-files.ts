@@ -1,0 +1,167 @@
+import { z } from '@hono/zod-openapi'
+import { lazySchema, type Described } from '../../model/lazy-schema.ts'
+import { ServiceError, type ErrorCode } from '../../model/errors.ts'
+import { hasEnded } from '../../model/executions/execution.ts'
+import { loadResult } from '../executions/load-result.ts'
+import { LIMITS } from '../../model/limits.ts'
+import { runCommand } from '../commands/run-command.ts'
+import { cancelExecution } from '../executions/cancel-execution.ts'
+import type { RunContext } from '../executions/run-code.ts'
+import { storedBytes } from '../executions/stored-bytes.ts'
+
+/** The program in the image that does the work with the rights of user code: `runtime-image/supervisor/cellblock_supervisor/worker/file_operations.py`. */
+const PROGRAM = ['/usr/bin/python3', '-I', '-S', '/opt/cellblock/cellblock_supervisor/worker/file_operations.py']
+const TIMEOUT_SECONDS = 60
+/** Entries of one list. */
+export const MAX_ENTRIES = 5_000
+const path = lazySchema(() => z.string().max(4 * LIMITS.maxPathBytes))
+
+/** What is at a path of the sandbox. Sandboxes are hostile: every field is checked. */
+const Entry = lazySchema(() =>
+  z.object({
+    /** Absolute. */
+    path: path(),
+    name: z.string().max(LIMITS.maxPathBytes),
+    type: z.enum(['file', 'folder', 'link', 'other']),
+    bytes: z.int().min(0),
+    /** Epoch ms. */
+    modified_at: z.int(),
+    /** Permission bits. */
+    mode: z.int().min(0),
+    /** Where a link leads. */
+    target: path().optional(),
+  }),
+)
+export type SandboxEntry = Described<typeof Entry>
+
+const Folder = lazySchema(() => z.object({ entries: z.array(Entry()).max(MAX_ENTRIES), is_truncated: z.boolean() }))
+const OneEntry = lazySchema(() => z.object({ entry: Entry() }))
+const MadeFolder = lazySchema(() => z.object({ entry: Entry(), is_new: z.boolean() }))
+const Removed = lazySchema(() => z.object({ removed: z.int().min(0) }))
+const Range = lazySchema(() => z.object({ data: z.base64(), bytes: z.int().min(0) }))
+const cell = lazySchema(() => z.string().max(1_000).nullable())
+const Preview = lazySchema(() =>
+  z.discriminatedUnion('kind', [
+    z.object({
+      kind: z.literal('table'),
+      columns: z.array(cell()).max(100),
+      rows: z.array(z.array(cell()).max(100)).max(100),
+      is_truncated: z.boolean(),
+      sheets: z.array(z.string().max(1_000)).max(100).optional(),
+    }),
+    z.object({
+      kind: z.literal('image'),
+      format: z.string().max(40).nullable(),
+      width: z.int(),
+      height: z.int(),
+      /** A PNG, base64; null when it is too large. */
+      thumbnail: z.base64().nullable(),
+    }),
+    z.object({
+      kind: z.literal('text'),
+      lines: z.array(z.string().max(1_000)).max(100),
+      is_truncated: z.boolean(),
+      problem: z.string().max(400).optional(),
+    }),
+    z.object({ kind: z.literal('binary'), hex: z.string().max(200), problem: z.string().max(400).optional() }),
+  ]),
+)
+const Previewed = lazySchema(() => z.object({ entry: Entry(), preview: Preview() }))
+const Unpacked = lazySchema(() => z.object({ files: z.int().min(0), paths: z.array(path()).max(1_000) }))
+const Refused = lazySchema(() => z.object({ error: z.object({ code: z.string().max(40), message: z.string().max(2_000) }) }))
+
+const CODES: Readonly<Record<string, ErrorCode>> = {
+  not_found: 'file_not_found',
+  invalid: 'invalid_file_name',
+  disk_full: 'storage_full',
+}
+
+/**
+ * File operations below run as commands in the container's sandbox: they see files outside `/mnt/data` and those of running code, and hostile files
+ * are parsed only there. Paths are absolute or relative to `/mnt/data`. They throw ServiceError `file_not_found`, `invalid_file_name`, `conflict`
+ * (a folder in the place of a file, a full folder, a path that is taken, closed permissions), `storage_full` or `sandbox_unavailable`.
+ */
+export const listFolder = (context: RunContext, containerId: string, request: { path: string; depth?: number; limit?: number }) =>
+  operate(context, containerId, { op: 'list', ...request }, Folder())
+
+export const statPath = async (context: RunContext, containerId: string, at: string): Promise<SandboxEntry> =>
+  (await operate(context, containerId, { op: 'stat', path: at }, OneEntry())).entry
+
+/** Creates a folder with its parents. An existing folder is not an error. */
+export const makeFolder = (context: RunContext, containerId: string, at: string) =>
+  operate(context, containerId, { op: 'mkdir', path: at }, MadeFolder())
+
+export const movePath = async (
+  context: RunContext,
+  containerId: string,
+  request: { from: string; to: string; overwrite?: boolean },
+): Promise<SandboxEntry> => (await operate(context, containerId, { op: 'move', ...request }, OneEntry())).entry
+
+/** Without `recursive` a folder has to be empty. */
+export const removePath = (context: RunContext, containerId: string, request: { path: string; recursive?: boolean }) =>
+  operate(context, containerId, { op: 'remove', ...request }, Removed())
+
+/** At most 512 KiB at a time, as base64, with the size of the whole file. */
+export const readRange = (context: RunContext, containerId: string, request: { path: string; offset?: number; length?: number }) =>
+  operate(context, containerId, { op: 'read', ...request }, Range())
+
+export const previewFile = (context: RunContext, containerId: string, request: { path: string; rows?: number; pixels?: number }) =>
+  operate(context, containerId, { op: 'preview', ...request }, Previewed())
+
+/** Unpacks a zip or tar archive in the container. */
+export const unpackArchive = (
+  context: RunContext,
+  containerId: string,
+  request: { path: string; into?: string; remove_archive?: boolean },
+) => operate(context, containerId, { op: 'unpack', ...request }, Unpacked())
+
+/**
+ * Arguments of a background command that prints one JSON object per line for each change below a folder, after a first line
+ * `{"op":"watching"}`: `{"op": "create" | "write" | "remove" | "rename", "path", "from"?}`. Cancel the command to end it.
+ */
+export const watchArguments = (at: string, recursive: boolean): readonly string[] => [
+  ...PROGRAM,
+  JSON.stringify({ op: 'watch', path: at, recursive }),
+]
+
+/** Whether a command is one of these operations, and none that a client started. */
+export const isFileOperation = (argv: readonly string[]): boolean => PROGRAM.every((part, index) => argv[index] === part)
+
+async function operate<Schema extends z.ZodType>(
+  context: RunContext,
+  containerId: string,
+  request: Readonly<Record<string, unknown>>,
+  schema: Schema,
+): Promise<z.infer<Schema>> {
+  const { deps, caller } = context
+  const argv = [...PROGRAM, JSON.stringify(request)]
+  const waitMs = Math.min(TIMEOUT_SECONDS, deps.config.maxHoldSeconds) * 1000
+  const { execution } = await runCommand(context, { containerId, argv, timeoutSeconds: TIMEOUT_SECONDS, waitMs })
+  if (!hasEnded(execution.status)) {
+    await cancelExecution(deps, caller.tenant, execution.id)
+    throw new ServiceError('sandbox_unavailable', 'The sandbox did not complete the file operation in time. Call again.')
+  }
+  const answer = await deps.results.hold(storedBytes(execution), async () => {
+    const result = await loadResult(deps.objects, execution)
+    return execution.status === 'succeeded' ? parsed(result?.stdout ?? '') : undefined
+  })
+  const refused = Refused().safeParse(answer)
+  if (refused.success) throw refusalOf(refused.data.error)
+  const checked = schema.safeParse(answer)
+  if (checked.success) return checked.data
+  throw new ServiceError(
+    'sandbox_unavailable',
+    `The sandbox did not complete the file operation (${execution.status}${execution.reason === null ? '' : `, ${execution.reason}`}). Call again.`,
+  )
+}
+
+const refusalOf = ({ code, message }: { readonly code: string; readonly message: string }): ServiceError =>
+  new ServiceError(CODES[code] ?? 'conflict', message, { param: 'path' })
+
+function parsed(text: string): unknown {
+  try {
+    return JSON.parse(text)
+  } catch {
+    return undefined
+  }
+}

@@ -1,0 +1,99 @@
+import type { Clock } from '../../ports/clock.ts'
+import type { QuotaStore } from '../../ports/quota-store.ts'
+import type { LimitReader } from './limit-reader.ts'
+
+/** A bucket holds the requests of this many seconds, so short bursts pass. */
+const BURST_SECONDS = 2
+/** A process takes the tokens of this time from the shared bucket at once, seconds, so it rarely reads storage and leaves the rest to other processes. */
+const SHARE_SECONDS = 0.25
+const MAX_ATTEMPTS = 4
+const MAX_TENANTS = 10_000
+
+/** Null when the request may proceed, otherwise the limit that was reached. */
+export type Refusal = { readonly limit: number; readonly retryAfterSeconds: number } | null
+
+export interface RequestLimiter {
+  take(tenant: string): Promise<Refusal>
+}
+
+interface Share {
+  /** Tokens that this process took and has not used. */
+  left: number
+  /** No token is expected before this time, epoch ms. */
+  emptyUntil: number
+  /** Serializes this process's writes to the bucket. */
+  refill: Promise<void> | null
+}
+
+export interface Bucket {
+  readonly tokens: number
+  /** Time of `tokens`, epoch ms. */
+  readonly at: number
+}
+
+/** The bucket after `wanted` tokens were taken at `now`; `taken` is less when it holds less. `rate` in tokens per second. */
+export function takeTokens(
+  bucket: Bucket | null,
+  rate: number,
+  wanted: number,
+  now: number,
+): { readonly taken: number; readonly bucket: Bucket } {
+  const capacity = rate * BURST_SECONDS
+  const elapsedMs = bucket === null ? 0 : Math.max(0, now - bucket.at)
+  const tokens = bucket === null ? capacity : Math.min(capacity, bucket.tokens + (elapsedMs * rate) / 1000)
+  const taken = Math.min(Math.floor(tokens), wanted)
+  return { taken, bucket: { tokens: tokens - taken, at: Math.max(now, bucket?.at ?? 0) } }
+}
+
+/**
+ * Requests per second of each tenant: one token bucket in the table for all processes, of which each takes small shares. When the table cannot be
+ * reached, requests pass, because a limit must not cause an outage.
+ */
+export function createRequestLimiter(quotas: QuotaStore, limits: Pick<LimitReader, 'of'>, clock: Clock): RequestLimiter {
+  const shares = new Map<string, Share>()
+
+  async function refill(tenant: string, share: Share, rate: number): Promise<void> {
+    const wanted = Math.max(1, Math.ceil(rate * SHARE_SECONDS))
+    for (let attempt = 0; attempt < MAX_ATTEMPTS; attempt++) {
+      const seen = await quotas.get<Bucket>(tenant, 'requests')
+      const now = clock.now()
+      const { taken, bucket } = takeTokens(seen.values, rate, wanted, now)
+      if (taken === 0) {
+        share.emptyUntil = now + Math.max(1, ((1 - bucket.tokens) * 1000) / rate)
+        return
+      }
+      if (!(await quotas.replace(tenant, 'requests', seen, bucket))) continue
+      share.left += taken
+      return
+    }
+    // Other processes took from the bucket each time.
+    share.emptyUntil = clock.now() + SHARE_SECONDS * 1000
+  }
+
+  const shareOf = (tenant: string): Share => {
+    const known = shares.get(tenant)
+    if (known !== undefined) return known
+    const share: Share = { left: 0, emptyUntil: 0, refill: null }
+    if (shares.size >= MAX_TENANTS) shares.delete(shares.keys().next().value ?? tenant)
+    shares.set(tenant, share)
+    return share
+  }
+
+  return {
+    async take(tenant) {
+      const { requestsPerSecond: rate } = await limits.of(tenant)
+      const share = shareOf(tenant)
+      while (share.left < 1) {
+        const waitMs = share.emptyUntil - clock.now()
+        if (waitMs > 0) return { limit: rate, retryAfterSeconds: Math.max(1, Math.ceil(waitMs / 1000)) }
+        try {
+          await (share.refill ??= refill(tenant, share, rate).finally(() => (share.refill = null)))
+        } catch {
+          return null
+        }
+      }
+      share.left -= 1
+      return null
+    },
+  }
+}

@@ -1,0 +1,23 @@
+import { topicOf } from '../../model/events.ts'
+import type { Subscription } from '../../ports/signals.ts'
+import { hasResponseEnded, type ResponseRecord as ResponseRow } from '../../model/responses/response.ts'
+import type { Table } from '../../ports/table.ts'
+import type { Signals } from '../../ports/signals.ts'
+import type { Clock } from '../../ports/clock.ts'
+import { waitForRow } from '../../jobs/wait-for-row.ts'
+
+/** Waits until a turn has ended, the client has disconnected or `seconds` have passed; returns its row. */
+export async function waitForResponse(
+  deps: { readonly table: Table; readonly signals: Signals; readonly clock: Clock },
+  row: ResponseRow,
+  options: { readonly seconds: number; readonly signal: AbortSignal; readonly subscription?: Subscription },
+): Promise<ResponseRow> {
+  const subscription = options.subscription ?? deps.signals.subscribe(topicOf('response', row.id))
+  try {
+    const read = async (): Promise<ResponseRow> => (await deps.table.responses.get(row.tenant, row.id)) ?? row
+    const until = { now: () => deps.clock.now(), deadline: deps.clock.now() + options.seconds * 1000, signal: options.signal }
+    return await waitForRow(subscription, read, (current) => hasResponseEnded(current.status), until, row)
+  } finally {
+    subscription.close()
+  }
+}

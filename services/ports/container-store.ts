@@ -1,0 +1,96 @@
+import type { Container, E2bSession, Hibernation, Snapshot } from '../model/containers/container.ts'
+import type { Lost } from '../model/executions/execution.ts'
+import type { Page, PageRequest } from '../model/page.ts'
+import type { ContainerSkill } from '../model/skills/skill.ts'
+
+export interface ContainerStore {
+  create(container: Container): Promise<void>
+  /** Deleted containers are returned too, with `deletedAt`. */
+  get(tenant: string, id: string): Promise<Container | null>
+  /** Without deleted ones. */
+  list(tenant: string, page: PageRequest & { readonly name: string | null }): Promise<Page<Container>>
+  /**
+   * Appends to the queue unless the id is in it, and sets `lastActiveAt` to now and `dueAt`.
+   * `missing` includes deleted containers; `full` means LIMITS.maxQueuedPerContainer queued executions.
+   */
+  enqueue(tenant: string, id: string, executionId: string, now: number, dueAt: number): Promise<Container | 'missing' | 'full'>
+  /**
+   * Adds a command to the container's foreground or background commands unless it is one of them, and sets `lastActiveAt` to now.
+   * `full` means LIMITS.maxCommandsPerContainer commands.
+   */
+  addCommand(
+    tenant: string,
+    id: string,
+    commandId: string,
+    place: { readonly isBackground: boolean },
+    now: number,
+  ): Promise<Container | 'missing' | 'full'>
+  /** Removes an ended command; one in the foreground sets `lastActiveAt` to now. Returns the row afterwards; null when missing. Idempotent. */
+  removeCommand(tenant: string, id: string, commandId: string, now: number): Promise<Container | null>
+  /** Records commands that end with the sandbox, for the next execution's `lost`. */
+  noteLostCommands(tenant: string, id: string, lost: readonly Lost[]): Promise<void>
+  /**
+   * Changes what E2B's clients see of the container; null when it is missing or deleted. `change` receives the present session. It is called again when
+   * another writer came first. Undefined leaves the row as it is.
+   */
+  updateE2bSession(
+    tenant: string,
+    id: string,
+    change: (session: E2bSession | undefined) => E2bSession | undefined,
+  ): Promise<Container | null>
+  /**
+   * Replaces the container's skills and increments `filesVersion` if that is still `filesVersion` in the row; null when it changed, or the container is missing
+   * or deleted.
+   */
+  setSkills(tenant: string, id: string, filesVersion: number, skills: readonly ContainerSkill[]): Promise<Container | null>
+  /** Removes the head if it is this execution and sets `lastActiveAt` and, unless null, `dueAt`; null when the head is another one. */
+  dequeue(tenant: string, id: string, executionId: string, now: number, dueAt: number | null): Promise<Container | null>
+  /**
+   * Sets the container's sandbox (or none) if `generation` matches the row and the container is not deleted. A sandbox increments the
+   * generation and sets `syncedFilesVersion` to 0 for the first one and to -1 for later ones, which need every file of the container.
+   * `whileUnused`: only if no execution runs or is queued. `whileHibernated`: only if no kernel has received its snapshot.
+   */
+  setSandbox(
+    tenant: string,
+    id: string,
+    generation: number,
+    change: { readonly sandboxId: string | null; readonly stateLost: string | null; readonly dueAt: number | null },
+    options?: { readonly whileUnused?: boolean; readonly whileHibernated?: boolean },
+  ): Promise<Container | null>
+  /**
+   * Claims the container for hibernation until `claim.expiresAt` if it has a sandbox of this generation, this `lastActiveAt`, an empty queue, no
+   * command and no unexpired claim, and is not deleted. Sets `dueAt` to the claim's end. Null otherwise.
+   */
+  claimHibernation(
+    tenant: string,
+    id: string,
+    idle: { readonly generation: number; readonly lastActiveAt: number },
+    claim: Hibernation,
+    now: number,
+  ): Promise<Container | null>
+  /** Extends the claim with this key; null when the row has another claim or the container is deleted. */
+  renewHibernation(tenant: string, id: string, objectKey: string, expiresAt: number): Promise<Container | null>
+  /** Removes the sandbox and ends the claim with this key; null when the claim is gone, an execution is queued, or the container is deleted. */
+  hibernate(
+    tenant: string,
+    id: string,
+    objectKey: string,
+    change: { readonly snapshot: Snapshot | null; readonly stateLost: string | null; readonly dueAt: number },
+  ): Promise<Container | null>
+  /** Ends the claim with this key and changes nothing else; null when the row has another claim. */
+  endHibernation(tenant: string, id: string, objectKey: string): Promise<Container | null>
+  /** Counts the sandbox of `generation` among those that tried to restore this snapshot, once; null for another generation or a restored snapshot. */
+  beginRestore(tenant: string, id: string, generation: number, objectKey: string): Promise<Container | null>
+  /** Marks this snapshot as restored in the sandbox of `generation`; null for another generation. Idempotent. */
+  endRestore(tenant: string, id: string, generation: number, objectKey: string): Promise<Container | null>
+  /** Increments `filesVersion` and sets `lastActiveAt`; null when missing or deleted. */
+  filesChanged(tenant: string, id: string, now: number): Promise<Container | null>
+  /** Records that the sandbox of `generation` has received `version`. */
+  filesSynced(tenant: string, id: string, generation: number, version: number): Promise<void>
+  /** Clears `stateLost` and `lostCommands` after an execution in this sandbox reported it; a later loss is kept. */
+  markStateLossReported(tenant: string, id: string, sandboxId: string): Promise<void>
+  postpone(tenant: string, id: string, dueAt: number | null): Promise<void>
+  /** Marks the container as deleted and due; later calls answer as for a missing one. Idempotent; null when missing. */
+  markDeleted(tenant: string, id: string, now: number): Promise<Container | null>
+  remove(tenant: string, id: string): Promise<void>
+}

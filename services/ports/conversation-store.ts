@@ -1,0 +1,28 @@
+import type { Conversation, ConversationItem } from '../model/conversations/conversation.ts'
+
+export interface ConversationStore {
+  create(conversation: Conversation): Promise<void>
+  /** Deleted ones are returned too, with `deletedAt`. */
+  get(tenant: string, id: string): Promise<Conversation | null>
+  /** Null when missing or deleted. */
+  setMetadata(tenant: string, id: string, metadata: Readonly<Record<string, string>>): Promise<Conversation | null>
+  /** Appends to the queue unless the id is in it. `missing` includes deleted conversations; `full` at LIMITS.maxQueuedPerConversation. */
+  enqueue(tenant: string, id: string, responseId: string): Promise<Conversation | 'missing' | 'full'>
+  /** Removes the head if it is this response, and records its container if it had one; null when the head is another one. */
+  dequeue(tenant: string, id: string, responseId: string, containerId: string | null): Promise<Conversation | null>
+  /** Marks the conversation as deleted; later calls answer as for a missing one. Idempotent; null when missing. */
+  markDeleted(tenant: string, id: string, now: number, dueAt: number): Promise<Conversation | null>
+  /** Removes the row only; `removeItems` removes the items. */
+  remove(tenant: string, id: string): Promise<void>
+  /** An item replaces an existing one at the same position. */
+  putItems(items: readonly ConversationItem[]): Promise<void>
+  /** A page of items after this position, in this order. Consistent. */
+  items(
+    tenant: string,
+    conversationId: string,
+    page: { readonly after: string | null; readonly limit: number; readonly order: 'asc' | 'desc' },
+  ): Promise<{ readonly rows: readonly ConversationItem[]; readonly hasMore: boolean }>
+  findItem(tenant: string, conversationId: string, id: string): Promise<ConversationItem | null>
+  removeItem(item: ConversationItem): Promise<void>
+  removeItems(tenant: string, conversationId: string): Promise<void>
+}

@@ -1,0 +1,144 @@
+import { posix } from 'node:path'
+import { pipeline, Readable } from 'node:stream'
+import { createGunzip } from 'node:zlib'
+import type { Container } from '../../model/containers/container.ts'
+import { ServiceError } from '../../model/errors.ts'
+import type { ContainerFile } from '../../model/files/file.ts'
+import { LIMITS } from '../../model/limits.ts'
+import { currentFiles } from '../../operations/files/find-by-path.ts'
+import { FORM_OVERHEAD_BYTES, receiveFiles, type FormRules } from '../../http/receive-multipart.ts'
+import { readRange } from '../../operations/files/sandbox-files.ts'
+import { mediaType, refuseAnnounced, refuseEncoded } from '../../http/read-body.ts'
+import { json } from '../../http/responses.ts'
+import type { AnyRoute, Call } from '../../http/route.ts'
+import type { RunContext } from '../../operations/executions/run-code.ts'
+import { sandboxPath, type SandboxPath } from './paths.ts'
+import { e2bRoute } from './routing.ts'
+import { syncSandbox } from './sandbox-input.ts'
+import { useSandbox } from './session.ts'
+import { MAX_SANDBOX_BYTES, StagedFiles } from './staged-files.ts'
+
+const FORM = { maxBytes: LIMITS.maxFileBytes, part: 'file', advice: 'Split it.', maxFiles: 100 } as const satisfies FormRules
+const MAX_FORM_BYTES = LIMITS.maxFileBytes + FORM.maxFiles * FORM_OVERHEAD_BYTES
+
+/** Programs run in the sandbox, so stored files may be older or newer than the ones there. */
+const isActive = ({ queue, commands = [], backgroundCommands = [] }: Container): boolean =>
+  queue.length > 0 || commands.length > 0 || backgroundCommands.length > 0
+
+async function read(call: Call): Promise<Response> {
+  const path = sandboxPath(new URL(call.request.url).searchParams.get('path') ?? '')
+  const { container, context } = await useSandbox(call)
+  if (isActive(container)) await syncSandbox(context, container.id)
+  const file = await storedFile(call, container, path)
+  const object = file === undefined ? null : await call.deps.objects.get(file.objectKey)
+  const headers = {
+    'content-type': 'application/octet-stream',
+    'content-disposition': `attachment; filename*=UTF-8''${encodeURIComponent(posix.basename(path.real))}`,
+  }
+  if (object !== null)
+    return new Response(Readable.toWeb(Readable.from(object.body)) as ReadableStream, {
+      headers: { ...headers, 'content-length': String(object.bytes) },
+    })
+  return readInSandbox(context, container.id, path.real, headers)
+}
+
+/** A file that is not stored, such as one outside `/mnt/data`. */
+async function readInSandbox(
+  context: RunContext,
+  containerId: string,
+  path: string,
+  headers: Readonly<Record<string, string>>,
+): Promise<Response> {
+  const { results } = context.deps
+  const first = await readRange(context, containerId, { path })
+  if (first.bytes > MAX_SANDBOX_BYTES)
+    throw new ServiceError(
+      'request_too_large',
+      `Files outside /mnt/data are read up to ${MAX_SANDBOX_BYTES} bytes. Copy it to /mnt/data first.`,
+    )
+  return results.hold(first.bytes, async () => {
+    const pieces = [Buffer.from(first.data, 'base64')]
+    let at = pieces[0]?.byteLength ?? 0
+    while (at < first.bytes) {
+      const { data } = await readRange(context, containerId, { path, offset: at })
+      const piece = Buffer.from(data, 'base64')
+      // The file has become shorter meanwhile.
+      if (piece.byteLength === 0) break
+      pieces.push(piece)
+      at += piece.byteLength
+    }
+    const body = Readable.toWeb(Readable.from(pieces, { objectMode: false })) as ReadableStream
+    return new Response(body, { headers: { ...headers, 'content-length': String(at) } })
+  })
+}
+
+async function storedFile({ deps }: Call, container: Container, { stored }: SandboxPath): Promise<ContainerFile | undefined> {
+  return stored === null ? undefined : (await currentFiles(deps, container)).find((file) => file.path === stored)
+}
+
+async function write(call: Call): Promise<Response> {
+  const { container, context } = await useSandbox(call)
+  const staged = new StagedFiles(call.deps, container)
+  try {
+    await (mediaType(call.request) === 'multipart/form-data' ? stageForm : stageBody)(call.request, staged)
+    await staged.keep(context)
+  } finally {
+    await staged.close()
+  }
+  if (isActive(container)) await syncSandbox(context, container.id)
+  return json(
+    200,
+    staged.paths.map(({ shown }) => ({ name: posix.basename(shown), path: shown, type: 'file' })),
+  )
+}
+
+const givenPath = (request: Request): string | null => new URL(request.url).searchParams.get('path')
+
+/** The parts of a form: the file's path is its name, unless the call gives one. */
+async function stageForm(request: Request, staged: StagedFiles): Promise<void> {
+  refuseEncoded(request)
+  refuseAnnounced(request, MAX_FORM_BYTES)
+  const given = givenPath(request)
+  const { files } = await receiveFiles(request, FORM, (stream, filename) => staged.add(sandboxPath(given ?? nameOf(filename)), stream))
+  if (files.length === 0)
+    throw new ServiceError('invalid_request', 'The form has no file. Send the bytes in a part named "file", with a file name.')
+}
+
+/** A file name in a form, where clients write these three characters as the HTML standard says. */
+function nameOf(filename: string): string {
+  if (filename === '') throw new ServiceError('invalid_request', 'A file of the form has no name. Name it, or give the parameter path.')
+  return filename.replaceAll('%22', '"').replaceAll('%0D', '\r').replaceAll('%0A', '\n')
+}
+
+/** The body as one file. It may be compressed with gzip. */
+async function stageBody(request: Request, staged: StagedFiles): Promise<void> {
+  const given = givenPath(request)
+  if (given === null) throw new ServiceError('invalid_request', 'Name the file in the parameter path.')
+  const path = sandboxPath(given)
+  refuseAnnounced(request, path.stored === null ? MAX_SANDBOX_BYTES : LIMITS.maxFileBytes)
+  const isCompressed = request.headers.get('content-encoding') === 'gzip'
+  if (!isCompressed) refuseEncoded(request)
+  const body = request.body === null ? Readable.from([]) : Readable.fromWeb(request.body as Parameters<typeof Readable.fromWeb>[0])
+  try {
+    await staged.add(path, isCompressed ? pipeline(body, createGunzip(), () => undefined) : body)
+  } catch (cause) {
+    if (cause instanceof Error && 'code' in cause && String(cause.code).startsWith('Z_'))
+      throw new ServiceError('invalid_request', 'The body is not compressed with gzip. Send it again.', { cause })
+    throw cause
+  }
+}
+
+export const envdFileRoutes: readonly AnyRoute[] = [
+  e2bRoute({ plane: 'data', scope: 'files', method: 'get', path: '/files', handle: read }),
+  e2bRoute({ plane: 'data', scope: 'files', method: 'post', path: '/files', handle: write }),
+  e2bRoute({
+    plane: 'data',
+    scope: 'read',
+    method: 'get',
+    path: '/health',
+    handle: async (call) => {
+      await useSandbox(call)
+      return new Response(null, { status: 204 })
+    },
+  }),
+]

@@ -1,0 +1,91 @@
+import { posix } from 'node:path'
+import { z } from '@hono/zod-openapi'
+import { lazySchema } from '../../model/lazy-schema.ts'
+import { ServiceError } from '../../model/errors.ts'
+import { listFolder, makeFolder, movePath, removePath, statPath, type SandboxEntry } from '../../operations/files/sandbox-files.ts'
+import type { AnyRoute } from '../../http/route.ts'
+import { unary } from './connect.ts'
+import { sandboxPath, type SandboxPath } from './paths.ts'
+import { RpcError } from './errors.ts'
+import { useSandbox } from './session.ts'
+
+const TYPES = { file: 'FILE_TYPE_FILE', folder: 'FILE_TYPE_DIRECTORY', link: 'FILE_TYPE_SYMLINK', other: 'FILE_TYPE_UNSPECIFIED' } as const
+const TYPE_SIGNS = { file: '-', folder: 'd', link: 'l', other: '?' } as const
+/** The one user of a sandbox, as E2B calls it. */
+const OWNER = 'user'
+const MAX_TIME_MS = 253_402_300_799_000
+const PERMISSION_BITS = 0o777
+
+/** An entry in the form of E2B's protocol. Its path starts with the path as the client wrote it. */
+function entryInfo(entry: SandboxEntry, asked: SandboxPath): Readonly<Record<string, unknown>> {
+  const path = asked.shown + entry.path.slice(asked.real.length)
+  return {
+    name: posix.basename(path),
+    type: TYPES[entry.type],
+    path,
+    size: String(entry.bytes),
+    mode: entry.mode,
+    permissions: TYPE_SIGNS[entry.type] + permissionsOf(entry.mode),
+    owner: OWNER,
+    group: OWNER,
+    modifiedTime: new Date(Math.min(Math.max(0, entry.modified_at), MAX_TIME_MS)).toISOString(),
+    ...(entry.target !== undefined && { symlinkTarget: entry.target }),
+  }
+}
+
+/** The lower nine bits as `ls` prints them. */
+const permissionsOf = (mode: number): string =>
+  Array.from((mode & PERMISSION_BITS).toString(2).padStart(9, '0'), (bit, index) => (bit === '1' ? 'rwx'.charAt(index % 3) : '-')).join('')
+
+const Path = lazySchema(() => z.looseObject({ path: z.string() }))
+const files = { scope: 'files', body: Path } as const
+const at = (procedure: string): string => `/filesystem.Filesystem/${procedure}`
+
+const stat = unary({ ...files, path: at('Stat') }, async (call, { path }) => {
+  const { container, context } = await useSandbox(call)
+  const asked = sandboxPath(path)
+  return { entry: entryInfo(await statPath(context, container.id, asked.real), asked) }
+})
+
+const listDir = unary(
+  { scope: 'files', path: at('ListDir'), body: () => z.looseObject({ path: z.string(), depth: z.int().min(0).max(100).optional() }) },
+  async (call, { path, depth }) => {
+    const { container, context } = await useSandbox(call)
+    const asked = sandboxPath(path)
+    const { entries, is_truncated: isTruncated } = await listFolder(context, container.id, {
+      path: asked.real,
+      depth: Math.max(1, depth ?? 1),
+    })
+    if (isTruncated) throw new ServiceError('request_too_large', `The folder has more than ${entries.length} entries. List a folder in it.`)
+    return { entries: entries.map((entry) => entryInfo(entry, asked)) }
+  },
+)
+
+const makeDir = unary({ ...files, path: at('MakeDir') }, async (call, { path }) => {
+  const { container, context } = await useSandbox(call)
+  const asked = sandboxPath(path)
+  const { entry, is_new: isNew } = await makeFolder(context, container.id, asked.real)
+  if (!isNew) throw new RpcError('already_exists', `The folder ${asked.shown} exists already. Use it, or remove it first.`)
+  return { entry: entryInfo(entry, asked) }
+})
+
+const move = unary(
+  { scope: 'files', path: at('Move'), body: () => z.looseObject({ source: z.string(), destination: z.string() }) },
+  async (call, { source, destination }) => {
+    const { container, context } = await useSandbox(call)
+    const asked = sandboxPath(destination)
+    const moved = await movePath(context, container.id, { from: sandboxPath(source).real, to: asked.real, overwrite: true })
+    return { entry: entryInfo(moved, asked) }
+  },
+)
+
+const remove = unary({ ...files, path: at('Remove') }, async (call, { path }) => {
+  const { container, context } = await useSandbox(call)
+  await removePath(context, container.id, { path: sandboxPath(path).real, recursive: true }).catch((error: unknown) => {
+    // A missing entry counts as removed.
+    if (!(error instanceof ServiceError) || error.code !== 'file_not_found') throw error
+  })
+  return {}
+})
+
+export const filesystemRoutes: readonly AnyRoute[] = [stat, listDir, makeDir, move, remove]

@@ -1,0 +1,49 @@
+import type { z } from '@hono/zod-openapi'
+import { LIMITS } from '../../model/limits.ts'
+import type { Scope } from '../../model/tenants/tenant.ts'
+import { E2B_PATH } from '../../http/e2b-hosts.ts'
+import { parseJson } from '../../http/parse-json.ts'
+import { readBody, refuseEncoded } from '../../http/read-body.ts'
+import { defineRoute, type AnyRoute, type Call, type ForeignProtocol, type Method } from '../../http/route.ts'
+import { validate } from '../../http/validate.ts'
+import { refuse, refuseRpc } from './errors.ts'
+import { authenticateControl, authenticateData } from './session.ts'
+
+const PLANES = {
+  /** By API key. */
+  control: { authenticate: authenticateControl, refuse },
+  /** By the token of one sandbox. */
+  data: { authenticate: authenticateData, refuse },
+  /** The same, for calls of the Connect protocol. */
+  rpc: { authenticate: authenticateData, refuse: refuseRpc },
+} as const satisfies Record<string, ForeignProtocol & Pick<Required<AnyRoute>, 'refuse'>>
+
+interface E2bRoute {
+  readonly plane: keyof typeof PLANES
+  readonly method: Method
+  readonly path: string
+  readonly scope: Scope
+  readonly handle: (call: Call) => Promise<Response> | Response
+}
+
+/** A route of E2B's protocol. E2B specifies it, so our document does not contain it. */
+export function e2bRoute({ plane, path, ...route }: E2bRoute): AnyRoute {
+  const { authenticate, refuse: refuseCall } = PLANES[plane]
+  return defineRoute({
+    ...route,
+    path: `${E2B_PATH}${path}`,
+    operationId: `e2b ${route.method} ${path}`,
+    tag: 'E2B',
+    summary: `E2B: ${path}`,
+    answers: {},
+    foreign: { authenticate },
+    refuse: refuseCall,
+  })
+}
+
+/** The JSON body of a call; an absent one counts as `{}`. Throws ServiceError. */
+export async function bodyOf<T>({ request }: Pick<Call, 'request'>, schema: z.ZodType<T>): Promise<T> {
+  refuseEncoded(request)
+  const bytes = await readBody(request, LIMITS.maxJsonBytes)
+  return validate(schema, bytes.byteLength === 0 ? {} : parseJson(bytes), 'body')
+}

@@ -1,0 +1,181 @@
+import { z } from '@hono/zod-openapi'
+import { lazySchema, type Described } from '../../model/lazy-schema.ts'
+import type { Container, E2bSession } from '../../model/containers/container.ts'
+import { createContainer } from '../../operations/containers/create-container.ts'
+import { ServiceError } from '../../model/errors.ts'
+import { endContainer } from '../../operations/containers/end-container.ts'
+import { environment } from '../../http/execution-scope.ts'
+import { json } from '../../http/responses.ts'
+import type { AnyRoute, Call } from '../../http/route.ts'
+import { grantFor, tokenOf, withGrant } from './access-token.ts'
+import { CONTAINER_NAME, listSandboxes } from './list-sandboxes.ts'
+import { pauseContainer } from './pause.ts'
+import { NotOfferedError } from './errors.ts'
+import { bodyOf, e2bRoute } from './routing.ts'
+import { describe, ENVD_VERSION } from './sandbox-info.ts'
+import { changeSession, sandboxIdOf, sandboxMissing, sandboxOf } from './session.ts'
+
+const DEFAULT_SECONDS = 300
+const MAX_SECONDS = 86_400
+/** Metadata and variables of a sandbox as JSON, bytes: they are stored in the container's row. */
+const MAX_SESSION_BYTES = 32 * 1024
+/** Names of E2B's own templates, which select the default image. */
+const DEFAULT_TEMPLATES: readonly string[] = ['base', 'code-interpreter-v1', 'code-interpreter-beta', 'desktop']
+
+const texts = lazySchema(() => z.record(z.string().min(1).max(255), z.string()).nullish())
+const seconds = lazySchema(() => z.number().min(0).max(MAX_SECONDS).nullish())
+const CreateSandbox = lazySchema(() =>
+  z.looseObject({
+    templateID: z.string().max(200).default('base'),
+    timeout: seconds(),
+    metadata: texts(),
+    envVars: environment().nullish(),
+    autoPause: z.boolean().nullish(),
+    autoResume: z.looseObject({ enabled: z.boolean() }).nullish(),
+    network: z.unknown().optional(),
+    volumeMounts: z.array(z.unknown()).nullish(),
+    mcp: z.unknown().optional(),
+    iam: z.unknown().optional(),
+  }),
+)
+const Timeout = lazySchema(() => z.looseObject({ timeout: seconds() }))
+
+const endAt = ({ deps }: Pick<Call, 'deps'>, wanted: number | null | undefined): number =>
+  deps.clock.now() + (wanted ?? DEFAULT_SECONDS) * 1000
+
+/** Stores a session in which the caller has a grant, and answers what clients need to call the data plane. */
+async function admit(
+  { deps, caller }: Pick<Call, 'deps' | 'caller'>,
+  status: number,
+  { tenant, id }: Container,
+  change: (session: E2bSession | undefined) => E2bSession,
+): Promise<Response> {
+  const grant = grantFor(caller)
+  const now = deps.clock.now()
+  const row = await deps.table.containers.updateE2bSession(tenant, id, (session) => withGrant(change(session), grant, now))
+  if (row?.e2b?.rootSecret === undefined) throw sandboxMissing(sandboxIdOf({ tenant, id }))
+  const token = tokenOf(row.e2b.rootSecret, grant)
+  return json(status, {
+    sandboxID: sandboxIdOf(row),
+    templateID: row.e2b.template,
+    clientID: 'cellblock',
+    envdVersion: ENVD_VERSION,
+    envdAccessToken: token,
+    trafficAccessToken: token,
+    ...(deps.config.e2bDomain !== null && { domain: deps.config.e2bDomain }),
+  })
+}
+
+/** The image of a template. Throws ServiceError for a name that is neither a template of E2B nor an image of this server. */
+function imageOf({ deps }: Pick<Call, 'deps'>, template: string): string | undefined {
+  if (deps.images.has(template)) return template
+  if (DEFAULT_TEMPLATES.includes(template)) return undefined
+  throw new ServiceError(
+    'not_found',
+    `No template ${JSON.stringify(template)} exists. Templates are the images of this server: ${deps.images.names.join(', ')}.`,
+  )
+}
+
+function refuseNotOffered(body: Described<typeof CreateSandbox>): void {
+  const given = (value: unknown): boolean => value !== undefined && value !== null
+  if (given(body.network)) throw new NotOfferedError('Sandboxes have no network, so network rules have no effect. Omit `network`.')
+  if (given(body.mcp)) throw new NotOfferedError('Sandboxes run no MCP gateway. Omit `mcp`.')
+  if (given(body.iam)) throw new NotOfferedError('Sandboxes have no workload identity. Omit `iam`.')
+  if ((body.volumeMounts ?? []).length > 0)
+    throw new NotOfferedError('Sandboxes mount no volumes. Omit `volumeMounts`, and upload files instead.')
+}
+
+async function create(call: Call): Promise<Response> {
+  const { deps, caller } = call
+  const body = await bodyOf(call, CreateSandbox())
+  refuseNotOffered(body)
+  const image = imageOf(call, body.templateID)
+  const { metadata, envVars } = body
+  if (Buffer.byteLength(JSON.stringify([metadata, envVars])) > MAX_SESSION_BYTES)
+    throw new ServiceError(
+      'request_too_large',
+      `Metadata and environment variables of a sandbox exceed ${MAX_SESSION_BYTES} bytes together. Write large values to a file of the sandbox.`,
+    )
+  const session: E2bSession = {
+    template: body.templateID,
+    metadata: metadata ?? {},
+    env: envVars ?? {},
+    endAt: endAt(call, body.timeout),
+    onTimeout: body.autoPause === true ? 'pause' : 'kill',
+    autoResume: body.autoResume?.enabled === true,
+    isPaused: false,
+    contexts: [],
+  }
+  const { tenant, subject } = caller
+  const wanted = { tenant, subject, name: CONTAINER_NAME, memoryTier: '1g', ...(image !== undefined && { image }) } as const
+  const row = await createContainer(deps.table, wanted, deps.clock.now())
+  call.note('container_id', row.id)
+  return admit(call, 201, row, () => session)
+}
+
+/** Resumes a sandbox. A container that another wire created becomes a sandbox by this call; it is not deleted when its time is over. */
+async function connect(call: Call): Promise<Response> {
+  const row = await sandboxOf(call)
+  const { timeout } = await bodyOf(call, Timeout())
+  const bare: E2bSession = {
+    template: row.image ?? 'base',
+    metadata: {},
+    env: {},
+    endAt: 0,
+    onTimeout: 'pause',
+    autoResume: true,
+    isPaused: false,
+    contexts: [],
+  }
+  return admit(call, row.e2b?.isPaused === true ? 201 : 200, row, (before = bare) => ({
+    ...before,
+    // A shorter time than the sandbox has left does not shorten it.
+    endAt: before.isPaused ? endAt(call, timeout) : Math.max(before.endAt, endAt(call, timeout)),
+    isPaused: false,
+  }))
+}
+
+const noContent = (): Response => new Response(null, { status: 204 })
+
+async function kill(call: Call): Promise<Response> {
+  const row = await sandboxOf(call)
+  await endContainer(call.deps, row.tenant, row.id)
+  return noContent()
+}
+
+async function setEnd(call: Call): Promise<Response> {
+  const row = await sandboxOf(call)
+  const { timeout } = await bodyOf(call, Timeout())
+  await changeSession(call, row, (session) => ({ ...session, endAt: endAt(call, timeout) }))
+  return noContent()
+}
+
+async function pause(call: Call): Promise<Response> {
+  const row = await sandboxOf(call)
+  if (row.e2b?.isPaused === true)
+    throw new ServiceError('conflict', `The sandbox ${sandboxIdOf(row)} is paused already. Connect to it to resume it.`)
+  await pauseContainer(call, row)
+  return noContent()
+}
+
+const control = { plane: 'control', scope: 'run' } as const
+
+export const sandboxRoutes: readonly AnyRoute[] = [
+  ...['/v2/sandboxes', '/sandboxes'].flatMap((path) => [
+    e2bRoute({ ...control, method: 'post', path, handle: create }),
+    e2bRoute({ ...control, scope: 'read', method: 'get', path, handle: listSandboxes }),
+  ]),
+  ...['/v2/sandboxes/{sandbox_id}/connect', '/sandboxes/{sandbox_id}/connect', '/sandboxes/{sandbox_id}/resume'].map((path) =>
+    e2bRoute({ ...control, method: 'post', path, handle: connect }),
+  ),
+  e2bRoute({
+    ...control,
+    scope: 'read',
+    method: 'get',
+    path: '/sandboxes/{sandbox_id}',
+    handle: async (call) => json(200, describe(await sandboxOf(call))),
+  }),
+  e2bRoute({ ...control, method: 'delete', path: '/sandboxes/{sandbox_id}', handle: kill }),
+  e2bRoute({ ...control, method: 'post', path: '/sandboxes/{sandbox_id}/timeout', handle: setEnd }),
+  e2bRoute({ ...control, method: 'post', path: '/sandboxes/{sandbox_id}/pause', handle: pause }),
+]

@@ -1,0 +1,123 @@
+import { Readable } from 'node:stream'
+import { z } from '@hono/zod-openapi'
+import { fileName } from '../../model/files/file-path.ts'
+import type { ContainerFile } from '../../model/files/file.ts'
+import { containerOf, fileMissing, fileOf } from '../../operations/access.ts'
+import { deleteFile } from '../../operations/files/delete-file.ts'
+import { currentFiles } from '../../operations/files/find-by-path.ts'
+import { json } from '../../http/responses.ts'
+import { defineRoute, type AnyRoute, type Call } from '../../http/route.ts'
+import { uploadRoutes } from './upload-routes.ts'
+
+/** A file of a session; both must belong to the caller. */
+async function requested(call: Call): Promise<ContainerFile> {
+  const container = await containerOf(call, call.param('session_id'))
+  return fileOf(call, container.id, call.param('file_id'))
+}
+
+const download = defineRoute({
+  method: 'get',
+  path: '/librechat/v1/download/{session_id}/{file_id}',
+  scope: 'files',
+  operationId: 'librechatDownload',
+  tag: 'LibreChat',
+  summary: 'Download a file of a session',
+  answers: { 200: { description: 'The bytes.', schema: () => z.string(), contentType: 'application/octet-stream' } },
+  errors: ['container_not_found', 'file_not_found'],
+  handle: async (call) => {
+    const file = await requested(call)
+    const object = await call.deps.objects.get(file.objectKey)
+    if (object === null) throw fileMissing(file.id)
+    return new Response(Readable.toWeb(Readable.from(object.body)) as ReadableStream, {
+      headers: {
+        'content-type': 'application/octet-stream',
+        'content-length': String(file.bytes),
+        'content-disposition': `attachment; filename*=UTF-8''${encodeURIComponent(fileName(file.path))}`,
+      },
+    })
+  },
+})
+
+const iso = (at: number): string => new Date(at).toISOString()
+const etagOf = (file: ContainerFile): string => file.sha256 ?? file.id
+const objectName = (file: ContainerFile): string => {
+  const dot = fileName(file.path).lastIndexOf('.')
+  return `${file.containerId}/${file.id}${dot > 0 ? fileName(file.path).slice(dot) : ''}`
+}
+
+function listed(file: ContainerFile, detail: string): unknown {
+  const summary = { name: objectName(file), size: file.bytes, lastModified: iso(file.createdAt), etag: etagOf(file) }
+  if (detail === 'summary') return summary
+  if (detail === 'full')
+    return {
+      ...summary,
+      metadata: { 'content-type': file.mime, 'original-filename': file.path },
+      versionId: file.id,
+      contentType: file.mime,
+    }
+  if (detail === 'normalized')
+    return {
+      id: file.id,
+      name: file.path,
+      storage_session_id: file.containerId,
+      size: file.bytes,
+      contentType: file.mime,
+      lastModified: iso(file.createdAt),
+    }
+  return objectName(file)
+}
+
+const list = defineRoute({
+  method: 'get',
+  path: '/librechat/v1/files/{session_id}',
+  scope: 'read',
+  operationId: 'librechatFiles',
+  tag: 'LibreChat',
+  summary: 'List the files of a session',
+  query: () => z.looseObject({ detail: z.enum(['simple', 'summary', 'full', 'normalized']).optional() }),
+  answers: { 200: { description: 'The files, in the form that `detail` names.', schema: () => z.array(z.unknown()) } },
+  errors: ['container_not_found'],
+  handle: async (call) => {
+    const container = await containerOf(call, call.param('session_id'))
+    const { detail = 'simple' } = call.query
+    return json(
+      200,
+      (await currentFiles(call.deps, container)).map((file) => listed(file, detail)),
+    )
+  },
+})
+
+const probe = defineRoute({
+  method: 'get',
+  path: '/librechat/v1/sessions/{session_id}/objects/{file_id}',
+  scope: 'read',
+  operationId: 'librechatObject',
+  tag: 'LibreChat',
+  summary: 'Check that a file of a session exists',
+  answers: {
+    200: { description: 'The file exists.', schema: () => z.looseObject({ lastModified: z.string(), size: z.int(), etag: z.string() }) },
+  },
+  errors: ['container_not_found', 'file_not_found'],
+  handle: async (call) => {
+    const file = await requested(call)
+    const name = objectName(file)
+    return json(200, { name, lastModified: iso(file.createdAt), size: file.bytes, etag: etagOf(file), contentType: file.mime })
+  },
+})
+
+const remove = defineRoute({
+  method: 'delete',
+  path: '/librechat/v1/files/{session_id}/{file_id}',
+  scope: 'files',
+  operationId: 'librechatDeleteFile',
+  tag: 'LibreChat',
+  summary: 'Delete a file of a session',
+  answers: { 200: { description: 'The file is deleted.', schema: () => z.object({ message: z.string() }) } },
+  errors: ['container_not_found', 'file_not_found'],
+  handle: async (call) => {
+    await deleteFile(call.deps, await requested(call))
+    return json(200, { message: 'success' })
+  },
+})
+
+export const librechatFileRoutes: readonly AnyRoute[] = [...uploadRoutes, download, list, probe, remove]

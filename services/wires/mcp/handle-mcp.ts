@@ -1,0 +1,134 @@
+import {
+  createMcpHandler,
+  INTERNAL_ERROR,
+  isJSONRPCRequest,
+  isLegacyRequest,
+  PARSE_ERROR,
+  PerRequestHTTPServerTransport,
+  SUPPORTED_PROTOCOL_VERSIONS,
+  type JSONRPCRequest,
+} from '@modelcontextprotocol/server'
+import { ServiceError } from '../../model/errors.ts'
+import { LIMITS } from '../../model/limits.ts'
+import { keepAliveJson } from '../../http/keep-alive-json.ts'
+import { json } from '../../http/responses.ts'
+import type { Call } from '../../http/route.ts'
+import { createServer } from './create-server.ts'
+import { readMessage, toolCallOf } from './message.ts'
+
+/** One request at the SDK. */
+interface Exchange {
+  readonly response: Promise<Response>
+  /** Ends a response that is a stream. */
+  readonly close: () => Promise<void>
+}
+
+/** Serves one request; the SDK selects the revision. */
+export async function handleMcp(call: Call): Promise<Response> {
+  const { streams, limits, config } = call.deps
+  const message = await readMessage(call.request).catch(parseError)
+  if (message instanceof Response) return message
+  const release = streams.take(call.caller.tenant, (await limits.of(call.caller.tenant)).openStreams)
+  const toolCall = toolCallOf(message)
+  const response = exchange(call, message, toolCall?.tool ?? null, release)
+  // Without progress a tool sends nothing before its result, and a proxy would close the connection.
+  if (toolCall === null || toolCall.hasProgress) return response
+  return keepAliveJson(response, { intervalMs: config.heartbeatMs, onError: () => internalError(message) })
+}
+
+/** The protocol's answer to a body that is not JSON. */
+function parseError(error: unknown): Response {
+  if (!(error instanceof ServiceError) || error.code !== 'invalid_json') throw error
+  return json(400, { jsonrpc: '2.0', id: null, error: { code: PARSE_ERROR, message: error.message } })
+}
+
+async function exchange(call: Call, message: unknown, tool: string | null, release: () => void): Promise<Response> {
+  try {
+    const older = tool === null ? null : await olderRequest(call.request, message)
+    const { response, close } = older === null ? serve(call, message, tool) : await serveOlder(call, older, tool)
+    const answer = await response
+    if (answer.headers.get('content-type')?.startsWith('text/event-stream') !== true) {
+      release()
+      return answer
+    }
+    const limit = setTimeout(() => void close(), call.deps.config.maxHoldSeconds * 1000)
+    return whenClosed(answer, () => {
+      clearTimeout(limit)
+      release()
+    })
+  } catch (error) {
+    release()
+    throw error
+  }
+}
+
+function serve(call: Call, message: unknown, tool: string | null): Exchange {
+  const handler = createMcpHandler(() => createServer(call, tool), {
+    maxRequestBodySize: LIMITS.maxJsonBytes,
+    maxSubscriptions: 1,
+    keepAliveMs: call.deps.config.heartbeatMs,
+  })
+  return { response: handler.fetch(call.request, { parsedBody: message }), close: handler.close }
+}
+
+/** The message as a valid request of a revision before 2026-07-28; null for any other, which the SDK's handler serves or refuses. */
+async function olderRequest(request: Request, message: unknown): Promise<JSONRPCRequest | null> {
+  const accepted = request.headers.get('accept') ?? ''
+  const revision = request.headers.get('mcp-protocol-version')
+  const isValid =
+    isJSONRPCRequest(message) &&
+    accepted.includes('application/json') &&
+    accepted.includes('text/event-stream') &&
+    (revision === null || SUPPORTED_PROTOCOL_VERSIONS.includes(revision))
+  return isValid && (await isLegacyRequest(request, message)) ? message : null
+}
+
+/** Answers with JSON, unless the tool sends notifications first. The SDK's handler answers every request of these revisions with events. */
+async function serveOlder(call: Call, message: JSONRPCRequest, tool: string | null): Promise<Exchange> {
+  const transport = new PerRequestHTTPServerTransport({
+    classification: { era: 'legacy' },
+    keepAliveMs: call.deps.config.heartbeatMs,
+  })
+  await createServer(call, tool).connect(transport)
+  const { request } = call
+  const response = transport.handleMessage(message, { request }).catch((error: unknown) => {
+    if (request.signal.aborted) return new Response(null, { status: 499 })
+    throw error
+  })
+  return { response, close: () => transport.close() }
+}
+
+const internalError = (message: unknown): string =>
+  JSON.stringify({
+    jsonrpc: '2.0',
+    id: isJSONRPCRequest(message) ? message.id : null,
+    error: { code: INTERNAL_ERROR, message: 'Internal error. Retry; if it persists, ask the operator of this server.' },
+  })
+
+/** The same response; `close` runs once when its body has ended or failed, or its reader has disconnected. */
+function whenClosed(response: Response, close: () => void): Response {
+  const reader = response.body?.getReader()
+  if (reader === undefined) {
+    close()
+    return response
+  }
+  const body = new ReadableStream<Uint8Array>(
+    {
+      async pull(controller) {
+        const next = await reader.read().catch((error: unknown) => {
+          close()
+          throw error
+        })
+        if (!next.done) return controller.enqueue(next.value)
+        close()
+        return controller.close()
+      },
+      async cancel(reason) {
+        close()
+        await reader.cancel(reason)
+      },
+    },
+    { highWaterMark: 0 },
+  )
+  return new Response(body, { status: response.status, headers: response.headers })
+}

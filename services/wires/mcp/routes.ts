@@ -1,0 +1,46 @@
+import { z } from '@hono/zod-openapi'
+import { lazySchema } from '../../model/lazy-schema.ts'
+import { defineRoute, type AnyRoute } from '../../http/route.ts'
+import { ErrorBody } from '../../http/schemas.ts'
+
+const JsonRpcRequest = lazySchema(() =>
+  z.looseObject({ jsonrpc: z.literal('2.0'), id: z.union([z.string(), z.int()]).optional(), method: z.string() }).openapi('McpRequest'),
+)
+
+/** Errors of the protocol are JSON-RPC's; errors of the checks before it have Cellblock's envelope. */
+const McpError = lazySchema(() =>
+  z
+    .union([ErrorBody(), z.looseObject({ jsonrpc: z.literal('2.0'), error: z.looseObject({ code: z.int(), message: z.string() }) })])
+    .openapi('McpError'),
+)
+
+const mcpRoute = defineRoute({
+  method: 'post',
+  path: '/mcp',
+  scope: 'run',
+  operationId: 'mcp',
+  tag: 'MCP',
+  summary: 'Model Context Protocol',
+  description:
+    'Streamable HTTP, revision 2026-07-28, and the revisions before it without sessions. Tools: execute_code, run_command, get_execution, interrupt, create_container, list_files, read_file, write_file.',
+  streamed: { contentType: 'application/json', schema: JsonRpcRequest, description: 'One JSON-RPC request or notification.' },
+  answers: {
+    200: {
+      description: 'A JSON-RPC response, or events that end with it.',
+      schema: () => z.looseObject({}),
+      events: () => z.looseObject({}),
+    },
+    202: { description: 'A notification was accepted.' },
+    404: { description: 'The session or the method is unknown.', schema: McpError },
+    406: { description: 'The client accepts neither JSON nor events.', schema: McpError },
+  },
+  errorBody: McpError,
+  errors: ['too_many_streams'],
+  async handle(call) {
+    // The SDK is loaded when it is first used, so that it does not delay the start of a function.
+    const { handleMcp } = await import('./handle-mcp.ts')
+    return handleMcp(call)
+  },
+})
+
+export const mcpRoutes: readonly AnyRoute[] = [mcpRoute]

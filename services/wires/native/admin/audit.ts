@@ -1,0 +1,56 @@
+import { z } from '@hono/zod-openapi'
+import { lazySchema, type Described } from '../../../model/lazy-schema.ts'
+import type { AuditEntry } from '../../../model/audit/audit.ts'
+import { json } from '../../../http/responses.ts'
+import { defineRoute, type AnyRoute } from '../../../http/route.ts'
+import { StrictListQuery } from '../../../http/schemas.ts'
+import { tenantOf } from './tenants.ts'
+
+const DEFAULT_LIMIT = 20
+
+const AuditEntryObject = lazySchema(() =>
+  z
+    .object({
+      object: z.literal('audit_entry'),
+      at: z.string(),
+      key_id: z.string(),
+      subject: z.string().nullable(),
+      action: z.string().openapi({ description: 'The operation, by its id in the OpenAPI document.' }),
+      status: z.int().openapi({ description: 'HTTP status of the answer.' }),
+      request_id: z.string(),
+      targets: z.record(z.string(), z.string()).openapi({ description: 'Ids of the objects that the request named or created.' }),
+    })
+    .openapi('AuditEntry'),
+)
+const AuditList = lazySchema(() => z.object({ object: z.literal('list'), data: z.array(AuditEntryObject()) }).openapi('AuditEntryList'))
+
+const tenantAuditRoute = defineRoute({
+  method: 'get',
+  path: '/v1/admin/tenants/{tenant_id}/audit',
+  scope: 'admin',
+  operationId: 'listAuditEntries',
+  tag: 'Administration',
+  summary: 'The latest changes that keys of a tenant requested',
+  description: 'The newest first, refused ones included. The command line exports and verifies the whole log.',
+  query: () => StrictListQuery().pick({ limit: true }),
+  answers: { 200: { description: 'The latest entries.', schema: AuditList } },
+  errors: ['tenant_not_found'],
+  async handle({ deps, param, query }) {
+    const { id } = await tenantOf(deps, param('tenant_id'))
+    const entries = await deps.table.audit.recent(id, query.limit ?? DEFAULT_LIMIT)
+    return json(200, { object: 'list', data: entries.map(renderEntry) })
+  },
+})
+
+const renderEntry = ({ at, keyId, subject, action, status, requestId, targets }: AuditEntry): Described<typeof AuditEntryObject> => ({
+  object: 'audit_entry',
+  at: new Date(at).toISOString(),
+  key_id: keyId,
+  subject,
+  action,
+  status,
+  request_id: requestId,
+  targets,
+})
+
+export const tenantAuditRoutes: readonly AnyRoute[] = [tenantAuditRoute]

@@ -1,0 +1,126 @@
+import { ServiceError } from '../../../model/errors.ts'
+import { isId } from '../../../model/ids.ts'
+import type { Tenant, TenantPolicy } from '../../../model/tenants/tenant.ts'
+import type { ApiDeps } from '../../../http/deps.ts'
+import { checkImage } from '../../../operations/tenancy/check-limits.ts'
+import { claimId } from '../../../http/claim-id.ts'
+import { json } from '../../../http/responses.ts'
+import { defineRoute, type AnyRoute } from '../../../http/route.ts'
+import { StrictListQuery, listOf, listSchema, pageOf } from '../../../http/schemas.ts'
+import { pageOfList } from '../../../http/paging.ts'
+import { planMissing } from './plans.ts'
+import { CreateTenant, patchLimits, renderTenant, TenantObject, UpdateTenant, type PolicyChange } from './schema.ts'
+
+/** Throws ServiceError `tenant_not_found`. */
+export async function tenantOf({ table }: Pick<ApiDeps, 'table'>, id: string): Promise<Tenant> {
+  const tenant = isId('tenant', id) ? await table.tenants.get(id) : null
+  if (tenant === null)
+    throw new ServiceError('tenant_not_found', `No tenant ${JSON.stringify(id.slice(0, 80))} exists. List them with GET /v1/admin/tenants.`)
+  return tenant
+}
+
+/** A tenant that was not deleted. Throws ServiceError `tenant_not_found` or `conflict`. */
+export async function liveTenantOf(deps: Pick<ApiDeps, 'table'>, id: string): Promise<Tenant> {
+  const tenant = await tenantOf(deps, id)
+  if (tenant.deletion !== undefined) throw new ServiceError('conflict', `Tenant ${tenant.id} was deleted. Create another one.`)
+  return tenant
+}
+
+const changedPolicy = (policy: TenantPolicy, change: PolicyChange): TenantPolicy => {
+  const { plan, limits, tools_off: toolsOff, link_days: linkDays } = change
+  const { linkDays: formerDays, plan: formerPlan, image: formerImage, ...others } = policy
+  const planName = plan === undefined ? formerPlan : (plan ?? undefined)
+  const image = change.image === undefined ? formerImage : (change.image ?? undefined)
+  const days = linkDays === undefined ? formerDays : (linkDays ?? undefined)
+  return {
+    ...others,
+    ...(planName !== undefined && { plan: planName }),
+    ...(limits !== undefined && { limits: patchLimits(policy.limits, limits) }),
+    ...(toolsOff !== undefined && { toolsOff }),
+    ...(days !== undefined && { linkDays: days }),
+    ...(image !== undefined && { image }),
+  }
+}
+
+/** Throws ServiceError for a plan that does not exist or an image that this server does not offer. */
+async function checkChange(deps: Pick<ApiDeps, 'table' | 'images'>, { plan, image }: PolicyChange): Promise<void> {
+  if (typeof plan === 'string' && (await deps.table.tenants.getPlan(plan)) === null) throw planMissing(plan)
+  if (typeof image === 'string') checkImage(deps, image)
+}
+
+const createTenantRoute = defineRoute({
+  method: 'post',
+  path: '/v1/admin/tenants',
+  scope: 'admin',
+  operationId: 'createTenant',
+  tag: 'Administration',
+  summary: 'Create a tenant',
+  description: 'It has no key yet: create one with POST /v1/admin/tenants/{tenant_id}/keys.',
+  body: CreateTenant,
+  creates: 'tenant',
+  errors: ['plan_not_found'],
+  answers: { 201: { description: 'The tenant.', schema: TenantObject } },
+  async handle(call) {
+    const { deps, note } = call
+    const { name, ...change } = call.body
+    const { id, isReplay } = await claimId(call, 'tenant', call.rawBody)
+    await checkChange(deps, change)
+    const earlier = isReplay ? await deps.table.tenants.get(id) : null
+    if (earlier !== null) return json(201, renderTenant(earlier), { 'idempotent-replayed': 'true' })
+    const tenant: Tenant = { v: 1, id, name, createdAt: deps.clock.now(), policy: changedPolicy({}, change) }
+    await deps.table.tenants.create(tenant)
+    note('target_tenant', tenant.id)
+    return json(201, renderTenant(tenant))
+  },
+})
+
+const listTenantsRoute = defineRoute({
+  method: 'get',
+  path: '/v1/admin/tenants',
+  scope: 'admin',
+  operationId: 'listTenants',
+  tag: 'Administration',
+  summary: 'List tenants',
+  query: StrictListQuery,
+  answers: { 200: { description: 'A page of tenants.', schema: listSchema(TenantObject, 'TenantList') } },
+  async handle({ deps, query }) {
+    const page = pageOfList(await deps.table.tenants.list(), pageOf(query))
+    return json(200, listOf(page.rows.map(renderTenant), page.hasMore))
+  },
+})
+
+const getTenantRoute = defineRoute({
+  method: 'get',
+  path: '/v1/admin/tenants/{tenant_id}',
+  scope: 'admin',
+  operationId: 'getTenant',
+  tag: 'Administration',
+  summary: 'Get a tenant',
+  answers: { 200: { description: 'The tenant.', schema: TenantObject } },
+  errors: ['tenant_not_found'],
+  handle: async ({ deps, param }) => json(200, renderTenant(await tenantOf(deps, param('tenant_id')))),
+})
+
+const updateTenantRoute = defineRoute({
+  method: 'post',
+  path: '/v1/admin/tenants/{tenant_id}',
+  scope: 'admin',
+  operationId: 'updateTenant',
+  tag: 'Administration',
+  summary: 'Change a tenant',
+  description: 'Absent fields are unchanged; a limit of null returns to the default. Changed limits apply within ten seconds.',
+  body: UpdateTenant,
+  answers: { 200: { description: 'The tenant.', schema: TenantObject } },
+  errors: ['tenant_not_found', 'plan_not_found', 'conflict'],
+  async handle({ deps, param, body: { name, ...change }, note }) {
+    const { tenants } = deps.table
+    const tenant = await liveTenantOf(deps, param('tenant_id'))
+    await checkChange(deps, change)
+    note('target_tenant', tenant.id)
+    if (name !== undefined) await tenants.rename(tenant.id, name)
+    const changed = await tenants.setPolicy(tenant.id, changedPolicy(tenant.policy ?? {}, change))
+    return json(200, renderTenant(changed ?? (await tenantOf(deps, tenant.id))))
+  },
+})
+
+export const tenantRoutes: readonly AnyRoute[] = [createTenantRoute, listTenantsRoute, getTenantRoute, updateTenantRoute]

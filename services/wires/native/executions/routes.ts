@@ -1,0 +1,247 @@
+import { z } from '@hono/zod-openapi'
+import { ServiceError } from '../../../model/errors.ts'
+import { loadResult } from '../../../operations/executions/load-result.ts'
+import { REF_MIME } from '../../../model/executions/outputs.ts'
+import { readShare } from '../../../operations/executions/execution-slots.ts'
+import { hasEnded, type Execution as ExecutionRow } from '../../../model/executions/execution.ts'
+import { LIMITS } from '../../../model/limits.ts'
+import { containerOf, executionOf, isVisible } from '../../../operations/access.ts'
+import { checkTimeout } from '../../../operations/tenancy/check-limits.ts'
+import { cancelExecution } from '../../../operations/executions/cancel-execution.ts'
+import { queuePlace } from '../../../operations/executions/queue-place.ts'
+import { runCode, waitForExecution } from '../../../operations/executions/run-code.ts'
+import { scopeOf } from '../../../http/execution-scope.ts'
+import { checkSource } from '../../../operations/executions/source.ts'
+import { storedBytes } from '../../../operations/executions/stored-bytes.ts'
+import { claimId } from '../../../http/claim-id.ts'
+import { collectPage } from '../../../http/paging.ts'
+import { json } from '../../../http/responses.ts'
+import { defineRoute, runContext, type AnyRoute } from '../../../http/route.ts'
+import { listOf, StrictListQuery, listSchema, pageOf } from '../../../http/schemas.ts'
+import { EVENT_STREAM, streamEvents } from './event-stream.ts'
+import { Execution, RunCode, WaitQuery } from './schema.ts'
+import { filenameOf } from './outputs.ts'
+import { textOfPart } from './inline-outputs.ts'
+import { renderExecution, renderPending } from './serialize.ts'
+
+const runCodeRoute = defineRoute({
+  method: 'post',
+  path: '/v1/containers/{container_id}/executions',
+  scope: 'run',
+  operationId: 'runCode',
+  tag: 'Executions',
+  summary: 'Run code or a notebook',
+  description:
+    'Executions of one container run one after another. With an `Idempotency-Key` header the same call can be repeated and runs once.',
+  creates: 'execution',
+  query: WaitQuery,
+  body: RunCode,
+  answers: {
+    201: { description: 'The execution ended within `wait`. Failing code is a result, not an error.', schema: Execution },
+    202: {
+      description: 'The execution is still running; read it again at `Location`.',
+      schema: Execution,
+      headers: { Location: 'The address of the object.' },
+    },
+  },
+  errors: [
+    'container_not_found',
+    'invalid_notebook',
+    'unsupported_value',
+    'limit_exceeded',
+    'too_many_queued',
+    'concurrency_limit_reached',
+    'sandbox_seconds_exhausted',
+    'dollars_exhausted',
+  ],
+  async handle(call) {
+    const { deps, caller, body, rawBody } = call
+    const source = checkSource(body)
+    if (source.kind === 'notebook' && body.language && body.language !== 'python')
+      throw new ServiceError('unsupported_value', 'A notebook runs as Python. Send code for another language.', { param: 'language' })
+    const scope = scopeOf(body)
+    const containerId = call.param('container_id')
+    const timeoutSeconds = await checkTimeout(deps, caller.tenant, body.timeout_seconds)
+    // A call to a missing container must not claim a key.
+    if (call.request.headers.has('idempotency-key')) await containerOf(call, containerId)
+    const { execution, queue, isReplay } = await runCode(runContext(call), {
+      containerId,
+      source,
+      ...(scope !== undefined && { scope }),
+      ...(body.language && { language: body.language }),
+      timeoutSeconds,
+      onError: body.on_error ?? 'stop',
+      storeHistory: body.store_history ?? true,
+      metadata: body.metadata ?? {},
+      claimed: await claimId(call, 'execution', rawBody),
+      waitMs: (call.query.wait ?? LIMITS.defaultWaitSeconds) * 1000,
+    })
+    const place = await queuePlace(deps, execution, { ...(queue && { queue }) })
+    const options = { publicUrl: call.publicUrl, caller, place, isWhole: call.query.inline === 'all' }
+    const headers: Record<string, string> = isReplay ? { 'idempotent-replayed': 'true' } : {}
+    const location = `${call.publicUrl}/v1/executions/${execution.id}`
+    try {
+      const answer = await renderExecution(deps, execution, options)
+      return hasEnded(execution.status) ? json(201, answer, headers) : json(202, answer, { ...headers, location })
+    } catch (error) {
+      // A client would repeat a refused call, but this code has run.
+      if (!(error instanceof ServiceError) || error.code !== 'too_many_results') throw error
+      return json(202, await renderPending(deps, execution, options), { ...headers, location, 'retry-after': '1' })
+    }
+  },
+})
+
+/** Maximum size of the results on one page, bytes; a page beyond it ends early. */
+const MAX_PAGE_BYTES = 32 * 1024 * 1024
+
+const listExecutionsRoute = defineRoute({
+  method: 'get',
+  path: '/v1/containers/{container_id}/executions',
+  scope: 'read',
+  operationId: 'listExecutions',
+  tag: 'Executions',
+  summary: 'List the executions of a container',
+  description: 'A page with big results has fewer executions than `limit`; `has_more` says whether there are others.',
+  query: StrictListQuery,
+  answers: { 200: { description: 'A page of executions.', schema: listSchema(Execution, 'ExecutionList') } },
+  errors: ['container_not_found'],
+  async handle(call) {
+    const { deps, caller } = call
+    const container = await containerOf(call, call.param('container_id'))
+    const page = await collectPage(
+      pageOf(call.query),
+      (request) => deps.table.executions.listByContainer(caller.tenant, container.id, request),
+      (row) => isVisible(row, caller),
+    )
+    let left = MAX_PAGE_BYTES
+    const tooMuch = page.rows.findIndex((row, index) => (left -= storedBytes(row)) < 0 && index > 0)
+    const rows = tooMuch === -1 ? page.rows : page.rows.slice(0, tooMuch)
+    const known = { queue: container.queue, share: await readShare(deps.table.quotas, caller.tenant) }
+    const budget = { bytes: LIMITS.inlineAnswerBytes }
+    const data = []
+    for (const row of rows)
+      data.push(
+        await renderExecution(deps, row, {
+          publicUrl: call.publicUrl,
+          caller,
+          place: await queuePlace(deps, row, known),
+          budget,
+        }),
+      )
+    return json(200, listOf(data, page.hasMore || rows.length < page.rows.length))
+  },
+})
+
+const getExecutionRoute = defineRoute({
+  method: 'get',
+  path: '/v1/executions/{execution_id}',
+  scope: 'read',
+  operationId: 'getExecution',
+  tag: 'Executions',
+  summary: 'Get an execution',
+  description: 'With `wait` the answer comes when the execution ends, or after that many seconds with the state at that time.',
+  query: WaitQuery,
+  answers: { 200: { description: 'The execution.', schema: Execution } },
+  errors: ['execution_not_found', 'too_many_results'],
+  async handle(call) {
+    const { deps } = call
+    const id = call.param('execution_id')
+    const read = (): Promise<ExecutionRow> => executionOf(call, id)
+    const seconds = call.query.wait ?? 0
+    const row = seconds === 0 ? await read() : await waitForExecution(runContext(call), id, read, seconds * 1000)
+    return json(
+      200,
+      await renderExecution(deps, row, {
+        publicUrl: call.publicUrl,
+        caller: call.caller,
+        place: await queuePlace(deps, row),
+        isWhole: call.query.inline === 'all',
+      }),
+    )
+  },
+})
+
+const cancelExecutionRoute = defineRoute({
+  method: 'post',
+  path: '/v1/executions/{execution_id}/cancel',
+  scope: 'run',
+  operationId: 'cancelExecution',
+  tag: 'Executions',
+  summary: 'Cancel an execution',
+  description: 'Interrupts the code and kills it two seconds later. Idempotent: if it has ended, the answer has its final state.',
+  answers: { 200: { description: 'The execution as it is now; its end may follow.', schema: Execution } },
+  errors: ['execution_not_found', 'too_many_results'],
+  async handle(call) {
+    const { deps } = call
+    const found = await executionOf(call, call.param('execution_id'))
+    const row = (await cancelExecution(deps, found.tenant, found.id)) ?? found
+    return json(
+      200,
+      await renderExecution(deps, row, { publicUrl: call.publicUrl, caller: call.caller, place: await queuePlace(deps, row) }),
+    )
+  },
+})
+
+const executionOutputRoute = defineRoute({
+  method: 'get',
+  path: '/v1/executions/{execution_id}/outputs/{cell}/{output}',
+  scope: 'read',
+  operationId: 'getExecutionOutput',
+  tag: 'Executions',
+  summary: 'Download a part of an output',
+  description: 'The address that `cellblock/ref` has for a part that an answer does not embed. Positions count from 0.',
+  query: () => z.strictObject({ type: z.string().min(1).max(255).openapi({ description: 'MIME type of the part.' }) }),
+  answers: { 200: { description: 'The bytes, as a download.', contentType: 'application/octet-stream', schema: () => z.string() } },
+  errors: ['execution_not_found', 'output_not_found', 'too_many_results'],
+  async handle(call) {
+    const { deps, query } = call
+    const row = await executionOf(call, call.param('execution_id'))
+    return deps.results.hold(storedBytes(row), async () => {
+      const output = (await loadResult(deps.objects, row))?.cells
+        .at(positionOf(call.param('cell')))
+        ?.outputs.at(positionOf(call.param('output')))
+      const data =
+        output !== undefined && 'data' in output && query.type !== REF_MIME && Object.hasOwn(output.data, query.type)
+          ? output.data[query.type]
+          : undefined
+      if (data === undefined)
+        throw new ServiceError(
+          'output_not_found',
+          'The execution has no such output. GET /v1/executions/{execution_id} lists the URLs of its outputs.',
+        )
+      const text = textOfPart(data)
+      const bytes = isBase64(query.type) ? Buffer.from(text, 'base64') : Buffer.from(text)
+      return new Response(bytes, {
+        headers: { 'content-type': 'application/octet-stream', 'content-disposition': `attachment; filename="${filenameOf(query.type)}"` },
+      })
+    })
+  },
+})
+
+/** A position that is not a number finds nothing. */
+const positionOf = (text: string): number => (/^\d{1,6}$/.test(text) ? Number(text) : Infinity)
+/** nbformat encodes binary types in base64. */
+const isBase64 = (mime: string): boolean => /^(?:image\/(?!svg\+xml)|audio\/|video\/|application\/(?:pdf|octet-stream|zip))/.test(mime)
+
+const executionEventsRoute = defineRoute({
+  method: 'get',
+  path: '/v1/executions/{execution_id}/events',
+  scope: 'read',
+  operationId: 'streamExecutionEvents',
+  tag: 'Executions',
+  summary: 'Follow an execution',
+  description:
+    'Server-sent events, numbered from 0 without a gap: `status`, `stdout`, `stderr`, `output`, `clear`, `file`, `lost`, and `done` last. Resume with `after` or `Last-Event-ID`.',
+  ...EVENT_STREAM,
+  errors: ['execution_not_found', 'too_many_streams'],
+  handle: (call) => streamEvents(call, () => executionOf(call, call.param('execution_id'))),
+})
+
+export const executionRoutes: readonly AnyRoute[] = [
+  cancelExecutionRoute,
+  executionEventsRoute,
+  executionOutputRoute,
+  getExecutionRoute,
+  listExecutionsRoute,
+  runCodeRoute,
+]

@@ -1,0 +1,53 @@
+import { z } from '@hono/zod-openapi'
+import { lazySchema, type Described } from '../../../model/lazy-schema.ts'
+import type { ModelEntry } from '../../../http/deps.ts'
+import { json } from '../../../http/responses.ts'
+import { defineRoute, type AnyRoute } from '../../../http/route.ts'
+import { ServiceError } from '../../../model/errors.ts'
+
+const Model = lazySchema(() =>
+  z.object({ id: z.string(), object: z.literal('model'), created: z.int(), owned_by: z.string() }).openapi('Model'),
+)
+
+const renderModel = (model: ModelEntry): Described<typeof Model> => ({
+  id: model.id,
+  object: 'model',
+  created: Math.floor(model.createdAt / 1000),
+  owned_by: model.ownedBy,
+})
+
+export const modelMissing = (name: string, models: readonly ModelEntry[]): ServiceError =>
+  new ServiceError(
+    'model_not_found',
+    `No model ${JSON.stringify(name.slice(0, 80))} is configured. Available: ${models.map((model) => model.id).join(', ') || 'none'}.`,
+    { param: 'model' },
+  )
+
+const listModelsRoute = defineRoute({
+  method: 'get',
+  path: '/v1/models',
+  scope: 'read',
+  operationId: 'listModels',
+  tag: 'Language models',
+  summary: 'List the models',
+  answers: { 200: { description: 'All models.', schema: () => z.object({ object: z.literal('list'), data: z.array(Model()) }) } },
+  handle: ({ deps }) => json(200, { object: 'list', data: deps.models.list().map(renderModel) }),
+})
+
+const getModelRoute = defineRoute({
+  method: 'get',
+  path: '/v1/models/{model}',
+  scope: 'read',
+  operationId: 'getModel',
+  tag: 'Language models',
+  summary: 'Get a model',
+  answers: { 200: { description: 'The model.', schema: Model } },
+  errors: ['model_not_found'],
+  handle({ deps, param }) {
+    const found = deps.models.list().find((model) => model.id === param('model'))
+    if (found === undefined) throw modelMissing(param('model'), deps.models.list())
+    return json(200, renderModel(found))
+  },
+})
+
+export const modelRoutes: readonly AnyRoute[] = [listModelsRoute, getModelRoute]

@@ -1,0 +1,88 @@
+import type { WebhookMessage } from '../../model/messages.ts'
+import type { Clock } from '../../ports/clock.ts'
+import type { Queue } from '../../ports/queue.ts'
+import type { Table } from '../../ports/table.ts'
+import type { Telemetry } from '../../ports/telemetry.ts'
+import { DELIVERY_KEPT_MS, nextAttemptAt, webhookBody, type Delivery, type WebhookEndpoint } from '../../model/webhooks/webhook.ts'
+import { acquireLease } from '../../jobs/lease.ts'
+import { readEndpoints } from '../../operations/webhooks/endpoints.ts'
+import { notifyDelivery } from '../../operations/webhooks/publish-event.ts'
+import { sendWebhook } from '../../operations/webhooks/send-webhook.ts'
+
+/** Attempts of this process at the same time: an endpoint that does not answer must not take the workers of turns. */
+const MAX_AT_ONCE = 8
+/** Queues delay a message by at most this; the reconciler sends later ones, seconds. */
+const MAX_DELAY_SECONDS = 900
+const GONE = 410
+
+export interface DeliveryDeps {
+  readonly table: Table
+  readonly queue: Queue
+  readonly clock: Clock
+  readonly telemetry: Telemetry
+  readonly workerId: string
+  /** Host names to which deliveries may go without TLS and at any address. */
+  readonly webhookHosts: readonly string[]
+}
+
+/** Steps of a delivery: each acquires the lease, sends the event once, and commits what came of it. */
+export function createDeliveryStep(deps: DeliveryDeps): (message: WebhookMessage) => Promise<void> {
+  let running = 0
+  return async ({ tenant, deliveryId }) => {
+    if (running >= MAX_AT_ONCE) return notifyDelivery(deps.queue, tenant, deliveryId, 1 + 4 * Math.random())
+    running += 1
+    try {
+      await attempt(deps, tenant, deliveryId)
+    } finally {
+      running -= 1
+    }
+  }
+}
+
+async function attempt(deps: DeliveryDeps, tenant: string, id: string): Promise<void> {
+  const { deliveries, quotas } = deps.table
+  const acquired = await acquireLease(deps, deliveries, { tenant, id })
+  if (acquired.kind !== 'acquired') return
+  const { row } = acquired
+  // A duplicate message must not make the next attempt earlier.
+  if (row.nextAttemptAt > deps.clock.now()) {
+    await deliveries.commit(tenant, id, row.fence, {}, { release: true, dueAt: row.nextAttemptAt })
+    return
+  }
+  const endpoint = (await readEndpoints(quotas, tenant)).find((one) => one.id === row.endpointId)
+  if (endpoint === undefined) await end(deps, row, { status: 'dead', lastError: 'The endpoint was deleted.' })
+  else await send(deps, row, endpoint)
+}
+
+async function send(deps: DeliveryDeps, row: Delivery, endpoint: WebhookEndpoint): Promise<void> {
+  const event = { id: row.eventId, body: webhookBody(row) }
+  const result = await sendWebhook(endpoint, event, { now: deps.clock.now(), allowedHosts: deps.webhookHosts })
+  const attempts = row.attempts + 1
+  const lastStatusCode = result.kind === 'answered' ? result.status : null
+  if (lastStatusCode !== null && lastStatusCode >= 200 && lastStatusCode < 300)
+    return end(deps, row, { status: 'delivered', attempts, lastStatusCode, lastError: null })
+  const now = deps.clock.now()
+  const lastError = result.kind === 'failed' ? result.reason : `The endpoint answered with status ${result.status}.`
+  const nextAt = lastStatusCode === GONE ? null : nextAttemptAt(attempts, now)
+  if (nextAt === null) return end(deps, row, { status: 'dead', attempts, lastStatusCode, lastError })
+  const { tenant, id, fence } = row
+  const patch = { attempts, lastStatusCode, lastError, nextAttemptAt: nextAt }
+  const released = await deps.table.deliveries.commit(tenant, id, fence, patch, { release: true, dueAt: nextAt })
+  report(deps, row, 'retry', attempts, lastStatusCode)
+  const seconds = Math.ceil((nextAt - now) / 1000)
+  if (released !== null && seconds <= MAX_DELAY_SECONDS) await notifyDelivery(deps.queue, tenant, id, seconds)
+}
+
+type End = Pick<Delivery, 'status' | 'lastError'> & Partial<Pick<Delivery, 'attempts' | 'lastStatusCode'>>
+
+async function end(deps: DeliveryDeps, row: Delivery, change: End): Promise<void> {
+  const now = deps.clock.now()
+  const { tenant, id, fence } = row
+  await deps.table.deliveries.commit(tenant, id, fence, { ...change, endedAt: now }, { removeAt: now + DELIVERY_KEPT_MS })
+  report(deps, row, change.status, change.attempts ?? row.attempts, change.lastStatusCode ?? null)
+}
+
+function report({ telemetry }: DeliveryDeps, row: Delivery, outcome: string, attempts: number, status: number | null): void {
+  const { tenant, id, endpointId, eventType } = row
+  telemetry.emit({ event: 'webhook', outcome, tenant, delivery: id, endpoint: endpointId, type: eventType, attempts, status })
+}

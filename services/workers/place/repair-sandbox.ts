@@ -1,0 +1,133 @@
+import { notifyExecution } from '../../operations/notify/notify-execution.ts'
+import { SANDBOX_CHECK_MS, startTimeoutMs } from '../../operations/sandboxes/new-sandbox.ts'
+import type { SandboxStatus } from '../../ports/sandbox-driver.ts'
+import { SUPERVISOR_PROTOCOL, type Sandbox } from '../../model/sandboxes/sandbox.ts'
+import { detachSandbox } from '../../operations/containers/detach-sandbox.ts'
+import type { PlaceDeps } from '../deps.ts'
+import { notifyWaiting } from './notify-waiting.ts'
+import { stopSandbox, stopUnclaimed } from './stop-sandbox.ts'
+import { failUnanswered, refusalOf } from './fail-unanswered.ts'
+import { reportRefusal } from './report-refusal.ts'
+import { failStart, settleStart } from './start-sandbox.ts'
+
+/** An unclaimed warm sandbox is replaced after this time, milliseconds. */
+const MAX_WARM_MS = 3_600_000
+/** A start that the platform has not accepted for this long is abandoned, milliseconds. A burst is processed at the platform's rate. */
+const MAX_LAUNCH_WAIT_MS = 900_000
+
+/** Checks whether a sandbox is alive and whether a container still uses it. `readStatus` reads its status from the platform. */
+export async function repairSandbox(deps: PlaceDeps, sandbox: Sandbox, readStatus: () => Promise<SandboxStatus>): Promise<void> {
+  const now = deps.clock.now()
+  if (sandbox.state === 'gone') return deps.table.sandboxes.remove(sandbox.id)
+  if (sandbox.state === 'stopping') return stopSandbox(deps, sandbox.id)
+  if (sandbox.state === 'starting') return repairStart(deps, sandbox, readStatus, now)
+  if (sandbox.claimedBy === null && isStale(deps, sandbox, now)) return stopUnclaimed(deps, sandbox)
+  if (sandbox.claimedBy !== null && !(await isHeld(deps, sandbox, now))) return stopSandbox(deps, sandbox.id)
+  const status = await readStatus()
+  if (status.phase === 'gone') return endSandbox(deps, sandbox, status)
+  await deps.table.sandboxes.move(sandbox.id, [sandbox.state], { dueAt: now + SANDBOX_CHECK_MS })
+}
+
+/** Removes a sandbox that is gone, and enqueues the execution that ran in it. One that never answered is a failed start, whose row is kept. */
+export async function endSandbox(deps: PlaceDeps, sandbox: Sandbox, status: Extract<SandboxStatus, { phase: 'gone' }>): Promise<void> {
+  const isUnanswered = sandbox.address?.kind === 'tcp' && sandbox.answeredAt === null
+  const refusal = refusalOf(status)
+  if (isUnanswered && (sandbox.claimedBy !== null || refusal !== null)) {
+    if (await failUnanswered(deps, sandbox, { reason: status.reason, refusal })) await notifyWaiting(deps, sandbox, 'failed')
+    return
+  }
+  if (refusal !== null) reportRefusal(deps.telemetry, sandbox, refusal)
+  await loseClaim(deps, sandbox)
+  // Docker keeps the container of a program that ended; a task that ended needs no call, and calls are limited.
+  await stopSandbox(deps, sandbox.id, { hasEnded: deps.driver.capabilities.reportsStarts })
+}
+
+const isStale = (deps: PlaceDeps, sandbox: Sandbox, now: number): boolean =>
+  sandbox.protocol !== SUPERVISOR_PROTOCOL || !deps.driver.images.isCurrent(sandbox.image) || now - sandbox.createdAt > MAX_WARM_MS
+
+/** A claim is written before the container names its sandbox, so a recent claim counts as valid. */
+const isYoung = ({ claimedAt, createdAt }: Sandbox, now: number): boolean => now - (claimedAt ?? createdAt) < SANDBOX_CHECK_MS
+
+async function isHeld(deps: PlaceDeps, sandbox: Sandbox, now: number): Promise<boolean> {
+  if (sandbox.claimedBy === null) return false
+  if (isYoung(sandbox, now)) return true
+  const container = await deps.table.containers.get(sandbox.claimedBy.tenant, sandbox.claimedBy.containerId)
+  return container !== null && container.deletedAt === null && container.sandboxId === sandbox.id
+}
+
+/** The place worker crashed, its message was lost, or an event was lost: repeats the start, or completes it with the platform's status. */
+async function repairStart(deps: PlaceDeps, sandbox: Sandbox, readStatus: () => Promise<SandboxStatus>, now: number): Promise<void> {
+  const { capabilities } = deps.driver
+  const { reportsStarts } = capabilities
+  const isLaunched = sandbox.launchedAt !== undefined
+  const began = sandbox.launchedAt ?? sandbox.createdAt
+  const isTooLate = now - began > (reportsStarts && !isLaunched ? MAX_LAUNCH_WAIT_MS : startTimeoutMs(capabilities))
+  const executionId = await waitingExecution(deps, sandbox)
+  if (executionId === null && sandbox.claimedBy !== null && !isYoung(sandbox, now)) return stopSandbox(deps, sandbox.id)
+  if (isLaunched || (sandbox.claimedBy === null && !reportsStarts)) {
+    const status = await readStatus()
+    if (status.phase !== 'starting') {
+      const settled = await settleStart(deps, sandbox, status, began)
+      return notifyWaiting(deps, sandbox, settled === null ? 'failed' : 'started')
+    }
+  }
+  if (isTooLate && sandbox.claimedBy === null) return stopUnclaimed(deps, sandbox)
+  if (isTooLate) {
+    // The row is kept for a while, so that the execution's next step sees the failed start.
+    await failStart(deps, sandbox, began)
+    return notifyWaiting(deps, sandbox, 'started')
+  }
+  await deps.table.sandboxes.move(sandbox.id, ['starting'], { dueAt: now + SANDBOX_CHECK_MS })
+  if (!isLaunched) await requestAgain(deps, sandbox, executionId)
+}
+
+/** The head of the queue of the container that a sandbox starts for; null when the container does not wait for this sandbox. */
+async function waitingExecution(deps: PlaceDeps, { id, claimedBy }: Sandbox): Promise<string | null> {
+  const container = claimedBy === null ? null : await deps.table.containers.get(claimedBy.tenant, claimedBy.containerId)
+  return container?.sandboxId === id ? (container.queue[0] ?? null) : null
+}
+
+async function requestAgain(
+  { queue, driver }: PlaceDeps,
+  { id: sandboxId, claimedBy }: Sandbox,
+  executionId: string | null,
+): Promise<void> {
+  if (claimedBy !== null && executionId !== null) {
+    const { tenant, containerId } = claimedBy
+    await queue.send('placements', { v: 1, type: 'sandbox.place', tenant, sandboxId, containerId, executionId }, { group: tenant })
+  } else if (claimedBy === null && driver.capabilities.reportsStarts)
+    await queue.send('placements', { v: 1, type: 'sandbox.start', sandboxId }, { group: '_pool' })
+}
+
+/** Records in the container that its sandbox is gone, and enqueues its running execution so that it ends. */
+async function loseClaim(deps: PlaceDeps, sandbox: Sandbox): Promise<void> {
+  if (sandbox.claimedBy === null) return
+  const { tenant, containerId } = sandbox.claimedBy
+  const container = await deps.table.containers.get(tenant, containerId)
+  if (container?.sandboxId !== sandbox.id) return
+  await detachSandbox(deps.table.containers, container, 'The sandbox that held them was lost.', { dueAt: container.dueAt })
+  const head = container.queue[0]
+  if (head !== undefined) await notifyExecution(deps.queue, tenant, containerId, head)
+}
+
+/**
+ * Stops what runs without a row, after a crash between the driver and the table, and what runs although its row is `gone`: the row of a failed start is kept,
+ * and the call that stops its sandbox can fail too. The row is always written before the start. Returns how many it stopped, and the number of rows.
+ */
+export async function stopOrphans(deps: PlaceDeps): Promise<{ readonly stopped: number; readonly rows: number }> {
+  const rows = await deps.table.sandboxes.all()
+  const wanted = rows.filter(isWanted)
+  const known = new Set(wanted.map(({ id }) => id))
+  const platformIds = new Set(wanted.flatMap(({ platformId }) => platformId ?? []))
+  let stopped = 0
+  for await (const sandboxId of deps.driver.list(platformIds)) {
+    if (known.has(sandboxId)) continue
+    const row = await deps.table.sandboxes.get(sandboxId)
+    if (row !== null && isWanted(row)) continue
+    await deps.driver.stop(sandboxId, row?.platformId)
+    stopped += 1
+  }
+  return { stopped, rows: rows.length }
+}
+
+const isWanted = ({ state }: Sandbox): boolean => state !== 'gone'

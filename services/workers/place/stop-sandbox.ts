@@ -1,0 +1,34 @@
+import type { Sandbox } from '../../model/sandboxes/sandbox.ts'
+import type { PlaceDeps } from '../deps.ts'
+
+/** Stops a sandbox that no container has claimed or reserved meanwhile: the row may be older than a claim. */
+export async function stopUnclaimed(deps: PlaceDeps, { id, state }: Pick<Sandbox, 'id' | 'state'>): Promise<void> {
+  const change = { state: 'stopping', dueAt: deps.clock.now() } as const
+  if ((await deps.table.sandboxes.move(id, [state], change, { unclaimed: true })) !== null) await stopSandbox(deps, id)
+}
+
+/** Stops a sandbox permanently. `hasEnded`: the platform has nothing left to stop or to remove. The row's state is `stopping` first, so that a crash in between is repaired. */
+export async function stopSandbox(deps: PlaceDeps, sandboxId: string, { hasEnded = false } = {}): Promise<void> {
+  const { table, clock, driver, telemetry } = deps
+  const moved = await table.sandboxes.move(sandboxId, ['starting', 'ready', 'claimed', 'stopping'], {
+    state: 'stopping',
+    dueAt: clock.now(),
+  })
+  const row = moved ?? (await table.sandboxes.get(sandboxId))
+  // A row is removed after its sandbox was stopped. The reconciler stops a sandbox that runs without a row.
+  if (row === null) return
+  if (!hasEnded) await driver.stop(sandboxId, row.platformId)
+  // The row of a failed start is kept for the execution that waits for it.
+  if (row.state === 'gone') return
+  await table.sandboxes.remove(sandboxId)
+  if (moved === null) return
+  const seconds = (clock.now() - moved.createdAt) / 1000
+  telemetry.emit({
+    event: 'sandbox_end',
+    outcome: moved.claimedBy === null ? 'unused' : 'used',
+    sandbox: sandboxId,
+    tier: moved.memoryTier,
+    sandbox_seconds: seconds,
+    cost_usd: deps.costPerSecond === undefined ? null : seconds * deps.costPerSecond(moved.memoryTier),
+  })
+}

@@ -1,0 +1,66 @@
+import { notifyExecution } from '../../operations/notify/notify-execution.ts'
+import { hasEnded, type Execution } from '../../model/executions/execution.ts'
+import { LIMITS } from '../../model/limits.ts'
+import type { DueRow } from '../../ports/table.ts'
+import { removeResponse } from '../../operations/turns/remove-response.ts'
+import { hasResponseEnded, responseRemoval } from '../../model/responses/response.ts'
+import { joinTrace } from '../../model/trace.ts'
+import { failAsDeadLetter } from '../../jobs/dead-letter.ts'
+import { acquireLease } from '../../jobs/lease.ts'
+import { publishResponseEnd } from '../../operations/webhooks/publish-event.ts'
+import { responseJob } from '../../operations/turns/response-job.ts'
+import { DAY_MS, nextRetentionCheck } from '../../model/tenants/retention.ts'
+import type { ReconcilerDeps, RepairDeps } from '../deps.ts'
+import { repeatAfterMs } from './repeat-after.ts'
+import { executionJob } from '../../operations/executions/execution-job.ts'
+import { endOverdue } from '../../operations/executions/end-without-result.ts'
+
+/** An execution whose code reached no sandbox for this long ends `timed_out`, milliseconds. */
+const MAX_WAIT_MS = 3_600_000
+/**
+ * A job without a lease holder for this time after its time limit fails in every step, milliseconds. The retry of a failed message often finds
+ * the row busy and succeeds, so the dead-letter queue alone would not detect such a job.
+ */
+const GIVE_UP_MS = 600_000
+
+/** A job whose message was lost or whose worker died: a new message is enough, because the step reads the rows. */
+export async function repairExecution(deps: ReconcilerDeps, due: DueRow): Promise<void> {
+  const row = await deps.table.executions.get(due.tenant, due.id)
+  if (row === null || hasEnded(row.status)) return
+  joinTrace(row.traceparent)
+  const now = deps.clock.now()
+  if (row.sandboxId === null && now - row.createdAt > MAX_WAIT_MS) {
+    const acquired = await acquireLease(deps, deps.table.executions, row, { seen: { sandboxId: null } })
+    if (acquired.kind === 'acquired') await endOverdue(deps, acquired.row)
+    return
+  }
+  const isOverdue = row.sandboxId !== null && now > endsAt(row) + GIVE_UP_MS
+  if (isOverdue && (await failAsDeadLetter(deps, executionJob(deps), row.tenant, row.id)) === 'ended') return
+  await deps.table.executions.postpone(row.tenant, row.id, Math.max(now + repeatAfterMs(now - row.createdAt), row.lease?.expiresAt ?? 0))
+  await notifyExecution(deps.queue, row.tenant, row.containerId, row.id)
+}
+
+const endsAt = (row: Execution): number => (row.startedAt ?? row.createdAt) + row.timeoutSeconds * 1000
+
+/** As for an execution. An ended response is due when its retention is checked. */
+export async function repairResponse(deps: RepairDeps, due: DueRow): Promise<void> {
+  const row = await deps.table.responses.get(due.tenant, due.id)
+  if (row === null) return
+  joinTrace(row.traceparent)
+  const now = deps.clock.now()
+  if (hasResponseEnded(row.status)) {
+    const { responseDays } = await deps.limits.of(row.tenant)
+    const endedAt = row.completedAt ?? row.createdAt
+    const removeAt = responseRemoval(row, endedAt, responseDays)
+    if (removeAt <= now) return removeResponse(deps, row.tenant, row.id)
+    // Due soon after its end: an endpoint waits for its event, which may not have been published.
+    if (now < endedAt + DAY_MS) await publishResponseEnd(deps, row)
+    const checkAt = now < endedAt + DAY_MS ? endedAt + DAY_MS : nextRetentionCheck(now, removeAt)
+    await deps.table.postpone(due, Math.min(removeAt, checkAt))
+    return
+  }
+  const mayEndBy = row.createdAt + LIMITS.maxResponseSeconds * 1000 + GIVE_UP_MS
+  if (now > mayEndBy && (await failAsDeadLetter(deps, responseJob(deps), row.tenant, row.id)) === 'ended') return
+  await deps.table.responses.postpone(row.tenant, row.id, Math.max(now + repeatAfterMs(now - row.createdAt), row.lease?.expiresAt ?? 0))
+  await deps.queue.send('turns', { v: 1, type: 'response.step', tenant: row.tenant, responseId: row.id }, { group: row.tenant })
+}

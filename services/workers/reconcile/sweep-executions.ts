@@ -1,0 +1,66 @@
+import type { Container } from '../../model/containers/container.ts'
+import { hasEnded, type Execution } from '../../model/executions/execution.ts'
+import { loadResult } from '../../operations/executions/load-result.ts'
+import { isId } from '../../model/ids.ts'
+import { objectPrefix } from '../../model/object-keys.ts'
+import { DAY_MS } from '../../model/tenants/retention.ts'
+import type { ReconcilerDeps } from '../deps.ts'
+
+/** Executions that one pass removes from one container; the next pass continues. */
+const PER_PASS = 100
+/** Objects with separate rows and a separate retention. */
+const KEPT_KINDS: readonly string[] = ['files', 'snapshots']
+
+type Deps = Pick<ReconcilerDeps, 'table' | 'objects' | 'clock'>
+
+/**
+ * Removes executions and commands whose retention of `days` has ended, with their events and objects. Returns when the next one expires, epoch ms; null
+ * without one. Each removal may be repeated.
+ */
+export async function sweepExecutions(deps: Deps, container: Pick<Container, 'tenant' | 'id'>, days: number): Promise<number | null> {
+  const ends = [await sweepList(deps, container, days, 'listByContainer'), await sweepList(deps, container, days, 'listCommands')]
+  const next = Math.min(...ends.map((end) => end ?? Infinity))
+  return Number.isFinite(next) ? next : null
+}
+
+async function sweepList(
+  deps: Deps,
+  { tenant, id }: Pick<Container, 'tenant' | 'id'>,
+  days: number,
+  list: 'listByContainer' | 'listCommands',
+): Promise<number | null> {
+  const now = deps.clock.now()
+  // Oldest first, so the rows after one that is kept are kept as well.
+  const { rows, hasMore } = await deps.table.executions[list](tenant, id, { after: null, limit: PER_PASS, order: 'asc' })
+  for (const row of rows) {
+    if (!hasEnded(row.status)) return null
+    const end = (row.endedAt ?? row.createdAt) + days * DAY_MS
+    if (end > now) return end
+    await removeExecution(deps, row)
+  }
+  return hasMore ? now : null
+}
+
+/** The row last: a repetition finds the remaining keys in it. */
+async function removeExecution({ table, objects }: Deps, row: Execution): Promise<void> {
+  const { tenant, id, containerId } = row
+  const isGone = row.resultRef !== null && (await objects.head(row.resultRef.objectKey)) === null
+  const result = isGone ? null : await loadResult(objects, row)
+  const prefix = objectPrefix(tenant, containerId)
+  const keys = keysIn([row.source, result]).filter((key) => isRemovable(key, prefix))
+  await Promise.all(keys.map((key) => objects.delete(key)))
+  // Last, because it has the other keys.
+  if (row.resultRef !== null) await objects.delete(row.resultRef.objectKey)
+  if (isId('command', id)) await table.events.removeAll({ kind: 'input', tenant, id })
+  await table.events.removeAll({ kind: 'execution', tenant, id })
+  await table.executions.remove(tenant, id)
+}
+
+const isRemovable = (key: string, prefix: string): boolean =>
+  key.startsWith(prefix) && !KEPT_KINDS.includes(key.slice(prefix.length).split('/')[0] ?? '')
+
+/** Every object key in the fields of a row. */
+function keysIn(value: unknown): readonly string[] {
+  if (typeof value === 'string') return value.startsWith('tenants/') ? [value] : []
+  return typeof value === 'object' && value !== null ? Object.values(value).flatMap(keysIn) : []
+}

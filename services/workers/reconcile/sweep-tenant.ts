@@ -1,0 +1,57 @@
+import { tenantObjects } from '../../model/object-keys.ts'
+import type { DueRow } from '../../ports/table.ts'
+import type { TenantDeletion } from '../../model/tenants/tenant.ts'
+import type { ReconcilerDeps } from '../deps.ts'
+
+/** Interval between passes of a deletion, milliseconds; meanwhile sandboxes stop and caches of keys expire. */
+const NEXT_PASS_MS = 15_000
+const CONTAINERS_PER_PASS = 500
+/** A pass ends after this, milliseconds, wherever it is: other due rows wait for it, and a function ends after two minutes. */
+const PASS_MS = 20_000
+
+/**
+ * One pass of the deletion of a tenant. Containers first, because their sandboxes have to stop; then all rows and objects. DynamoDB finds the rows
+ * by a search through the whole table, so a pass searches a part, and the next one continues there. A running step may write again, so the deletion
+ * is complete when a search from the beginning to the end finds nothing.
+ */
+export async function sweepTenant(
+  deps: Pick<ReconcilerDeps, 'table' | 'objects' | 'queue' | 'clock' | 'telemetry'>,
+  { id }: DueRow,
+): Promise<void> {
+  const { table, objects, clock, telemetry } = deps
+  const tenant = await table.tenants.get(id)
+  const deletion = tenant?.deletion
+  if (deletion === undefined || deletion.completedAt !== null) return
+  const now = clock.now()
+  // First, so that a pass that does not end is not repeated at once.
+  await table.tenants.noteDeletion(id, deletion, now + NEXT_PASS_MS)
+  const page = { after: null, limit: CONTAINERS_PER_PASS, order: 'asc', name: null } as const
+  const { rows } = await table.containers.list(id, page)
+  for (const container of rows) {
+    await table.containers.markDeleted(id, container.id, now)
+    if (container.sandboxId !== null)
+      await deps.queue.send('placements', { v: 1, type: 'sandbox.stop', sandboxId: container.sandboxId }, { group: id })
+  }
+  if (rows.length > 0) return
+  const isOver = () => clock.now() >= now + PASS_MS
+  const { search, ...before } = deletion
+  const removed = await table.tenantRows.remove(id, search?.cursor ?? null, isOver)
+  const removedObjects = await objects.deletePrefix(tenantObjects(id), isOver)
+  const found = (search?.removed ?? 0) + removed.count + removedObjects
+  const isComplete = removed.cursor === null && found === 0
+  const after: TenantDeletion = {
+    ...before,
+    removedRows: deletion.removedRows + removed.count,
+    removedObjects: deletion.removedObjects + removedObjects,
+    completedAt: isComplete ? clock.now() : null,
+    ...(removed.cursor !== null && { search: { cursor: removed.cursor, removed: found } }),
+  }
+  await table.tenants.noteDeletion(id, after, isComplete ? null : clock.now() + NEXT_PASS_MS)
+  telemetry.emit({
+    event: 'tenant_deletion',
+    outcome: isComplete ? 'complete' : 'running',
+    tenant: id,
+    rows: removed.count,
+    objects: removedObjects,
+  })
+}

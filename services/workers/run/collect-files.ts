@@ -1,0 +1,184 @@
+import { createHash } from 'node:crypto'
+import pLimit from 'p-limit'
+import type { Execution, Lost } from '../../model/executions/execution.ts'
+import type { ContainerFile, ExecutionFile } from '../../model/files/file.ts'
+import { normalizeFilePath } from '../../model/files/file-path.ts'
+import { newId } from '../../model/ids.ts'
+import { LIMITS } from '../../model/limits.ts'
+import { mimeOf } from '../../model/files/mime.ts'
+import { newObjectKey } from '../../model/object-keys.ts'
+import type { ByteStream } from '../../model/byte-stream.ts'
+import { LinkError } from '../../ports/sandbox-link.ts'
+import { SupervisorError, type SandboxFile, type SupervisorEnvelope } from '../../ports/supervisor.ts'
+import type { SandboxSession } from '../../model/sandboxes/sandbox.ts'
+import { keepNewest } from '../../operations/files/supersede-older-versions.ts'
+import type { RunDeps } from '../deps.ts'
+import { allEnded } from './all-ended.ts'
+
+const AT_ONCE = 4
+/** Attempts per file: a connection to the sandbox or the store may break. */
+const DOWNLOADS = 2
+
+export interface Collected {
+  readonly files: readonly ExecutionFile[]
+  readonly lost: readonly Lost[]
+}
+
+/**
+ * Copies files that the code created or changed into the object store and writes a row for each version. Names are data: `lost` names a path that the
+ * rules refuse. A repetition after a crash creates no second version, because a version with the same bytes is recognised. A file that a user uploads
+ * during the execution was never in the sandbox, so the code cannot have deleted it; the newer of two versions is the current one.
+ */
+export async function collectFiles(
+  deps: RunDeps,
+  session: SandboxSession,
+  execution: Execution,
+  { generation, maxFiles }: { readonly generation: number; readonly maxFiles: number },
+  envelope: SupervisorEnvelope,
+  signal: AbortSignal,
+): Promise<Collected> {
+  if (envelope.files.length === 0 && envelope.deleted.length === 0) return { files: [], lost: [] }
+  const { tenant, containerId } = execution
+  const current = new Map<string, ContainerFile>()
+  for (const file of await deps.table.files.all(tenant, containerId))
+    if (file.isCurrent && file.state === 'stored') current.set(file.path, file)
+
+  await allEnded(
+    envelope.deleted.map(async (path) => {
+      const file = current.get(path)
+      if (file?.sandboxGeneration !== generation || isUnseen(path, envelope.skipped)) return
+      await deps.table.files.patch(tenant, containerId, file.id, { isCurrent: false, endedAt: deps.clock.now() })
+    }),
+  )
+
+  const lost: Lost[] = []
+  const wanted = envelope.files.slice(0, maxFiles)
+  if (wanted.length < envelope.files.length) {
+    lost.push({ what: 'files', reason: `Only the first ${wanted.length} of ${envelope.files.length} changed files were kept.` })
+  }
+  const slots = pLimit(AT_ONCE)
+  const collected = await allEnded(
+    wanted.map((file) =>
+      slots(async () => {
+        const outcome = await collectOne(deps, session, execution, generation, file, current, signal)
+        if ('id' in outcome) return outcome
+        lost.push(outcome)
+        return null
+      }),
+    ),
+  )
+  const files = collected.filter((file) => file !== null)
+  if (files.length > 0) {
+    const rows = (await deps.table.files.all(tenant, containerId)).filter((file) => file.isCurrent)
+    await keepNewest(deps.table, rows, new Set(files.map(({ path }) => path)), deps.clock.now())
+  }
+  return { files, lost }
+}
+
+/** Whether the sandbox could not read that folder: a file that it cannot see may still exist. */
+const isUnseen = (path: string, skipped: SupervisorEnvelope['skipped']): boolean =>
+  skipped.some(
+    (place) =>
+      (place.reason === 'unreadable' || place.reason === 'too_many') &&
+      (place.path === '.' || path === place.path || path.startsWith(`${place.path}/`)),
+  )
+
+async function collectOne(
+  deps: RunDeps,
+  session: SandboxSession,
+  execution: Execution,
+  generation: number,
+  found: SandboxFile,
+  current: ReadonlyMap<string, ContainerFile>,
+  signal: AbortSignal,
+): Promise<ExecutionFile | Lost> {
+  const { tenant, containerId } = execution
+  const what = `file ${JSON.stringify(found.path)}`
+  let path: string
+  try {
+    path = normalizeFilePath(found.path)
+  } catch (cause) {
+    return { what, reason: cause instanceof Error ? cause.message : 'Its name is refused.' }
+  }
+  if (path !== found.path) return { what, reason: 'Its name is not in Unicode normal form C. Rename it.' }
+  if (found.bytes > LIMITS.maxFileBytes) return { what, reason: `It has ${found.bytes} bytes; at most ${LIMITS.maxFileBytes} are kept.` }
+
+  const before = current.get(path) ?? null
+  if (before !== null && before.sha256 === found.sha256 && before.bytes === found.bytes) {
+    return {
+      id: before.id,
+      path,
+      bytes: before.bytes,
+      sha256: found.sha256,
+      mime: before.mime,
+      isNew: before.executionId === execution.id,
+      modifiedFrom: null,
+    }
+  }
+
+  const mime = mimeOf(path)
+  const objectKey = newObjectKey(tenant, 'files', containerId)
+  const stored = await bring(deps, session, path, { objectKey, mime }, signal)
+  if (typeof stored === 'string') return { what, reason: stored }
+  const { bytes, sha256 } = stored
+  const file: ContainerFile = {
+    v: 1,
+    tenant,
+    id: newId('containerFile'),
+    containerId,
+    path,
+    bytes,
+    sha256,
+    mime,
+    source: 'assistant',
+    createdAt: deps.clock.now(),
+    objectKey,
+    executionId: execution.id,
+    isCurrent: true,
+    state: 'stored',
+    sandboxGeneration: generation,
+  }
+  await deps.table.files.put(file)
+  return { id: file.id, path, bytes, sha256, mime, isNew: before === null, modifiedFrom: before?.id ?? null }
+}
+
+/** Streams a file into an object; returns the reason if that is not possible. The code has ended, so the loss of the sandbox costs only its files. */
+async function bring(
+  deps: RunDeps,
+  session: SandboxSession,
+  path: string,
+  target: { readonly objectKey: string; readonly mime: string },
+  signal: AbortSignal,
+): Promise<{ readonly bytes: number; readonly sha256: string } | string> {
+  for (let attempt = 1; ; attempt++) {
+    try {
+      const download = await deps.supervisor.getFile(session, path, signal)
+      if (download === null) return 'When it was collected, it no longer existed or was no longer a regular file.'
+      const counted = counting(download.body)
+      const { bytes } = await deps.objects.put(target.objectKey, counted.stream, { contentType: target.mime, bytes: download.bytes })
+      return { bytes, sha256: counted.sha256() }
+    } catch (cause) {
+      if (cause instanceof SupervisorError && cause.code === 'bad_request')
+        return 'Its folder, or it itself, was closed to reading when it was collected.'
+      const isUnreachable = cause instanceof LinkError || (cause instanceof SupervisorError && cause.code === 'wrong_sandbox')
+      const isRefused = cause instanceof SupervisorError && !isUnreachable
+      if (isRefused || signal.aborted) throw cause
+      if (attempt < DOWNLOADS) continue
+      if (!isUnreachable) throw cause
+      return 'It could not be read completely: it kept changing, or the sandbox was lost.'
+    }
+  }
+}
+
+/** The hash is that of the stored bytes, not the one that the sandbox reported. */
+function counting(body: ByteStream): { readonly stream: ByteStream; readonly sha256: () => string } {
+  const hash = createHash('sha256')
+  let digest: string | null = null
+  async function* pass(): AsyncGenerator<Uint8Array> {
+    for await (const chunk of body) {
+      hash.update(chunk)
+      yield chunk
+    }
+  }
+  return { stream: pass(), sha256: () => (digest ??= hash.digest('hex')) }
+}

@@ -1,0 +1,137 @@
+import { notifyExecution } from '../../operations/notify/notify-execution.ts'
+import { firstRetentionCheck } from '../../model/tenants/retention.ts'
+import { isHibernated, type Container, type Hibernation } from '../../model/containers/container.ts'
+import type { HibernateMessage } from '../../model/messages.ts'
+import type { NamespaceUsage } from '../../ports/supervisor.ts'
+import { newObjectKey } from '../../model/object-keys.ts'
+import { dayOf } from '../../model/usage/usage.ts'
+import type { RunDeps, StepDeps } from '../deps.ts'
+import type { SandboxFinder } from './sandboxes/sandbox-finder.ts'
+import { LEASE_MS, LeaseLostError } from '../../jobs/lease.ts'
+import { startLeaseHeartbeat } from '../../jobs/lease-heartbeat.ts'
+import { endBackgroundCommands } from './end-background-commands.ts'
+import { namespaceBudget } from './namespace-budget.ts'
+import { saveVariables } from './save-variables.ts'
+
+/** What happens to a container whose sandbox is released. */
+type HibernationResult = Pick<Container, 'snapshot' | 'stateLost'>
+
+/**
+ * Saves the variables of an idle container and releases its sandbox. The claim is granted only while the queue is empty, and no code starts under it.
+ * If an execution is accepted meanwhile, the container keeps its sandbox and the snapshot is discarded. A failure outside the sandbox changes nothing
+ * and throws, so that the message is redelivered.
+ */
+export async function hibernate(deps: StepDeps, finder: SandboxFinder, message: HibernateMessage): Promise<void> {
+  const { containers } = deps.table
+  const { tenant, containerId: id } = message
+  const before = await containers.get(tenant, id)
+  if (before === null || before.sandboxId === null || before.lastActiveAt !== message.idleSince) return
+  // The steps of these commands report their ends; the reconciler sends the message again.
+  if (await endBackgroundCommands(deps, before)) return
+  const now = deps.clock.now()
+  const claim: Hibernation = { objectKey: newObjectKey(tenant, 'snapshots', id), expiresAt: now + LEASE_MS }
+  const claimed = await containers.claimHibernation(tenant, id, before, claim, now)
+  if (claimed === null) return
+  const lease = startLeaseHeartbeat({
+    id,
+    clock: deps.clock,
+    renew: async (expiresAt) => (await containers.renewHibernation(tenant, id, claim.objectKey, expiresAt)) !== null,
+  })
+  try {
+    // Snapshots of a crashed worker and of the previous hibernation: neither is restored again.
+    if (before.hibernating !== null) await deps.objects.delete(before.hibernating.objectKey)
+    if (claimed.snapshot?.isRestored === true) await deps.objects.delete(claimed.snapshot.objectKey)
+    const result = await save(deps, finder, claimed, claim.objectKey, lease.signal)
+    const dueAt = firstRetentionCheck(deps.clock.now())
+    const hibernated = await containers.hibernate(tenant, id, claim.objectKey, { ...result, dueAt })
+    const saved = result.snapshot?.objectKey === claim.objectKey
+    if (hibernated === null && saved) await deps.objects.delete(claim.objectKey)
+    emitHibernation(deps, claimed, hibernated === null ? 'interrupted' : saved ? 'saved' : 'not_saved', result.snapshot?.bytes ?? 0, now)
+    // If the message is lost, the reconciler stops the sandbox, which no container refers to.
+    if (hibernated !== null) await stop(deps, claimed)
+  } catch (cause) {
+    await discardSnapshot(deps, before, claim.objectKey).catch(() => undefined)
+    if (!(cause instanceof LeaseLostError)) throw cause
+  } finally {
+    lease.stop()
+    const after = await containers.endHibernation(tenant, id, claim.objectKey).catch(() => null)
+    const waiting = new Set([...(after?.queue.slice(0, 1) ?? []), ...(after?.commands ?? []), ...(after?.backgroundCommands ?? [])])
+    for (const jobId of waiting) await notifyExecution(deps.queue, tenant, id, jobId)
+  }
+}
+
+/**
+ * Deletes a snapshot that the container does not name. The write that names it may have succeeded although its reply was lost; an object that cannot be
+ * checked stays and is deleted with the container.
+ */
+async function discardSnapshot(deps: RunDeps, { tenant, id }: Container, objectKey: string): Promise<void> {
+  const row = await deps.table.containers.get(tenant, id)
+  if (row?.snapshot?.objectKey !== objectKey) await deps.objects.delete(objectKey)
+}
+
+/** Ends the claim of a worker that died; null while it may be alive. */
+export async function breakHibernation(deps: RunDeps, container: Container, claim: Hibernation): Promise<Container | null> {
+  if (claim.expiresAt > deps.clock.now()) return null
+  const awake = await deps.table.containers.endHibernation(container.tenant, container.id, claim.objectKey)
+  if (awake !== null) await deps.objects.delete(claim.objectKey).catch(() => undefined)
+  return awake
+}
+
+async function save(
+  deps: StepDeps,
+  finder: SandboxFinder,
+  claimed: Container,
+  objectKey: string,
+  signal: AbortSignal,
+): Promise<HibernationResult> {
+  const { stateLost, sandboxId } = claimed
+  // No code ran in this sandbox, so the state of the previous one still applies.
+  if (isHibernated(claimed)) return { snapshot: claimed.snapshot, stateLost }
+  const session = await finder.own(claimed)
+  if (session === null) {
+    const sandbox = sandboxId === null ? null : await deps.table.sandboxes.get(sandboxId)
+    const neverRan = sandbox !== null && sandbox.address === null
+    return { snapshot: null, stateLost: neverRan ? stateLost : 'The sandbox that held them was lost.' }
+  }
+  const budget = namespaceBudget(await deps.limits.of(claimed.tenant), claimed.limits)
+  const saved = await saveVariables(deps, session, objectKey, budget, signal)
+  await recordSaving(deps, claimed, objectKey, saved.usage)
+  if (saved.kind === 'lost') return { snapshot: null, stateLost: saved.why }
+  return { snapshot: { objectKey, bytes: saved.bytes, takenAt: deps.clock.now(), tries: 0, isRestored: false }, stateLost }
+}
+
+/** Saving runs user code, so it counts as an execution does. A repetition after a crash ran again, so it has another object key and counts again. */
+async function recordSaving(deps: RunDeps, container: Container, objectKey: string, { runMs, cpuMs }: NamespaceUsage): Promise<void> {
+  const { tenant, subject, memoryTier } = container
+  const sandboxSeconds = runMs / 1000
+  await deps.table.usage.put({
+    v: 1,
+    tenant,
+    subject,
+    executionId: `save-${objectKey.slice(objectKey.lastIndexOf('/') + 1)}`,
+    purpose: 'saving',
+    day: dayOf(deps.clock.now()),
+    sandboxSeconds,
+    cpuMs,
+    peakMemoryBytes: 0,
+    outputBytes: 0,
+    costUsd: sandboxSeconds * deps.costPerSecond(memoryTier),
+  })
+}
+
+async function stop({ queue }: RunDeps, { sandboxId }: Container): Promise<void> {
+  if (sandboxId === null) return
+  await queue.send('placements', { v: 1, type: 'sandbox.stop', sandboxId }, { group: '_pool' }).catch(() => undefined)
+}
+
+function emitHibernation(deps: RunDeps, { tenant, id, sandboxId }: Container, outcome: string, bytes: number, began: number): void {
+  deps.telemetry.emit({
+    event: 'hibernate',
+    outcome,
+    tenant,
+    container: id,
+    sandbox: sandboxId,
+    bytes,
+    hibernate_ms: deps.clock.now() - began,
+  })
+}

@@ -1,0 +1,82 @@
+import pLimit from 'p-limit'
+import type { Container } from '../../model/containers/container.ts'
+import type { Lost } from '../../model/executions/execution.ts'
+import type { ContainerFile } from '../../model/files/file.ts'
+import { SupervisorError, type SupervisorErrorCode } from '../../ports/supervisor.ts'
+import type { SandboxSession } from '../../model/sandboxes/sandbox.ts'
+import type { RunDeps } from '../deps.ts'
+import { allEnded } from './all-ended.ts'
+import { syncSkills } from './sync-skills.ts'
+
+const AT_ONCE = 4
+/** Maximum number of files that `lost` names; further ones are counted, because `lost` is part of the execution's row. */
+const MAX_NAMED = 40
+
+/**
+ * Copies the container's skills, and its files to `/mnt/data`: all into a new sandbox, only the changes into a used one. The version is read before the rows, so a
+ * file that is added meanwhile is copied now or by the next execution.
+ */
+export async function syncFiles(
+  deps: RunDeps,
+  session: SandboxSession,
+  container: Container,
+  signal: AbortSignal,
+): Promise<readonly Lost[]> {
+  const { tenant, id, generation, filesVersion } = container
+  const lost: Lost[] = [...(await syncSkills(deps, session, container, signal))]
+  const slots = pLimit(AT_ONCE)
+  const rows = await deps.table.files.all(tenant, id)
+  const current = new Set(rows.filter((file) => file.isCurrent && file.state === 'stored').map((file) => file.path))
+  await allEnded(
+    rows.map((file) =>
+      slots(async () => {
+        if (file.state === 'deleted' && file.sandboxGeneration === generation) {
+          const kept = current.has(file.path) ? null : await remove(deps, session, file)
+          if (kept !== null) lost.push(kept)
+          await deps.table.files.patch(tenant, id, file.id, { sandboxGeneration: 0 })
+        }
+        if (!file.isCurrent || file.state !== 'stored' || file.sandboxGeneration === generation) return
+        const problem = await push(deps, session, file, signal)
+        if (problem === null) await deps.table.files.patch(tenant, id, file.id, { sandboxGeneration: generation })
+        else lost.push(problem)
+      }),
+    ),
+  )
+  await deps.table.containers.filesSynced(tenant, id, generation, filesVersion)
+  if (lost.length <= MAX_NAMED) return lost
+  const others = lost.length - MAX_NAMED
+  return [...lost.slice(0, MAX_NAMED), { what: 'files', reason: `${others} more files could not be brought in; the first ones say why.` }]
+}
+
+/** Code can make a folder read-only. A deleted file that stays in it is named once in `lost`, and the execution continues. */
+async function remove(deps: RunDeps, session: SandboxSession, file: ContainerFile): Promise<Lost | null> {
+  try {
+    await deps.supervisor.deleteFile(session, file.path)
+    return null
+  } catch (cause) {
+    if (!(cause instanceof SupervisorError) || REFUSED[cause.code] === undefined) throw cause
+    return { what: `file ${JSON.stringify(file.path)}`, reason: 'It was deleted, but its copy in the sandbox could not be removed.' }
+  }
+}
+
+async function push(deps: RunDeps, session: SandboxSession, file: ContainerFile, signal: AbortSignal): Promise<Lost | null> {
+  const object = await deps.objects.get(file.objectKey)
+  if (object === null) return { what: `file ${JSON.stringify(file.path)}`, reason: 'Its stored content no longer exists.' }
+  try {
+    await deps.supervisor.putFile(session, file.path, object.bytes, object.body, signal)
+    return null
+  } catch (cause) {
+    const reason = cause instanceof SupervisorError ? REFUSED[cause.code] : undefined
+    if (reason === undefined) throw cause
+    return { what: `file ${JSON.stringify(file.path)}`, reason }
+  }
+}
+
+/** Errors of a single file: the code runs without it, and the result names it. */
+const REFUSED: Partial<Record<SupervisorErrorCode, string>> = {
+  disk_full: 'The disk of the sandbox is full, so the file was not copied.',
+  too_large: 'It is too big for the disk of the sandbox.',
+  bad_request: 'The sandbox does not accept its name, or its folder cannot be changed.',
+  conflict: 'A folder of this name is in its place.',
+  not_found: 'A file or a link is in the place of its folder.',
+}

@@ -1,0 +1,62 @@
+import type { ContainerSkill } from '../../../model/skills/skill.ts'
+import type { ContainerFile } from '../../../model/files/file.ts'
+import { hasResponseEnded, type ResponseRecord } from '../../../model/responses/response.ts'
+import { inputEntries } from './input-entries.ts'
+import type { PastTurn } from './past-turn.ts'
+import { keepLatestImages } from './keep-latest-images.ts'
+import { systemPrompt } from './system-prompt.ts'
+import { type ResponseItem, itemEntries } from '../../../model/responses/items/item-types.ts'
+import type { Entry } from '../../../model/responses/items/entry.ts'
+
+export interface ConversationParts {
+  readonly request: ResponseRecord['request']
+  /** The items of this turn so far. */
+  readonly items: readonly ResponseItem[]
+  /** Earlier turns, oldest first. Their instructions do not apply to this one. */
+  readonly history: readonly Omit<PastTurn, 'containerId'>[]
+  /** Current files of the container. */
+  readonly files: readonly Pick<ContainerFile, 'id' | 'path' | 'bytes' | 'source'>[]
+  /** Skills of the container. */
+  readonly skills?: readonly ContainerSkill[]
+  /** The model cannot call tools. */
+  readonly fencesCode?: boolean
+  /** The model receives the images that code shows or writes. */
+  readonly readsImages?: boolean
+}
+
+/** The whole conversation for the model, before truncation to the context window. */
+export function buildEntries({
+  request,
+  items,
+  history,
+  files,
+  skills = [],
+  fencesCode = false,
+  readsImages = false,
+}: ConversationParts): Entry[] {
+  const paths = new Map<string, string>(files.map((file) => [file.id, file.path]))
+  for (const item of [...history.flatMap((turn) => turn.items), ...items]) {
+    if (item.type === 'code_interpreter_call') for (const file of item.outcome?.files ?? []) paths.set(file.id, file.path)
+  }
+  const pathOf = (fileId: string): string | null => paths.get(fileId) ?? null
+  const prompt = systemPrompt({
+    hasInterpreter: request.interpreter !== null && request.interpreter.isShellOnly !== true,
+    hasShell: request.interpreter?.isShellOnly === true,
+    fencesCode,
+    files,
+    skills,
+    instructions: request.instructions,
+  })
+  const conversation = [
+    ...history.flatMap((turn) => [...inputEntries(turn.request.input), ...itemEntries(turn.items, hasResponseEnded(turn.status), pathOf)]),
+    ...inputEntries(request.input),
+  ]
+  // Many endpoints accept only one system message, at the start.
+  const system = [prompt, ...conversation.map((entry) => (entry.kind === 'system' ? entry.text : null))].filter((text) => text !== null)
+  const entries: Entry[] = [
+    ...(system.length === 0 ? [] : [{ kind: 'system', text: system.join('\n\n') } as const]),
+    ...conversation.filter((entry) => entry.kind !== 'system'),
+    ...itemEntries(items, false, pathOf),
+  ]
+  return keepLatestImages(entries, readsImages)
+}

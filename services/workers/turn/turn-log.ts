@@ -1,0 +1,101 @@
+import { topicOf, type EventPayload, type ResponseEvent } from '../../model/events.ts'
+import { EXTENSION_EVENT, extensionData } from '../../model/responses/extension-event.ts'
+import { ITEM_TYPES } from '../../model/responses/items/item-types.ts'
+import { hasEventStream, isCheckpointed, type ResponseRecord } from '../../model/responses/response.ts'
+import { EventLogWriter, type FlushPriority } from '../../jobs/event-log-writer.ts'
+import type { TurnDeps } from './deps.ts'
+import { eventKey, mergeDeltas } from './log-events.ts'
+
+/** Events that are written once, even if the step that wrote them crashed before its commit. */
+const ONCE: ReadonlySet<string> = new Set([
+  'response.created',
+  'response.queued',
+  'response.in_progress',
+  'response.output_item.done',
+  ...ITEM_TYPES.flatMap(({ progressEvents = [] }) => progressEvents),
+])
+
+/** The event log of a response, as one step writes it. */
+export class TurnLog {
+  readonly #row: ResponseRecord
+  readonly #writer: EventLogWriter<EventPayload>
+  readonly #emitted: ReadonlySet<string>
+  readonly #firstSeq: number
+  /** Events of a predecessor that crashed before it committed their content. */
+  readonly uncommitted: readonly ResponseEvent[]
+
+  /**
+   * `logged`: what the log has from the row's tail on, when the predecessor did not commit all of it; else null. `onBroken` is called when the log
+   * cannot be written.
+   */
+  constructor(
+    deps: Pick<TurnDeps, 'table' | 'signals' | 'clock'>,
+    row: ResponseRecord,
+    logged: readonly ResponseEvent[] | null,
+    onBroken: (cause: unknown) => void,
+  ) {
+    this.#row = row
+    this.uncommitted = (logged ?? []).filter((event) => event.seq >= row.nextSeq)
+    this.#emitted = new Set(this.uncommitted.map(({ type, data }) => eventKey(type, data)))
+    this.#writer = new EventLogWriter({
+      log: {
+        append: (batch) => deps.table.events.append({ kind: 'response', tenant: row.tenant, id: row.id }, batch),
+        written: () => deps.signals.notify(topicOf('response', row.id)),
+        broken: onBroken,
+      },
+      fence: row.fence,
+      nextSeq: (this.uncommitted.at(-1)?.seq ?? row.nextSeq - 1) + 1,
+      // Every writer begins with the row's tail: when the log has anything from there on, it has the tail.
+      tail: (logged ?? []).length > 0 ? [] : row.tailEvents,
+      now: () => deps.clock.now(),
+      merge: mergeDeltas,
+    })
+    this.#firstSeq = this.#writer.writtenSeq
+  }
+
+  /** The number that the next event gets. */
+  get nextSeq(): number {
+    return this.#writer.nextSeq
+  }
+
+  /** Every event below this number is in the log. */
+  get writtenSeq(): number {
+    return this.#writer.writtenSeq
+  }
+
+  emit(payload: EventPayload, priority: FlushPriority): void {
+    if (!hasEventStream(this.#row)) return
+    if (ONCE.has(payload.type) && this.#emitted.has(eventKey(payload.type, payload.data))) return
+    this.#writer.emit(payload, priority)
+  }
+
+  /** Whether no predecessor can append: it committed everything that it wrote, or this step has written its next position. */
+  get isFenced(): boolean {
+    return !hasEventStream(this.#row) || isCheckpointed(this.#row) || this.writtenSeq > this.#firstSeq
+  }
+
+  /**
+   * Writes the next position of the log. A predecessor that was only paused writes its batches in order, so it can append nothing afterwards. Throws
+   * EventLogConflictError when the predecessor has written that position.
+   */
+  async fence(): Promise<void> {
+    if (this.isFenced) return
+    if (this.nextSeq === this.#firstSeq) this.emit({ type: EXTENSION_EVENT, data: extensionData('taken_over', {}) }, 'soon')
+    await this.#writer.drain()
+  }
+
+  /** Copies waiting events for a row that is worked on, up to this many bytes of JSON; more is written to the log. So is everything before the log is fenced. */
+  async copyTail(maxBytes: number): Promise<readonly ResponseEvent[]> {
+    if (!this.isFenced) await this.#writer.drain()
+    return this.#writer.copyTail(maxBytes)
+  }
+
+  /** Removes waiting events for the row's last commit, so that the log never has the end before the row. Nothing is written afterwards. */
+  removeTail(): Promise<readonly ResponseEvent[]> {
+    return this.#writer.removeTail()
+  }
+
+  close(): void {
+    this.#writer.close()
+  }
+}

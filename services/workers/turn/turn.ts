@@ -1,0 +1,128 @@
+import { isDeepStrictEqual } from 'node:util'
+import pLimit from 'p-limit'
+import type { EventPayload, ResponseEvent } from '../../model/events.ts'
+import type { Execution } from '../../model/executions/execution.ts'
+import type { Patch } from '../../ports/leased-store.ts'
+import { renderResponse } from '../../model/responses/render-response.ts'
+import { storeItems } from '../../operations/turns/response-blobs.ts'
+import type { ResponseRecord } from '../../model/responses/response.ts'
+import type { FlushPriority } from '../../jobs/event-log-writer.ts'
+import type { TurnDeps } from './deps.ts'
+import { recoverItems } from './recover-items.ts'
+import { TurnLog } from './turn-log.ts'
+import { codeProgressOf, stateOf, type CodeProgress, type TurnChange, type TurnState } from './turn-state.ts'
+import { itemDone, itemWritten, isOpenCall, type ResponseItem } from '../../model/responses/items/item-types.ts'
+
+/** State to commit. `nextSeq` may be committed when the log, or the same patch, has every event below it. */
+export interface TurnSnapshot {
+  readonly nextSeq: number
+  /** Number of changes that it contains. */
+  readonly changes: number
+  readonly patch: () => Promise<Patch<ResponseRecord>>
+}
+
+/** A response during one step: the row as it was acquired, and the changes of this step. Only `apply` changes the state. */
+export class Turn {
+  readonly row: ResponseRecord
+  readonly log: TurnLog
+  /** Whether this step has committed progress. */
+  hasCommitted = false
+  /** Whether readers may read the output of the pending code from its execution, before this step copies it into the log. */
+  hasLiveOutput = false
+  #state: TurnState
+  #code: CodeProgress
+  #changes = 0
+  /** Number of changes that the row has. */
+  committedChanges = -1
+  /** Writes of the row, one after the other: an older state must not replace a newer one. */
+  readonly commits = pLimit(1)
+  readonly #objects: TurnDeps['objects']
+
+  /**
+   * `row`: complete and leased. `logged`: events of the log that the predecessor did not commit, from the row's tail on; null when it committed all.
+   * `execution`: that of the pending call. `onBroken` is called when the log cannot be written.
+   */
+  constructor(
+    deps: Pick<TurnDeps, 'table' | 'signals' | 'clock' | 'objects'>,
+    row: ResponseRecord,
+    logged: readonly ResponseEvent[] | null,
+    execution: Execution | null,
+    onBroken: (cause: unknown) => void,
+  ) {
+    this.row = row
+    this.#objects = deps.objects
+    this.#state = stateOf(row)
+    this.#code = codeProgressOf(execution)
+    this.log = new TurnLog(deps, row, logged, onBroken)
+    this.#emitBeginning()
+    this.#recover()
+  }
+
+  get state(): TurnState {
+    return this.#state
+  }
+  get code(): CodeProgress {
+    return this.#code
+  }
+
+  emit(payload: EventPayload, priority: FlushPriority): void {
+    this.log.emit(payload, priority)
+  }
+
+  /** Records the changes of an action in the state and in the event log. */
+  apply({ state = {}, items = [], events = [], finished = [], code }: TurnChange): void {
+    this.#changes++
+    const all = [...this.#state.items]
+    for (const [index, item] of [...items, ...finished]) all[index] = item
+    this.#state = { ...this.#state, ...state, items: all }
+    if (code !== undefined) this.#code = code
+    for (const { payload, priority } of events) this.emit(payload, priority)
+    for (const [index, item, rendered] of finished) this.emit(itemDone(index, rendered ?? item, this.row.request), 'soon')
+  }
+
+  noteCommit(row: ResponseRecord): void {
+    const progressOf = ({ items, itemsRef, pending, usage }: ResponseRecord): unknown => ({ items, itemsRef, pending, usage })
+    this.hasCommitted ||= !isDeepStrictEqual(progressOf(row), progressOf(this.row))
+  }
+
+  /** The response as readers see it with these changes. */
+  render(change: Partial<ResponseRecord>): Record<string, unknown> {
+    return renderResponse({ ...this.row, ...this.#state, ...change }, this.row.request)
+  }
+
+  snapshot(): TurnSnapshot {
+    const { items, ...state } = this.#state
+    const { nextSeq } = this.log
+    const patch = async () => ({ ...(await storeItems(this.#objects, this.row, items)), ...state, nextSeq, tailEvents: [] })
+    return { nextSeq, changes: this.#changes, patch }
+  }
+
+  #emitBeginning(): void {
+    if (this.row.nextSeq > 0) return
+    const { background } = this.row.request
+    const emit = (type: string, status: ResponseRecord['status']): void =>
+      this.emit({ type, data: { response: this.render({ status, items: [] }) } }, 'soon')
+    emit('response.created', background ? 'queued' : 'in_progress')
+    if (background) emit('response.queued', 'queued')
+    emit('response.in_progress', 'in_progress')
+  }
+
+  /** Readers have the uncommitted events of the predecessor: its items stay, and those that it did not finish end as `incomplete`. */
+  #recover(): void {
+    const { items, answers } = recoverItems(this.log.uncommitted, this.#state.items.length)
+    // A tool whose answer is in the log is not called again.
+    const answered = [...answers].filter(([index, answer]) => isOpenCall(this.#state.items[index] ?? answer, this.row.request))
+    this.apply({ items: answered })
+    for (const { item, isWritten, isDone } of items) {
+      const index = this.#state.items.length
+      // The call is run again, and continues this item where its output ended.
+      if (isDone || item.type === 'shell_call_output') {
+        this.apply({ items: [[index, item]] })
+        continue
+      }
+      const closed = { ...item, status: 'incomplete' } as ResponseItem
+      const events = isWritten ? [] : itemWritten(index, closed).map((payload) => ({ payload, priority: 'paced' as const }))
+      this.apply({ events, finished: [[index, closed]] })
+    }
+  }
+}

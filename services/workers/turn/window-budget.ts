@@ -1,0 +1,58 @@
+import type { ModelError } from '../../ports/chat-model.ts'
+import type { OfferedModel } from '../../ports/model-catalogue.ts'
+import type { ContextCut } from '../../model/responses/response.ts'
+import { fitWindow } from './conversation/fit-window.ts'
+import { textTokens, type TokenMeter } from './conversation/tokens.ts'
+import type { OfferedTools } from './tools/offered-tools.ts'
+import type { Entry } from '../../model/responses/items/entry.ts'
+
+/** Reserved for an answer without a limit, tokens; at most a quarter of the window. */
+const DEFAULT_RESERVE = 8_192
+const MIN_BUDGET = 256
+const TOKENS_PER_IMAGE = 1_000
+/** When an endpoint rejects the conversation as too long, the budget shrinks by this factor, at most this often. */
+const SHRINK_FACTOR = 0.6
+const MAX_SHRINKS = 6
+
+/** Limits the size of the conversation that is sent to a model. The budget shrinks when the endpoint rejects a conversation as too long. */
+export class WindowBudget {
+  readonly meter: TokenMeter
+  #window: number
+  #tokens: number
+  #shrinks = 0
+  /** For the answer and the tools, tokens. */
+  readonly #reserved: number
+
+  constructor(model: OfferedModel, maxOutputTokens: number | null, offered: OfferedTools) {
+    this.meter = { bytesPerToken: model.bytesPerToken, tokensPerImage: TOKENS_PER_IMAGE }
+    this.#window = model.contextWindow
+    // Endpoints add the input and the maximum output, and reject a sum above the window.
+    const forAnswer =
+      maxOutputTokens === null
+        ? Math.min(DEFAULT_RESERVE, Math.floor(model.contextWindow / 4))
+        : Math.min(maxOutputTokens, Math.floor(model.contextWindow / 2))
+    this.#reserved = forAnswer + textTokens(JSON.stringify(offered.tools), this.meter)
+    this.#tokens = Math.max(MIN_BUDGET, model.contextWindow - this.#reserved)
+  }
+
+  get tokens(): number {
+    return this.#tokens
+  }
+
+  /** The entries to send, and the omitted parts of the conversation; null when it is complete. */
+  fit(entries: readonly Entry[], isHistoryWhole: boolean): { readonly entries: readonly Entry[]; readonly cut: ContextCut | null } {
+    const { entries: fitted, cut } = fitWindow(entries, this.#tokens, this.meter)
+    const isCut = !isHistoryWhole || Object.values(cut).some((count) => count > 0)
+    return { entries: fitted, cut: isCut ? { windowTokens: this.#window, ...cut, isHistoryWhole } : null }
+  }
+
+  /** Shrinks the budget after the endpoint rejected the conversation as too long. False when the error means something else, or nothing is left to try. */
+  shrink({ tooLong }: ModelError): boolean {
+    if (tooLong === null || this.#shrinks === MAX_SHRINKS || this.#tokens === MIN_BUDGET) return false
+    this.#shrinks += 1
+    const named = tooLong.window === null ? Infinity : tooLong.window - this.#reserved
+    this.#window = Math.min(this.#window, tooLong.window ?? Math.floor(this.#window * SHRINK_FACTOR))
+    this.#tokens = Math.max(MIN_BUDGET, Math.floor(Math.min(this.#tokens * SHRINK_FACTOR, named)))
+    return true
+  }
+}

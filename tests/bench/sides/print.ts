@@ -1,0 +1,2 @@
+/** The program that most figures run. */
+export const PRINT = 'print(1)'
