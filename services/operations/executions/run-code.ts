@@ -21,7 +21,8 @@ import type { LimitReader } from '../tenancy/limit-reader.ts'
 import type { ResourceCounts } from '../tenancy/resource-counts.ts'
 import type { ResultBudget } from './result-budget.ts'
 import { waitForRow } from '../../jobs/wait-for-row.ts'
-import { storeSource, type CheckedSource } from './source.ts'
+import type { CheckedSource } from './source.ts'
+import { storeSource } from './store-source.ts'
 
 /** What running code, commands and file operations needs. */
 export interface RunPorts {
@@ -103,7 +104,7 @@ export async function runCode(context: RunContext, request: RunCodeRequest): Pro
         id,
         containerId,
         responseId: null,
-        source: await storeSource(deps.objects, caller.tenant, containerId, source),
+        source: await storeSource(deps, { tenant: caller.tenant, containerId, source }),
         ...(request.scope !== undefined && { scope: request.scope }),
         ...(request.language !== undefined && { language: request.language }),
         timeoutSeconds: request.timeoutSeconds,

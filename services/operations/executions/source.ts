@@ -1,15 +1,6 @@
 import { ServiceError } from '../../model/errors.ts'
-import type { CommandSource, ExecutionSource } from '../../model/executions/execution.ts'
+import type { CommandSource } from '../../model/executions/execution.ts'
 import { LIMITS } from '../../model/limits.ts'
-import { newObjectKey } from '../../model/object-keys.ts'
-import type { ObjectStore } from '../../ports/object-store.ts'
-
-/** Larger code is stored as an object, so that the row stays far below the table's limit; bytes of its JSON form. */
-const INLINE_CODE_BYTES = 200 * 1024
-/** Escapes make JSON at most six times as long, so shorter code need not be measured. */
-const SURELY_INLINE_BYTES = INLINE_CODE_BYTES / 6
-const isInline = (code: string, bytes: number): boolean =>
-  bytes <= SURELY_INLINE_BYTES || Buffer.byteLength(JSON.stringify(code)) <= INLINE_CODE_BYTES
 
 /** Exactly one of the two is set. */
 export interface GivenSource {
@@ -19,7 +10,7 @@ export interface GivenSource {
 
 /** The checked source, before anything is stored. */
 export type CheckedSource =
-  | { readonly kind: 'code'; readonly code: string; readonly bytes: number }
+  | { readonly kind: 'code'; readonly code: string }
   | { readonly kind: 'notebook'; readonly cells: readonly NotebookCode[]; readonly document: Buffer }
   | CommandSource
 
@@ -48,7 +39,7 @@ export function checkSource(body: GivenSource): Exclude<CheckedSource, CommandSo
       throw new ServiceError('invalid_request', 'The code is not valid Unicode: it has half of a surrogate pair. Send whole characters.', {
         param: 'code',
       })
-    return { kind: 'code', code, bytes }
+    return { kind: 'code', code }
   }
   const cells = parseNotebook(notebook ?? {})
   const document = Buffer.from(JSON.stringify(notebook))
@@ -59,26 +50,6 @@ export function checkSource(body: GivenSource): Exclude<CheckedSource, CommandSo
       { param: 'notebook' },
     )
   return { kind: 'notebook', cells, document }
-}
-
-/** Stores parts that are too large for the row as objects. */
-export async function storeSource(
-  objects: ObjectStore,
-  tenant: string,
-  containerId: string,
-  source: CheckedSource,
-): Promise<ExecutionSource> {
-  if (source.kind === 'command') return source
-  if (source.kind === 'notebook') {
-    const objectKey = newObjectKey(tenant, 'notebooks', containerId)
-    const { bytes } = await objects.put(objectKey, source.document, { contentType: 'application/x-ipynb+json' })
-    const notebook = { objectKey, bytes }
-    return { kind: 'notebook', cells: source.cells, notebook }
-  }
-  if (isInline(source.code, source.bytes)) return { kind: 'code', code: source.code }
-  const objectKey = newObjectKey(tenant, 'requests', containerId)
-  const { bytes } = await objects.put(objectKey, Buffer.from(source.code), { contentType: 'text/x-python' })
-  return { kind: 'blob', code: { objectKey, bytes } }
 }
 
 export interface NotebookCode {

@@ -133,12 +133,12 @@ async function operate<Schema extends z.ZodType>(
   request: Readonly<Record<string, unknown>>,
   schema: Schema,
 ): Promise<z.infer<Schema>> {
-  const { deps, caller } = context
+  const { deps } = context
   const argv = [...PROGRAM, JSON.stringify(request)]
   const waitMs = Math.min(TIMEOUT_SECONDS, deps.config.maxHoldSeconds) * 1000
   const { execution } = await runCommand(context, { containerId, argv, timeoutSeconds: TIMEOUT_SECONDS, waitMs })
   if (!hasEnded(execution.status)) {
-    await cancelExecution(deps, caller.tenant, execution.id)
+    await cancelExecution(deps, execution)
     throw new ServiceError('sandbox_unavailable', 'The sandbox did not complete the file operation in time. Call again.')
   }
   const answer = await deps.results.hold(storedBytes(execution), async () => {

@@ -33,7 +33,7 @@ export async function runProgram(
   try {
     const { execution } = await runCode(context, { containerId, source, timeoutSeconds, waitMs: limits.answerMs })
     if (hasEnded(execution.status)) return { execution, isCutOff: false }
-    const cancelled = (await cancelExecution(deps, tenant, execution.id)) ?? execution
+    const cancelled = (await cancelExecution(deps, { tenant, id: execution.id })) ?? execution
     const read = async (): Promise<Execution> => (await deps.table.executions.get(tenant, execution.id)) ?? cancelled
     const stopped = await waitForExecution(context, execution.id, read, limits.stopMs)
     if (stopped.sandboxId === null)

@@ -84,7 +84,7 @@ async function* lines(deps: ApiDeps, started: Execution, signal: AbortSignal): A
     if (!hasError && hasEnded(row.status) && row.status !== 'succeeded') yield line(endError(row))
     yield line({ type: isComplete ? 'end_of_execution' : 'unexpected_end_of_execution' })
   } finally {
-    if (!isComplete) await cancelExecution(deps, started.tenant, started.id)
+    if (!isComplete) await cancelExecution(deps, started)
   }
 }
 

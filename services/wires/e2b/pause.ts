@@ -15,7 +15,7 @@ const POLL_MS = 100
 export async function pauseContainer({ deps, request }: Pick<Call, 'deps' | 'request'>, container: Container): Promise<void> {
   const { tenant, id } = container
   for (const commandId of [...(container.commands ?? []), ...(container.backgroundCommands ?? [])])
-    await cancelExecution(deps, tenant, commandId)
+    await cancelExecution(deps, { tenant, id: commandId })
   const deadline = deps.clock.now() + PAUSE_MS
   let asked: number | null = null
   for (;;) {

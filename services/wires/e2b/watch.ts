@@ -107,7 +107,7 @@ async function* messages(
         }
     }
   } finally {
-    await cancelExecution(call.deps, execution.tenant, execution.id)
+    await cancelExecution(call.deps, execution)
   }
 }
 
@@ -140,7 +140,7 @@ async function readySeq(call: Call, execution: Execution, root: string): Promise
     if (event?.type === 'done') break
     if (event !== null && lines.take(event).some(isReady)) return event.seq
   }
-  await cancelExecution(call.deps, execution.tenant, execution.id)
+  await cancelExecution(call.deps, execution)
   throw notWatched(quoted(root))
 }
 
@@ -167,7 +167,7 @@ const getWatcherEvents = unary({ path: at('GetWatcherEvents'), scope: 'files', b
 const removeWatcher = unary({ path: at('RemoveWatcher'), scope: 'files', body: ofWatcher }, async (call, { watcherId }) => {
   const { container, session } = await useSandbox(call)
   if (!watchersOf(session).some(({ id }) => id === watcherId)) throw notWatched('of this watcher')
-  await cancelExecution(call.deps, container.tenant, watcherId)
+  await cancelExecution(call.deps, { tenant: container.tenant, id: watcherId })
   await changeSession(call, container, (present) => ({ ...present, watchers: watchersOf(present).filter(({ id }) => id !== watcherId) }))
   return {}
 })

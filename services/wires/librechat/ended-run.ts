@@ -13,12 +13,12 @@ const DEFAULT_SECONDS = 60
  * can read its result. Throws WireError `execution_timeout` then.
  */
 export async function answerEnded<Answer>(
-  { deps, caller }: Pick<Call, 'deps' | 'caller'>,
+  { deps }: Pick<Call, 'deps'>,
   execution: Execution,
   answer: (result: ExecutionResult | null) => Promise<Answer>,
 ): Promise<Answer> {
   if (!hasEnded(execution.status)) {
-    await cancelExecution(deps, caller.tenant, execution.id)
+    await cancelExecution(deps, execution)
     throw new WireError(
       'execution_timeout',
       'The code ran longer than this server can hold a call open, and was cancelled. Split it into shorter calls.',

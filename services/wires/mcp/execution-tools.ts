@@ -152,7 +152,7 @@ async function finish(
   if (hasTasks && !hasEnded(execution.status) && !context.mcpReq.signal.aborted) return taskOf(execution) as unknown as CallToolResult
   const row = await waitWithProgress(call, context, execution)
   // A client that closes the call cancels it.
-  if (context.mcpReq.signal.aborted && !hasEnded(row.status)) await cancelExecution(deps, caller.tenant, row.id)
+  if (context.mcpReq.signal.aborted && !hasEnded(row.status)) await cancelExecution(deps, row)
   return executionResult(deps, row)
 }
 
@@ -198,7 +198,7 @@ async function interrupt(
   if (ids === null) throw new ServiceError('invalid_request', 'The call does not name what to stop. Give execution_id or container_id.')
   const interrupted = []
   for (const id of ids) {
-    const row = await cancelExecution(call.deps, call.caller.tenant, id)
+    const row = await cancelExecution(call.deps, { tenant: call.caller.tenant, id })
     if (row !== null) interrupted.push({ id, status: hasEnded(row.status) ? row.status : 'cancelling' })
   }
   const sentence = interrupted.length === 0 ? 'Nothing runs.' : interrupted.map(({ id, status }) => `${id}: ${status}`).join('\n')

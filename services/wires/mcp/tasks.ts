@@ -55,7 +55,7 @@ export function registerTasks({ server }: McpServer, call: Call): void {
   })
   server.setRequestHandler('tasks/cancel', schemas, async ({ taskId }) => {
     const row = await find(taskId)
-    await cancelExecution(call.deps, row.tenant, row.id)
+    await cancelExecution(call.deps, row)
     return {}
   })
 }

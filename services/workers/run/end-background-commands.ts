@@ -1,6 +1,5 @@
-import { notifyExecution } from '../../operations/notify/notify-execution.ts'
+import { cancelExecution } from '../../operations/executions/cancel-execution.ts'
 import { hasCommands, type Container } from '../../model/containers/container.ts'
-import { topicOf } from '../../model/events.ts'
 import { hasEnded, type CommandSource, type Lost } from '../../model/executions/execution.ts'
 import type { RunDeps } from '../deps.ts'
 import { publishCompletion } from '../../operations/executions/end-execution.ts'
@@ -12,21 +11,21 @@ export async function endBackgroundCommands(deps: RunDeps, container: Container)
   const { tenant, id, backgroundCommands = [], lostCommands = [] } = container
   // A command in the foreground keeps the container awake, and with it those in the background.
   if (backgroundCommands.length === 0 || hasCommands(container) || container.queue.length > 0) return false
-  const { table, clock, signals, queue } = deps
+  const { table, clock } = deps
   const lost: Lost[] = [...lostCommands]
   for (const commandId of backgroundCommands) {
-    const row = await table.executions.requestCancel(tenant, commandId, clock.now())
-    if (row === null) {
+    const found = await table.executions.get(tenant, commandId)
+    if (found === null) {
       await table.containers.removeCommand(tenant, id, commandId, clock.now())
       continue
     }
-    if (hasEnded(row.status)) {
-      await publishCompletion(deps, row)
+    if (hasEnded(found.status)) {
+      await publishCompletion(deps, found)
       continue
     }
-    if (row.source.kind === 'command' && !lost.some(({ what }) => what.includes(commandId))) lost.push(lossOf(commandId, row.source))
-    signals.notify(topicOf('execution', commandId))
-    await notifyExecution(queue, tenant, id, commandId)
+    const { source } = found
+    if (source.kind === 'command' && !lost.some(({ what }) => what.includes(commandId))) lost.push(lossOf(commandId, source))
+    await cancelExecution(deps, { tenant, id: commandId })
   }
   await table.containers.noteLostCommands(tenant, id, lost)
   return true

@@ -1,14 +1,14 @@
 import { ServiceError } from '../../model/errors.ts'
 import { topicOf } from '../../model/events.ts'
 import { acceptExecution } from '../../operations/executions/accept-execution.ts'
-import { notifyExecution } from '../../operations/notify/notify-execution.ts'
+import { cancelExecution } from '../../operations/executions/cancel-execution.ts'
+import { storeSource } from '../../operations/executions/store-source.ts'
 import { CodeOutputReader, isCodeOutput } from '../../operations/executions/code-output.ts'
-import { hasEnded, type Execution, type ExecutionSource } from '../../model/executions/execution.ts'
+import { hasEnded, type Execution } from '../../model/executions/execution.ts'
 import { derivedId } from '../../model/ids.ts'
 import { LIMITS } from '../../model/limits.ts'
-import { newObjectKey } from '../../model/object-keys.ts'
 import { withInlineImages } from '../../operations/turns/inline-images.ts'
-import { hasEventStream, hasExtensionEvents, type PendingCall, type ResponseRecord } from '../../model/responses/response.ts'
+import { hasEventStream, hasExtensionEvents, type PendingCall } from '../../model/responses/response.ts'
 import { waitForRow } from '../../jobs/wait-for-row.ts'
 import type { TurnDeps } from './deps.ts'
 import { callStatusOf, isFailure } from './outcome/call-status.ts'
@@ -20,8 +20,6 @@ import type { TurnChange, TurnEvent, TurnView } from './turn-state.ts'
 import { callCompleted, callInterpreting, type CodeItem } from '../../model/responses/items/code-interpreter-call.ts'
 import type { ResponseItem } from '../../model/responses/items/item-types.ts'
 
-/** Source up to this many bytes is part of the execution's row. */
-const MAX_INLINE_CODE = 128 * 1024
 /** A worker waits this long for code that it submitted, milliseconds. Most code ends within this time, and the way through a queue takes longer. */
 const WAIT_MS = 1_000
 /** Assumed maximum clock difference of two workers, milliseconds. */
@@ -111,16 +109,12 @@ async function withImages({ objects }: TurnDeps, { row, state }: TurnView, index
  */
 export async function closeCode(deps: TurnDeps, view: TurnView, log: TurnLog): Promise<TurnChange> {
   const { tenant } = view.row
-  const { executionId, containerId } = pendingOf(view)
+  const { executionId } = pendingOf(view)
   const present = await deps.table.executions.get(tenant, executionId)
   if (present !== null && hasEnded(present.status)) return collectCode(deps, view, log, present)
   // A step that committed this call may still accept it. Accepted and cancelled now, it cannot run later.
   if (present === null) await acceptPending(deps, view, null)
-  const marked = await deps.table.executions.requestCancel(tenant, executionId, deps.clock.now())
-  if (marked !== null && !hasEnded(marked.status)) {
-    deps.signals.notify(topicOf('execution', executionId))
-    await notifyExecution(deps.queue, tenant, containerId, executionId)
-  }
+  await cancelExecution(deps, { tenant, id: executionId })
   return { state: { pending: null }, events: await outputEvents(deps, view, log, present) }
 }
 
@@ -135,7 +129,11 @@ async function acceptPending(deps: TurnDeps, view: TurnView, awaitedUntil: numbe
       id: executionId,
       containerId,
       responseId: row.id,
-      source: await sourceOf(deps, row, containerId, codeItemAt(state.items, itemIndex).code),
+      source: await storeSource(deps, {
+        tenant: row.tenant,
+        containerId,
+        source: { kind: 'code', code: codeItemAt(state.items, itemIndex).code },
+      }),
       timeoutSeconds: LIMITS.defaultTimeoutSeconds,
       onError: 'stop' as const,
       storeHistory: true,
@@ -149,14 +147,6 @@ async function acceptPending(deps: TurnDeps, view: TurnView, awaitedUntil: numbe
     if (cause instanceof ServiceError) return { reason: cause.code, message: cause.message }
     throw cause
   }
-}
-
-async function sourceOf(deps: TurnDeps, { tenant }: ResponseRecord, containerId: string, code: string): Promise<ExecutionSource> {
-  const body = Buffer.from(code)
-  if (body.length <= MAX_INLINE_CODE) return { kind: 'code', code }
-  const objectKey = newObjectKey(tenant, 'requests', containerId)
-  const { bytes } = await deps.objects.put(objectKey, body, { contentType: 'text/x-python' })
-  return { kind: 'blob', code: { objectKey, bytes } }
 }
 
 /** Output of the pending code that is not in the log yet. A response without extension events has it in its logs only. */

@@ -3,7 +3,7 @@ import { ServiceError } from '../../model/errors.ts'
 import { topicOf } from '../../model/events.ts'
 import type { ExecutionEvent } from '../../model/executions/execution-event.ts'
 import { acceptExecution } from '../../operations/executions/accept-execution.ts'
-import { notifyExecution } from '../../operations/notify/notify-execution.ts'
+import { cancelExecution } from '../../operations/executions/cancel-execution.ts'
 import { hasEnded, type Execution } from '../../model/executions/execution.ts'
 import { loadResult } from '../../operations/executions/load-result.ts'
 import { shellCommand } from '../../model/executions/shell-command.ts'
@@ -94,12 +94,8 @@ export async function cancelShell(deps: TurnDeps, { row, state }: TurnView): Pro
   if (interrupted?.type !== 'shell_call_output') return
   const index = state.items.findIndex((item) => item.type === 'shell_call' && item.callId === interrupted.callId)
   for (let at = interrupted.results.length; at < MAX_COMMANDS; at++) {
-    const marked = await deps.table.executions.requestCancel(row.tenant, commandId(row, index, at), deps.clock.now())
-    if (marked === null) return
-    if (hasEnded(marked.status)) continue
-    deps.signals.notify(topicOf('execution', marked.id))
-    await notifyExecution(deps.queue, row.tenant, marked.containerId, marked.id)
-    return
+    // Commands run one after the other, so those after the first missing one were never accepted.
+    if ((await cancelExecution(deps, { tenant: row.tenant, id: commandId(row, index, at) })) === null) return
   }
 }
 

@@ -49,7 +49,7 @@ async function play(fixture: Fixture, moment: (typeof MOMENTS)[number], act: (ty
   // Concurrently with the step, as the API does.
   const cancelOrDelete = async (): Promise<void> => {
     const row = act === 'delete' ? await table.containers.markDeleted(tenant, id, clock.now()) : null
-    for (const execution of act === 'delete' ? (row?.queue ?? []) : [job.execution]) await cancelExecution(api, tenant, execution)
+    for (const execution of act === 'delete' ? (row?.queue ?? []) : [job.execution]) await cancelExecution(api, { tenant, id: execution })
     const sandboxId = row?.sandboxId ?? null
     if (sandboxId !== null) await api.queue.send('placements', { v: 1, type: 'sandbox.stop', sandboxId }, { group: tenant })
   }

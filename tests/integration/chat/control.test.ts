@@ -21,8 +21,11 @@ describe('cancelling a response', () => {
     await bench.step(id)
     const row = await bench.row(id)
     expect(row).toMatchObject({ status: 'cancelled', pending: null, items: [{ status: 'incomplete' }] })
+    // No sandbox has received it, so it ends with the turn instead of when a worker takes it.
     expect(await bench.storage.table.executions.get(bench.tenant, pending?.executionId ?? '')).toMatchObject({
-      cancelRequestedAt: expect.any(Number),
+      status: 'cancelled',
+      reason: 'caller',
+      endedAt: expect.any(Number),
     })
     checkResponseStream(await bench.events(id), row)
   })

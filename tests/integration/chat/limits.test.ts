@@ -74,7 +74,8 @@ describe('limits of a response', () => {
     fixture.bench.skew = 0
     expect(row).toMatchObject({ status: 'incomplete', incompleteReason: 'max_response_seconds', items: [{ status: 'incomplete' }] })
     expect(await fixture.bench.storage.table.executions.get(fixture.bench.tenant, pending?.executionId ?? '')).toMatchObject({
-      cancelRequestedAt: expect.any(Number),
+      status: 'cancelled',
+      endedAt: expect.any(Number),
     })
     checkResponseStream(await fixture.bench.events(id), row)
   })

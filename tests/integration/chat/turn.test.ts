@@ -294,7 +294,7 @@ describe('a turn with code', () => {
   })
 
   it('stores a turn that is too large for a row', async () => {
-    const code = `x = "${'y'.repeat(150_000)}"`
+    const code = `x = "${'y'.repeat(250_000)}"`
     bench.upstream.play((_, turn) => (turn === 0 ? runPython(code) : say('Big.')))
     const { id } = await bench.accept({ ...INTERPRETER, instructions: 'i'.repeat(200_000) })
     await bench.step(id)
@@ -308,5 +308,17 @@ describe('a turn with code', () => {
     // Readers derive the terminal event from the row.
     const events = await bench.events(id)
     expect(events.at(-1)?.type).toBe('response.output_item.done')
+  })
+
+  it('stores code as an object whose JSON form is too large for a row, although its text is not', async () => {
+    const code = `# ${'\u0001'.repeat(120 * 1024)}\nprint(1)`
+    bench.upstream.play((_, turn) => (turn === 0 ? runPython(code) : say('Done.')))
+    const { id } = await bench.accept(INTERPRETER)
+    await bench.step(id)
+    const executionId = (await bench.row(id)).pending?.executionId ?? ''
+    const execution = await bench.storage.table.executions.get(bench.tenant, executionId)
+    expect(execution?.source).toMatchObject({ kind: 'blob', code: { bytes: Buffer.byteLength(code) } })
+    await finishExecution({ table: bench.storage.table, signals: bench.deps.signals }, bench.tenant, executionId)
+    expect(await bench.finish(id)).toMatchObject({ status: 'completed', items: [{ code }, { text: 'Done.' }] })
   })
 })

@@ -1,8 +1,11 @@
 import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest'
+import { acceptExecution } from '../../../services/operations/executions/accept-execution.ts'
 import { createLimitReader } from '../../../services/operations/tenancy/limit-reader.ts'
 import type { Container } from '../../../services/model/containers/container.ts'
 import { LEASE_MS } from '../../../services/jobs/lease.ts'
 import { dayOf } from '../../../services/model/usage/usage.ts'
+import { newId } from '../../../services/model/ids.ts'
+import { executionRow } from '../../support/rows.ts'
 import { objectPrefix } from '../../../services/model/object-keys.ts'
 import { repairContainer } from '../../../services/workers/reconcile/repair-container.ts'
 import { atCall } from '../../support/at-call.ts'
@@ -42,6 +45,17 @@ describe('a hibernated container', () => {
     expect(second.result?.stdout).toBe('[1] True False kept\n')
     expect(names(second.result?.lost)).toEqual(['variable generator'])
     expect((await bench.run(id, 'print(x)')).result).toMatchObject({ stdout: '[1]\n', lost: [] })
+  })
+
+  it('ends a background command at once that no sandbox has received', async () => {
+    const { tenant, id } = await withVariables()
+    const commandId = newId('command')
+    const source = { kind: 'command', argv: ['true'], stdin: null, hasOpenInput: false, pty: null, isBackground: true } as const
+    await acceptExecution(bench.deps, { ...executionRow({ tenant, containerId: id, id: commandId }), source }, Date.now())
+    await bench.hibernate(id)
+    const command = await bench.storage.table.executions.get(tenant, commandId)
+    expect(command).toMatchObject({ status: 'cancelled', reason: 'caller', endedAt: expect.any(Number) })
+    expect(await bench.container(id)).toMatchObject({ backgroundCommands: [], lostCommands: [{ what: `command ${commandId}` }] })
   })
 
   it('saves variables within the processor time of an execution and names those that take longer', async () => {

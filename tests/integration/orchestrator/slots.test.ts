@@ -22,7 +22,7 @@ async function setUp(cap: number, count: number) {
   const started = async () => (await table.sandboxes.all()).filter(({ claimedBy }) => claimedBy?.tenant === tenant).length
   const position = (n: number) => new ExecutionSlots({ table, clock: fixture.deps.clock }).position(tenant, jobs[n]?.id ?? '')
   const end = async (n: number) => {
-    await cancelExecution(fixture.deps, tenant, jobs[n]?.id ?? '')
+    await cancelExecution(fixture.deps, { tenant, id: jobs[n]?.id ?? '' })
     await step(n)
   }
   return { tenant, jobs, step, started, position, end }

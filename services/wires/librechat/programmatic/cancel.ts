@@ -42,5 +42,5 @@ export async function cancelRequest(call: Call<unknown, CancelBody>): Promise<bo
   const { deps, caller } = call
   const row = await deps.table.executions.get(caller.tenant, record.resultId)
   if (row === null || !isVisible(row, caller)) return false
-  return (await cancelExecution(deps, caller.tenant, row.id)) !== null
+  return (await cancelExecution(deps, row)) !== null
 }

@@ -146,7 +146,7 @@ const cancelCommandRoute = defineRoute({
   errors: ['command_not_found', 'too_many_results'],
   async handle(call) {
     const found = await commandOf(call, call.param('command_id'))
-    const row = (await cancelExecution(call.deps, found.tenant, found.id)) ?? found
+    const row = (await cancelExecution(call.deps, found)) ?? found
     return json(200, await renderCommand(call.deps, row, call))
   },
 })

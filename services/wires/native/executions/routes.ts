@@ -174,7 +174,7 @@ const cancelExecutionRoute = defineRoute({
   async handle(call) {
     const { deps } = call
     const found = await executionOf(call, call.param('execution_id'))
-    const row = (await cancelExecution(deps, found.tenant, found.id)) ?? found
+    const row = (await cancelExecution(deps, found)) ?? found
     return json(
       200,
       await renderExecution(deps, row, { publicUrl: call.publicUrl, caller: call.caller, place: await queuePlace(deps, row) }),
