@@ -151,9 +151,9 @@ describe('docs/configuration.md', () => {
 
 describe('docs/adr/README.md', () => {
   it('lists every decision record', () => {
-    const records = readdirSync(join(ROOT, 'docs/adr')).filter((name) => /^\d{4}-/.test(name))
+    const records = readdirSync(join(ROOT, 'docs/adr'), { recursive: true, encoding: 'utf8' }).filter((name) => /(^|\/)\d{4}-/.test(name))
     const listed = allOf(text('docs/adr/README.md'), /^\| \[\d{4}\]\(([^)]+)\)/gm)
-    expect(listed).toEqual(records.toSorted())
+    expect(listed.toSorted()).toEqual(records.toSorted())
   })
 })
 
