@@ -1,5 +1,5 @@
 import type { EventBatch, EventPayload } from '../model/events.ts'
-import type { ExecutionEventPayload } from '../model/executions/events/event-types.ts'
+import type { ExecutionProgressPayload } from '../model/executions/events/event-types.ts'
 
 /**
  * How long an event may wait for others: `now`: a reader waits for it. `soon`: other events usually follow. `paced`: a stream
@@ -16,8 +16,15 @@ const MAX_BATCH_BYTES = 192 * 1024
 /** JSON bytes that the number and the time add to each event. */
 const ENVELOPE_BYTES = 48
 
-type Payload = EventPayload | ExecutionEventPayload
+/** An execution's terminal event is none of them: `endExecution` creates it. */
+type Payload = EventPayload | ExecutionProgressPayload
 export type Numbered<P extends Payload> = { readonly seq: number; readonly at: number } & P
+
+/** The unwritten events of a log for the write that ends its row. The terminal event gets `nextSeq`. */
+export interface LogTail<P extends Payload> {
+  readonly events: readonly Numbered<P>[]
+  readonly nextSeq: number
+}
 
 export interface EventLog<P extends Payload> {
   /** False when another worker wrote this position of the log. */
@@ -127,14 +134,11 @@ export class EventLogWriter<P extends Payload> {
     return this.#events()
   }
 
-  /** Waits for a running write and returns the unwritten events for the row. Nothing is written afterwards. */
-  async removeTail(): Promise<readonly Numbered<P>[]> {
-    this.#stopTimer()
-    await this.#writing
-    if (this.#failure !== null) throw this.#failure
-    this.#stopTimer()
-    const tail = this.#events()
-    this.#waiting = []
+  /** Ends the log and returns the waiting events for the row's last write; more than `maxBytes` of JSON is written to the log. Nothing is written afterwards. */
+  async end(maxBytes: number): Promise<LogTail<P>> {
+    await this.copyTail(maxBytes)
+    const tail = { events: this.#events(), nextSeq: this.#nextSeq }
+    this.close()
     return tail
   }
 

@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from 'node:util'
 import { FIRST_LOGGED_SEQ, type EventBatch, type EventOwner, type EventPayload } from '../model/events.ts'
-import type { ExecutionEventPayload } from '../model/executions/events/event-types.ts'
+import type { ExecutionProgressPayload } from '../model/executions/events/event-types.ts'
 import type { Clock } from '../ports/clock.ts'
 import type { EventStore } from '../ports/event-store.ts'
 import type { Numbered } from './event-log-writer.ts'
@@ -11,7 +11,7 @@ import { LeaseLostError } from './lease.ts'
  * order, and its next position is taken. Returns the last batch, which ends with `payload`. Throws LeaseLostError when a worker with a higher
  * fencing token has written.
  */
-export async function fenceEventLog<P extends EventPayload | ExecutionEventPayload>(
+export async function fenceEventLog<P extends EventPayload | ExecutionProgressPayload>(
   deps: { readonly events: EventStore; readonly clock: Clock },
   owner: EventOwner,
   fence: number,
@@ -37,5 +37,5 @@ export async function fenceEventLog<P extends EventPayload | ExecutionEventPaylo
   }
 }
 
-const isEvent = (event: Numbered<EventPayload | ExecutionEventPayload>, payload: EventPayload | ExecutionEventPayload): boolean =>
+const isEvent = (event: Numbered<EventPayload | ExecutionProgressPayload>, payload: EventPayload | ExecutionProgressPayload): boolean =>
   isDeepStrictEqual(event, { seq: event.seq, at: event.at, ...payload })

@@ -6,6 +6,7 @@ import { RECONCILE_AFTER_MS } from '../../model/lease.ts'
 import { notifyResponse } from '../notify/notify-response.ts'
 import { topicOf } from '../../model/events.ts'
 import type { ExecutionEvent } from '../../model/executions/execution-event.ts'
+import type { ExecutionProgressPayload } from '../../model/executions/events/event-types.ts'
 import type { Execution, ExecutionReason, ExecutionResult, ExecutionStatus, ExecutionUsage } from '../../model/executions/execution.ts'
 import { canMove } from '../../model/executions/execution.ts'
 import { recordUsage } from '../usage/record-usage.ts'
@@ -16,6 +17,7 @@ import type { Queue } from '../../ports/queue.ts'
 import type { Signals } from '../../ports/signals.ts'
 import type { Table } from '../../ports/table.ts'
 import type { Telemetry } from '../../ports/telemetry.ts'
+import type { LogTail } from '../../jobs/event-log-writer.ts'
 import { commitLease } from '../../jobs/lease.ts'
 import { publishExecutionEnd } from '../webhooks/publish-event.ts'
 
@@ -31,10 +33,11 @@ export interface EndDeps {
 }
 
 /**
- * A larger result is stored as an object, and so is a tail of events larger than half of this: a DynamoDB item has at most 400 KB, of
- * which code may use 200. Bytes of JSON.
+ * A larger result is stored as an object, and a larger tail of events in the log: a DynamoDB item has at most 400 KB, of which code may
+ * use 200. Bytes of JSON.
  */
-export const MAX_INLINE_JSON_BYTES = 96 * 1024
+const MAX_INLINE_JSON_BYTES = 96 * 1024
+export const MAX_INLINE_TAIL_BYTES = 48 * 1024
 /** Maximum size of the variable parts of a row together, bytes of JSON. The rest of the 400 KB is for names and small fields. */
 const MAX_ROW_JSON_BYTES = 340 * 1024
 
@@ -42,26 +45,33 @@ export interface End {
   readonly status: ExecutionStatus
   readonly reason: ExecutionReason | null
   readonly result: ExecutionResult
-  readonly tailEvents: readonly ExecutionEvent[]
+  /** The events that the log does not have. */
+  readonly tail: LogTail<ExecutionProgressPayload>
   readonly startedAt?: number
   /** The trace id that the sandbox reports. */
   readonly sandboxTraceId?: string | null
 }
 
-/** Commits the one terminal state with the fencing token, notifies waiters, and enqueues the container's next execution. Throws LeaseLostError. */
+/**
+ * Commits the one terminal state and the event `done` in one write with the fencing token, notifies waiters, and enqueues the container's next execution.
+ * Nothing else creates `done`, so its status is always that of the row. Throws LeaseLostError.
+ */
 export async function endExecution(deps: EndDeps, row: Execution, end: End): Promise<Execution> {
   if (!canMove(row.status, end.status)) throw new Error(`An execution cannot go from ${row.status} to ${end.status}`)
+  const endedAt = deps.clock.now()
+  const { status, reason } = end
+  const tailEvents: readonly ExecutionEvent[] = [...end.tail.events, { seq: end.tail.nextSeq, at: endedAt, type: 'done', status, reason }]
   const json = Buffer.from(JSON.stringify(end.result))
-  const besides = Buffer.byteLength(JSON.stringify([row.source, row.metadata, row.lostBefore, end.tailEvents]))
+  const besides = Buffer.byteLength(JSON.stringify([row.source, row.metadata, row.lostBefore, tailEvents]))
   const isInline = json.length <= Math.min(MAX_INLINE_JSON_BYTES, MAX_ROW_JSON_BYTES - besides)
   const resultRef = isInline ? null : await store(deps.objects, row, json)
   const ended = await commitLease(deps.table.executions, row, {
-    status: end.status,
-    reason: end.reason,
+    status,
+    reason,
     result: isInline ? end.result : null,
     resultRef,
-    tailEvents: end.tailEvents,
-    endedAt: deps.clock.now(),
+    tailEvents,
+    endedAt,
     ...(end.startedAt === undefined ? {} : { startedAt: end.startedAt }),
   })
   emitEnd(deps, ended, end)

@@ -22,7 +22,7 @@ async function endWithoutResult(
     status,
     reason,
     result: emptyResult(leased, at, [lost]),
-    tailEvents: [{ seq: fenced.firstSeq + fenced.events.length, at, type: 'done', status, reason }],
+    tail: { events: [], nextSeq: fenced.firstSeq + fenced.events.length },
   })
 }
 

@@ -5,12 +5,12 @@ import type { SupervisorEnvelope } from '../../ports/supervisor.ts'
 import type { SandboxSession } from '../../model/sandboxes/sandbox.ts'
 import type { RunDeps } from '../deps.ts'
 import type { Collected } from './collect-files.ts'
-import { endExecution, MAX_INLINE_JSON_BYTES } from '../../operations/executions/end-execution.ts'
+import { endExecution, MAX_INLINE_TAIL_BYTES } from '../../operations/executions/end-execution.ts'
 import type { ExecutionLog } from './execution-log.ts'
 import { endOf, lostIn } from './losses.ts'
 import { resultOf } from './result-of.ts'
 
-/** Writes the last events and the one terminal state. Throws LeaseLostError. */
+/** Writes the last events, then the one terminal state. Throws LeaseLostError. */
 export async function commitResult(
   deps: RunDeps,
   run: {
@@ -30,9 +30,7 @@ export async function commitResult(
   const lost = [...row.lostBefore, ...lostIn(envelope), ...collected.lost]
   for (const file of collected.files) writer.emit({ type: 'file', file }, 'paced')
   for (const { what, reason } of lost) writer.emit({ type: 'lost', what, reason }, 'paced')
-  writer.emit({ type: 'done', status: end.status, reason: end.reason }, 'paced')
-  if (writer.waitingBytes > MAX_INLINE_JSON_BYTES / 2) await writer.drain()
-  const tailEvents = await writer.removeTail()
+  const tail = await writer.end(MAX_INLINE_TAIL_BYTES)
   signal.throwIfAborted()
   // Before the end is visible, so that the next execution does not name the loss again. If this step crashes here, the row still names it.
   if (row.lostBefore.length > 0 && row.source.kind !== 'command')
@@ -40,7 +38,7 @@ export async function commitResult(
   await endExecution(deps, row, {
     ...end,
     result: resultOf(deps, row, container, assembler, envelope, collected.files, lost),
-    tailEvents,
+    tail,
     sandboxTraceId: envelope.traceId ?? null,
   })
 }

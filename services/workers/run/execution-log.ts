@@ -1,5 +1,5 @@
 import { topicOf } from '../../model/events.ts'
-import type { ExecutionEventPayload } from '../../model/executions/events/event-types.ts'
+import type { ExecutionProgressPayload } from '../../model/executions/events/event-types.ts'
 import type { Execution } from '../../model/executions/execution.ts'
 import { EventLogWriter } from '../../jobs/event-log-writer.ts'
 import { fenceEventLog } from '../../jobs/fence-event-log.ts'
@@ -8,7 +8,7 @@ import { mergeText } from './merge-text.ts'
 
 /** The event log of an execution, open for one step. */
 export interface ExecutionLog {
-  readonly writer: EventLogWriter<ExecutionEventPayload>
+  readonly writer: EventLogWriter<ExecutionProgressPayload>
   /** Supervisor events up to this number are in the log already; −1 for none. */
   readonly storedThrough: number
 }
@@ -23,9 +23,9 @@ export async function openExecutionLog(
 ): Promise<ExecutionLog> {
   const owner = { kind: 'execution', tenant: row.tenant, id: row.id } as const
   const last = isResumed
-    ? await fenceEventLog<ExecutionEventPayload>({ events: table.events, clock }, owner, row.fence, { payload: RUNNING })
+    ? await fenceEventLog<ExecutionProgressPayload>({ events: table.events, clock }, owner, row.fence, { payload: RUNNING })
     : null
-  const writer = new EventLogWriter<ExecutionEventPayload>({
+  const writer = new EventLogWriter<ExecutionProgressPayload>({
     fence: row.fence,
     nextSeq: (last?.events.at(-1)?.seq ?? 0) + 1,
     sourceSeq: last?.sourceSeq ?? null,

@@ -1,8 +1,8 @@
 import { topicOf, type EventPayload, type ResponseEvent } from '../../model/events.ts'
 import { EXTENSION_EVENT, extensionData } from '../../model/responses/extension-event.ts'
 import { ITEM_TYPES } from '../../model/responses/items/item-types.ts'
-import { hasEventStream, isCheckpointed, type ResponseRecord } from '../../model/responses/response.ts'
-import { EventLogWriter, type FlushPriority } from '../../jobs/event-log-writer.ts'
+import { hasEventStream, isCheckpointed, TERMINAL_EVENTS, type ResponseRecord } from '../../model/responses/response.ts'
+import { EventLogWriter, type FlushPriority, type LogTail } from '../../jobs/event-log-writer.ts'
 import type { TurnDeps } from './deps.ts'
 import { eventKey, mergeDeltas } from './log-events.ts'
 
@@ -63,7 +63,9 @@ export class TurnLog {
     return this.#writer.writtenSeq
   }
 
+  /** Throws for a terminal event: `commitEnd` writes it with the row's end, so no reader has it before. */
   emit(payload: EventPayload, priority: FlushPriority): void {
+    if (TERMINAL_EVENTS.includes(payload.type)) throw new Error(`${payload.type} is written with the end of the row only`)
     if (!hasEventStream(this.#row)) return
     if (ONCE.has(payload.type) && this.#emitted.has(eventKey(payload.type, payload.data))) return
     this.#writer.emit(payload, priority)
@@ -90,9 +92,9 @@ export class TurnLog {
     return this.#writer.copyTail(maxBytes)
   }
 
-  /** Removes waiting events for the row's last commit, so that the log never has the end before the row. Nothing is written afterwards. */
-  removeTail(): Promise<readonly ResponseEvent[]> {
-    return this.#writer.removeTail()
+  /** Ends the log and returns waiting events for the row's last commit, up to this many bytes of JSON. Nothing is written afterwards. */
+  end(maxBytes: number): Promise<LogTail<EventPayload>> {
+    return this.#writer.end(maxBytes)
   }
 
   close(): void {

@@ -1,4 +1,4 @@
-import { topicOf } from '../../model/events.ts'
+import { topicOf, type ResponseEvent } from '../../model/events.ts'
 import type { Patch } from '../../ports/leased-store.ts'
 import { hasInlineImages } from '../../operations/turns/inline-images.ts'
 import { hasEventStream, terminalEventOf, type ResponseRecord } from '../../model/responses/response.ts'
@@ -33,22 +33,30 @@ export const releaseTurn = (deps: StoreDeps, turn: Turn, dueAfterMs: number): Pr
  */
 export async function commitEnd(deps: StoreDeps, turn: Turn, status: TerminalStatus): Promise<void> {
   const { row, log } = turn
-  await log.copyTail(MAX_LAST_TAIL_BYTES)
-  const completedAt = deps.clock.now()
-  // Data URLs of images do not fit into the row.
-  if (hasEventStream(row) && !hasInlineImages(turn.state.items, row.request.include)) {
-    const response = turn.render({ status, completedAt })
-    if (Buffer.byteLength(JSON.stringify(response)) <= MAX_LAST_TAIL_BYTES)
-      turn.emit({ type: terminalEventOf(status), data: { response } }, 'paced')
-  }
+  const { events, nextSeq } = await log.end(MAX_LAST_TAIL_BYTES)
   const { patch } = turn.snapshot()
-  const tailEvents = await log.removeTail()
-  const end = { ...(await patch()), status, completedAt, tailEvents }
+  const completedAt = deps.clock.now()
+  const last = terminalEvents(turn, { status, completedAt }, nextSeq)
+  const tailEvents = [...events, ...last]
+  const end = { ...(await patch()), status, completedAt, nextSeq: nextSeq + last.length, tailEvents }
   const removeAt = await reviewAt(deps, row, completedAt)
   const ended = await commitLease(deps.table.responses, row, end, { removeAt })
   deps.signals.notify(topicOf('response', row.id), ended)
   // If this fails, the reconciler repeats it, because the row is due.
   await publishResponseEnd(deps, ended).catch(() => undefined)
+}
+
+/** The terminal event; none when it does not fit into the row, as with data URLs of images, or when the response has no events. */
+function terminalEvents(
+  turn: Turn,
+  end: { readonly status: TerminalStatus; readonly completedAt: number },
+  seq: number,
+): readonly ResponseEvent[] {
+  const { request } = turn.row
+  if (!hasEventStream(turn.row) || hasInlineImages(turn.state.items, request.include)) return []
+  const response = turn.render(end)
+  if (Buffer.byteLength(JSON.stringify(response)) > MAX_LAST_TAIL_BYTES) return []
+  return [{ seq, at: end.completedAt, type: terminalEventOf(end.status), data: { response } }]
 }
 
 /**

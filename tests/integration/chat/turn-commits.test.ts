@@ -3,13 +3,15 @@ import type { TurnDeps } from '../../../services/workers/turn/deps.ts'
 import { endTurn } from '../../../services/workers/turn/end-turn.ts'
 import { renewTurn, saveTurn } from '../../../services/workers/turn/turn-store.ts'
 import { Turn } from '../../../services/workers/turn/turn.ts'
+import type { ResponseEvent } from '../../../services/model/events.ts'
 import type { ObjectStore } from '../../../services/ports/object-store.ts'
 import { newId } from '../../../services/model/ids.ts'
 import { loadResponse } from '../../../services/operations/turns/response-blobs.ts'
 import type { ResponseItem } from '../../../services/model/responses/items/item-types.ts'
-import type { ResponseRecord } from '../../../services/model/responses/response.ts'
+import { TERMINAL_EVENTS, type ResponseRecord } from '../../../services/model/responses/response.ts'
 import { LeaseLostError } from '../../../services/jobs/lease.ts'
-import { conversationRow, responseRow } from '../../support/rows.ts'
+import { crashingWorker, WorkerCrashedError } from '../../support/crashing-worker.ts'
+import { conversationRow, responseRequest, responseRow } from '../../support/rows.ts'
 import { ReconcileFixture } from '../orchestrator/reconcile-fixture.ts'
 
 const fixture = new ReconcileFixture()
@@ -104,4 +106,35 @@ it('adds nothing to a conversation when another worker has taken the turn over',
   const { rows } = await table.conversations.items(tenant, conversationId, { after: null, limit: 9, order: 'asc' })
   expect(rows.map(({ content }) => content.kind === 'output' && content.item.type === 'message' && content.item.text)).toContain('next')
   expect(JSON.stringify(rows)).not.toContain('paused')
+})
+
+/** Around the sizes at which events wait for the row, and at which one write of the log is full. */
+it.each([1_000, 60_000, 250_000])('has the end of a turn in its row only, after %i bytes of late events', async (bytes) => {
+  const { table, objects } = fixture.storage
+  const commitEnd = async (deps: Pick<TurnDeps, 'table' | 'queue' | 'objects'>) => {
+    const row = responseRow({ tenant: newId('tenant'), createdAt: fixture.now, request: responseRequest({ stream: true }) })
+    await table.responses.create(row)
+    const turn = await takeTurn(row, 'worker', fixture.now, objects)
+    for (let sent = 0; sent < bytes; sent += 50_000)
+      turn.emit({ type: 'x', data: { item_id: String(sent), text: 'x'.repeat(Math.min(50_000, bytes)) } }, 'paced')
+    const end = { kind: 'end', status: 'completed', incompleteReason: null } as const
+    const cause = await endTurn({ ...fixture.deps, ...deps } as unknown as TurnDeps, turn, end).catch((error: unknown) => error)
+    const logged = await table.events.read<ResponseEvent>({ kind: 'response', tenant: row.tenant, id: row.id }, -1, 1_000)
+    return { cause, types: logged.map(({ type }) => type), ended: await table.responses.get(row.tenant, row.id) }
+  }
+  const { cause, types, ended } = await commitEnd(fixture.storage)
+  expect(cause).toBeUndefined()
+  expect(types).not.toContain('response.completed')
+  expect(ended).toMatchObject({ status: 'completed', nextSeq: types.length + (ended?.tailEvents.length ?? 0) })
+  expect(ended?.tailEvents.at(-1)).toMatchObject({ type: 'response.completed', seq: (ended?.nextSeq ?? 0) - 1 })
+
+  const crashed = await commitEnd(crashingWorker(fixture.storage, 'responses.commit', 'before').deps)
+  expect(crashed.cause).toBeInstanceOf(WorkerCrashedError)
+  expect(crashed.types).not.toContain('response.completed')
+  expect(crashed.ended).toMatchObject({ status: 'in_progress', completedAt: null, tailEvents: [] })
+})
+
+it.each(TERMINAL_EVENTS)('refuses %s as an event of a running turn', async (type) => {
+  const { turn } = await startTurn()
+  expect(() => turn.emit({ type, data: {} }, 'paced')).toThrow('with the end of the row only')
 })

@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
 import type { EventBatch, EventPayload } from '../../../services/model/events.ts'
-import type { ExecutionEventPayload } from '../../../services/model/executions/events/event-types.ts'
+import type { ExecutionProgressPayload } from '../../../services/model/executions/events/event-types.ts'
 import { mergeDeltas } from '../../../services/workers/turn/log-events.ts'
 import { mergeText } from '../../../services/workers/run/merge-text.ts'
 import {
@@ -10,7 +10,7 @@ import {
   type Numbered,
 } from '../../../services/jobs/event-log-writer.ts'
 
-function logOf<P extends EventPayload | ExecutionEventPayload>(
+function logOf<P extends EventPayload | ExecutionProgressPayload>(
   options: Omit<EventLogWriterOptions<P>, 'log' | 'fence' | 'now'>,
   append: (batch: EventBatch<Numbered<P>>) => Promise<boolean> = async () => true,
 ) {
@@ -36,13 +36,19 @@ const responseLog = (
   append?: (batch: EventBatch<Numbered<EventPayload>>) => Promise<boolean>,
   options: Partial<EventLogWriterOptions<EventPayload>> = {},
 ) => logOf<EventPayload>({ nextSeq: 5, merge: mergeDeltas, ...options }, append)
-const executionLog = (accepts = true) => logOf<ExecutionEventPayload>({ nextSeq: 1, merge: mergeText }, async () => accepts)
+const executionLog = (accepts = true) => logOf<ExecutionProgressPayload>({ nextSeq: 1, merge: mergeText }, async () => accepts)
 
 const delta = (text: string, item = 'msg') => ({ type: 'response.output_text.delta', data: { item_id: item, delta: text } })
 const stdout = (text: string) => ({ type: 'stdout', cell: 0, text }) as const
 const RUNNING = { type: 'status', status: 'running' } as const
 const textIn = (batches: readonly EventBatch<Numbered<EventPayload>>[]): string =>
   batches.flatMap((batch) => batch.events.map((event) => event.data['delta'] ?? '')).join('')
+
+/** `done` is no payload of a log. The type checker fails here if a writer accepts it. */
+export const refusesDone = ({ writer }: ReturnType<typeof executionLog>): void => {
+  // @ts-expect-error Only `endExecution` creates it.
+  writer.emit({ type: 'done', status: 'succeeded', reason: null }, 'now')
+}
 
 beforeEach(() => void vi.useFakeTimers({ now: 1_000_000 }))
 afterEach(() => void vi.useRealTimers())
@@ -164,9 +170,32 @@ describe('the tail for the row', () => {
     const { writer, batches } = executionLog()
     writer.emit(stdout('x'), 'paced', 0)
     writer.emit(stdout('y'), 'paced', 1)
-    expect(await writer.removeTail()).toMatchObject([{ seq: 1, type: 'stdout', text: 'xy' }])
+    expect(await writer.end(4_096)).toMatchObject({ events: [{ seq: 1, type: 'stdout', text: 'xy' }], nextSeq: 2 })
     await vi.runAllTimersAsync()
     expect(batches).toEqual([])
+  })
+
+  it('is written to the log when it is too big for the last write of a row, and nothing follows it', async () => {
+    const { writer, batches } = executionLog()
+    writer.emit(stdout('x'.repeat(60_000)), 'paced', 0)
+    expect(await writer.end(48 * 1024)).toEqual({ events: [], nextSeq: 2 })
+    expect(batches).toMatchObject([{ firstSeq: 1, events: [{ type: 'stdout' }] }])
+    writer.emit(stdout('late'), 'now', 1)
+    await vi.runAllTimersAsync()
+    expect(batches).toHaveLength(1)
+  })
+
+  it('has what arrived during the last write of the log', async () => {
+    const gate = Promise.withResolvers<boolean>()
+    const { writer, batches } = responseLog(() => gate.promise)
+    writer.emit(delta('a'), 'now')
+    await vi.advanceTimersByTimeAsync(5)
+    writer.emit(delta('b'), 'paced')
+    const ended = writer.end(4_096)
+    gate.resolve(true)
+    expect(await ended).toMatchObject({ events: [{ seq: 6, data: { delta: 'b' } }], nextSeq: 7 })
+    await vi.runAllTimersAsync()
+    expect(textIn(batches)).toBe('a')
   })
 
   it('is written when it is too big for a row', async () => {
@@ -194,7 +223,7 @@ describe('a position that another worker wrote', () => {
     await expect(writer.drain()).rejects.toBeInstanceOf(EventLogConflictError)
     writer.emit({ type: 'b', data: {} }, 'now')
     await expect(writer.drain()).rejects.toBeInstanceOf(EventLogConflictError)
-    await expect(writer.removeTail()).rejects.toBeInstanceOf(EventLogConflictError)
+    await expect(writer.end(4_096)).rejects.toBeInstanceOf(EventLogConflictError)
     await vi.runAllTimersAsync()
     expect([batches.length, faults.length, notified()]).toEqual([1, 1, 0])
   })

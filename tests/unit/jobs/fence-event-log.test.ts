@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import type { EventBatch, EventOwner } from '../../../services/model/events.ts'
 import type { ExecutionEvent } from '../../../services/model/executions/execution-event.ts'
-import type { ExecutionEventPayload } from '../../../services/model/executions/events/event-types.ts'
+import type { ExecutionProgressPayload } from '../../../services/model/executions/events/event-types.ts'
 import { newId } from '../../../services/model/ids.ts'
 import type { EventStore } from '../../../services/ports/event-store.ts'
 import { fenceEventLog } from '../../../services/jobs/fence-event-log.ts'
@@ -48,7 +48,7 @@ describe('a fenced event log', () => {
     const owner = newExecution()
     await events.append(owner, line(1, 1))
     const tail = [1, 2, 3].map((seq) => ({ seq, at: T0, type: 'stdout', cell: 0, text: `${seq}` }) as const)
-    const fenced = await fenceEventLog<ExecutionEventPayload>(deps(), owner, 2, { ...RUNNING, tail })
+    const fenced = await fenceEventLog<ExecutionProgressPayload>(deps(), owner, 2, { ...RUNNING, tail })
     expect(fenced.events.map(({ seq, type }) => [seq, type])).toEqual([
       [2, 'stdout'],
       [3, 'stdout'],

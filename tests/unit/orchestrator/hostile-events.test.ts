@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import type { ExecutionEventPayload } from '../../../services/model/executions/events/event-types.ts'
+import type { ExecutionProgressPayload } from '../../../services/model/executions/events/event-types.ts'
 import { normalizeBundle } from '../../../services/model/executions/event-schema.ts'
 import { executionEventSchema } from '../../../services/model/executions/events/event-types.ts'
 import { OutputAssembler } from '../../../services/model/executions/output-assembler.ts'
@@ -80,9 +80,9 @@ const message = fc.record(
 
 /** An execution whose outputs are recorded without storage. */
 function startRecording() {
-  const emitted: ExecutionEventPayload[] = []
+  const emitted: ExecutionProgressPayload[] = []
   const assembler = new OutputAssembler([0])
-  const writer = new EventLogWriter<ExecutionEventPayload>({
+  const writer = new EventLogWriter<ExecutionProgressPayload>({
     fence: 1,
     nextSeq: 1,
     now: () => 1,

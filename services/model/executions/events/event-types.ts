@@ -18,7 +18,7 @@ const SANDBOX_EVENTS = [
   updateDisplay,
   clearOutput,
   error,
-] as const satisfies readonly Pick<SandboxEventType<never, ExecutionEventPayload>, 'logged'>[]
+] as const satisfies readonly Pick<SandboxEventType<never, ExecutionProgressPayload>, 'logged'>[]
 
 /** An event of a sandbox; `type` says which one. */
 export type SandboxEvent = z.infer<(typeof SANDBOX_EVENTS)[number]['schema']>
@@ -50,6 +50,8 @@ export type LogEventType = keyof LogEvents
 type Payloads = { [T in LogEventType]: Logged<T, LogEvents[T]> }
 /** What an event of an execution says, as the log has it. */
 export type ExecutionEventPayload = Payloads[LogEventType]
+/** What any event but the last one says. A log takes no other: `done` is written with the row's end, so no reader has it before. */
+export type ExecutionProgressPayload = Payloads[Exclude<LogEventType, 'done'>]
 
 const entries = Object.entries(LOG_EVENTS) as [LogEventType, z.ZodRawShape][]
 
@@ -83,8 +85,8 @@ export function plainFields(event: ExecutionEventPayload): Readonly<Record<strin
   return Object.fromEntries(Object.keys(LOG_EVENTS[event.type]).map((name) => [name, values[name]]))
 }
 
-const TYPES: ReadonlyMap<unknown, SandboxEventType<SandboxEvent, ExecutionEventPayload>> = new Map(
-  SANDBOX_EVENTS.map((type) => [type.type, type as SandboxEventType<SandboxEvent, ExecutionEventPayload>]),
+const TYPES: ReadonlyMap<unknown, SandboxEventType<SandboxEvent, ExecutionProgressPayload>> = new Map(
+  SANDBOX_EVENTS.map((type) => [type.type, type as SandboxEventType<SandboxEvent, ExecutionProgressPayload>]),
 )
 
 /** The schema of an event that a sandbox sends; undefined for an unknown type. */
@@ -93,5 +95,5 @@ export const sandboxEventSchema = (type: unknown): z.ZodType<SandboxEvent> | und
 export const outputKind = (event: SandboxEvent): OutputKind | null => TYPES.get(event.type)?.kind?.(event) ?? null
 export const assembleEvent = (event: SandboxEvent, outputs: CellOutputs): void => TYPES.get(event.type)?.assemble?.(event, outputs)
 /** The event as the log has it; null when the log does not. `cellOf`: the notebook position of a cell that was sent. */
-export const loggedEvent = (event: SandboxEvent, cellOf: (index: number) => number): ExecutionEventPayload | null =>
+export const loggedEvent = (event: SandboxEvent, cellOf: (index: number) => number): ExecutionProgressPayload | null =>
   TYPES.get(event.type)?.logged?.(event, 'index' in event ? cellOf(event.index) : 0) ?? null
