@@ -33,12 +33,15 @@ export interface LogToFollow<Row, E> extends LogPorts {
 /**
  * Events in order as they are written, the row's tail after those of the log, until the last one. Yields null when no event came
  * during a heartbeat interval. It subscribes before it reads, and reads the row before the log, so the log of an ended row is complete.
+ * The last event is yielded only when the row has ended, because a reader must not see an end that can still change.
  */
 export async function* followLog<Row extends { readonly tailEvents: readonly E[] }, E extends AnyEvent>(
   log: LogToFollow<Row, E>,
 ): AsyncGenerator<E | null, void, undefined> {
   const subscription = log.signals.subscribe(log.topic)
   let last = log.after
+  // A terminal event in the log counts only when the row has ended and the log continues with nothing else.
+  let end: E | null = null
   let spokeAt = log.clock.now()
   // A reader that has left ends the wait at once.
   const stopWaiting = (): void => subscription.close()
@@ -52,20 +55,22 @@ export async function* followLog<Row extends { readonly tailEvents: readonly E[]
       for (let batch = await readBatch(log, last); batch.length > 0; batch = await readBatch(log, last)) {
         for (const event of batch) {
           last = event.seq
-          yield event
-          if (log.isLast(event)) return
+          end = log.isLast(event) ? event : null
+          if (end === null) yield event
         }
         spokeAt = log.clock.now()
       }
       for (const event of row.tailEvents) {
         if (event.seq <= last) continue
         last = event.seq
+        end = null
         spokeAt = log.clock.now()
         yield event
         if (log.isLast(event)) return
       }
       if (ended) {
-        if (!(await isComplete(log, row))) yield await log.lastOf(row, last + 1)
+        if (end !== null) yield end
+        else if (!(await isComplete(log, row))) yield await log.lastOf(row, last + 1)
         return
       }
       const live = log.live === undefined || last > before ? null : await log.live(row, last)

@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest'
+import { topicOf } from '../../../services/model/events.ts'
 import type { ExecutionEvent } from '../../../services/model/executions/execution-event.ts'
 import { finishExecution } from '../../support/finish-execution.ts'
 import { collectSse, readSse } from '../../support/read-sse.ts'
@@ -80,6 +81,43 @@ it('streams the end of an execution whose worker crashed before it wrote the eve
     ['1', 'done'],
   ])
   expect(JSON.parse(frames[1]?.data ?? '')).toMatchObject({ status: 'failed', reason: 'dead_letter' })
+})
+
+/** Appends to the log of a running execution, as a worker does that has not ended it. */
+async function append(events: readonly ExecutionEvent[], fence: number): Promise<void> {
+  const owner = { kind: 'execution', tenant: api.owner.tenant, id } as const
+  await api.table.events.append(owner, { firstSeq: events[0]?.seq ?? 0, events, fence, sourceSeq: null })
+  api.signals.notify(topicOf('execution', id))
+}
+const done = (seq: number): ExecutionEvent => ({ seq, at: 1_700_000_000_000, type: 'done', status: 'succeeded', reason: null })
+
+it('streams the end of the row, not an end in the log of a worker that crashed before it ended the row', async () => {
+  await append([...logged, done(4)], 0)
+  const frames = readSse(await follow('?after=0'))
+  for (const seq of ['1', '2', '3']) expect((await frames.next()).value).toMatchObject({ id: seq })
+  expect((await frames.next()).value).toMatchObject({ event: 'comment' })
+  const lost: ExecutionEvent = { seq: 5, at: 1_700_000_000_000, type: 'lost', what: 'outputs', reason: 'The sandbox was lost.' }
+  await append([lost], 1)
+  await finishExecution(api, api.owner.tenant, id, { doneSeq: 6, patch: { status: 'failed', reason: 'sandbox_lost' } })
+  const rest = []
+  for await (const frame of frames) if (frame.event !== 'comment') rest.push([frame.id, frame.event, JSON.parse(frame.data)])
+  expect(rest).toMatchObject([
+    ['5', 'lost', {}],
+    ['6', 'done', { status: 'failed', reason: 'sandbox_lost' }],
+  ])
+})
+
+it('streams an end in the log once when the row has ended the same way', async () => {
+  await append([...logged, done(4)], 0)
+  const now = Date.now()
+  const acquired = await api.table.executions.acquireLease(api.owner.tenant, id, { owner: 'w', now, expiresAt: now + 1_000 })
+  if (acquired.kind !== 'acquired') throw new Error(acquired.kind)
+  await api.table.executions.commit(api.owner.tenant, id, acquired.row.fence, { status: 'succeeded', endedAt: now })
+  expect((await collectSse(await follow('?after=2'))).map((frame) => [frame.id, frame.event])).toEqual([
+    ['3', 'stdout'],
+    ['4', 'done'],
+  ])
+  expect(await collectSse(await follow('?after=4'))).toEqual([])
 })
 
 it('includes links to the files', async () => {
