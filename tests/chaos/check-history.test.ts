@@ -39,13 +39,15 @@ const ran = (of: Job, phase: 'begin' | 'end', sandbox = 'sbx_a', marker = of.mar
   execution: of.execution,
   marker,
 })
-const batch = (of: Job, firstSeq: number, fence: number): Entry => ({
+const batch = (of: Job, firstSeq: number, fence: number, change: object = {}): Entry => ({
   type: 'batch',
   tenant: of.tenant,
   execution: of.execution,
   firstSeq,
   events: 1,
   fence,
+  hasDone: false,
+  ...change,
 })
 const requested = (of: Job): readonly Entry[] => [
   { type: 'requested', job: of },
@@ -88,6 +90,7 @@ const CORRECT: readonly Entry[] = [
   row(B, 'succeeded', 2),
   { type: 'object', key: 'tenants/tnt_a/cntr_a/files/x' },
   { type: 'pushed', sandbox: 'sbx_a', path: 'x', sourceContainer: 'cntr_a' },
+  { type: 'end_read', execution: A.execution, status: 'succeeded' },
   observed(A),
   observed(B),
 ]
@@ -103,6 +106,11 @@ const PLANTED: Readonly<Record<Violation, readonly (readonly Entry[])[]>> = {
     [...CORRECT, row(A, 'failed', 1)],
     [...CORRECT, row(A, 'running', 1)],
     [...CORRECT, row(A, 'succeeded', 1, { endedAt: 6 })],
+  ],
+  early_end: [
+    [...CORRECT.slice(0, 7), { type: 'end_read', execution: A.execution, status: 'succeeded' }, ...CORRECT.slice(7)],
+    [...CORRECT, { type: 'end_read', execution: A.execution, status: 'failed' }],
+    [...CORRECT.slice(0, 7), batch(A, 2, 1, { hasDone: true }), ...CORRECT.slice(7)],
   ],
   ran_twice: [
     [...CORRECT.slice(0, 7), ran(A, 'begin'), ran(A, 'end'), ...CORRECT.slice(7)],

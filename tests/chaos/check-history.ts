@@ -4,6 +4,7 @@ import type { Entry, Job } from './history.ts'
 export const VIOLATIONS = [
   'lost',
   'ended_twice',
+  'early_end',
   'ran_twice',
   'ran_after_end',
   'stale_write',
@@ -35,7 +36,7 @@ export interface Verdict {
 type Of<T extends Entry['type']> = Extract<Entry, { type: T }>
 
 /**
- * Checks a whole history against the guarantees: every accepted job has one end and its result is committed once; code runs at most once;
+ * Checks a whole history against the guarantees: every accepted job has one end, its result is committed once, and no reader sees another end; code runs at most once;
  * every write carries the row's fencing token; the jobs of a container run in queue order, one at a time; no output is lost or repeated; no
  * sandbox, file content or object key is shared between containers or tenants. Entries are read in order.
  */
@@ -46,6 +47,7 @@ export function checkHistory(entries: readonly Entry[]): Verdict {
 
   const jobs = new Map<string, Job>(of('requested').map(({ job }) => [job.execution, job]))
   checkEnds(entries, jobs, report)
+  checkReadEnds(entries, report)
   checkRuns(entries, jobs, report)
   checkWriters(entries, report)
   checkObservedResults(of('observed'), jobs, report)
@@ -79,6 +81,20 @@ function checkEnds(entries: readonly Entry[], jobs: ReadonlyMap<string, Job>, re
     // Deleting a container deletes its jobs.
     const job = jobs.get(entry.execution)
     if (job === undefined || !removed.has(`T#${job.tenant}#execution#${job.execution}`)) report('lost', entry.execution)
+  }
+}
+
+/** A reader has `done` only from an ended row, and with its status. Only the row contains it, because a log may be read before the row ends. */
+function checkReadEnds(entries: readonly Entry[], report: Report): void {
+  const statuses = new Map<string, string>()
+  for (const entry of entries) {
+    if (entry.type === 'row' && hasEnded(entry.row.status)) statuses.set(entry.row.id, entry.row.status)
+    if (entry.type === 'batch' && entry.hasDone) report('early_end', `the log of ${entry.execution} contains "done"`)
+    if (entry.type === 'end_read' && statuses.get(entry.execution) !== entry.status)
+      report(
+        'early_end',
+        `a reader of ${entry.execution} saw "${entry.status}", its row was ${statuses.get(entry.execution) ?? 'not ended'}`,
+      )
   }
 }
 

@@ -35,6 +35,8 @@ export type Entry =
       readonly firstSeq: number
       readonly events: number
       readonly fence: number
+      /** Whether it contains `done`. */
+      readonly hasDone: boolean
     }
   /** The table refused a conditional write. */
   | { readonly type: 'refused'; readonly key: string }
@@ -66,6 +68,8 @@ export type Entry =
       readonly lost: readonly string[]
       readonly events: readonly ExecutionEvent[]
     }
+  /** A client that follows the events has read `done`. */
+  | { readonly type: 'end_read'; readonly execution: string; readonly status: string }
   /** The key of a written object. */
   | { readonly type: 'object'; readonly key: string }
 

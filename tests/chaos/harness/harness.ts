@@ -44,6 +44,8 @@ export interface Harness {
 
 export interface AcceptOptions {
   readonly lines?: number
+  /** Bytes added to each line. */
+  readonly lineBytes?: number
   readonly file?: boolean
   readonly pauseMs?: number
   readonly imageBytes?: number
@@ -105,11 +107,11 @@ export async function startHarness(options: { readonly seed?: number; readonly i
 
     async accept(
       { tenant, id: container },
-      { lines = 3, file = true, pauseMs = 0, imageBytes = 0, now = Date.now(), through = manualQueue.queue } = {},
+      { lines = 3, lineBytes = 0, file = true, pauseMs = 0, imageBytes = 0, now = Date.now(), through = manualQueue.queue } = {},
     ) {
       const execution = newId('execution')
       const marker = execution.slice(5)
-      const said = Array.from({ length: lines }, (_, line) => `${marker} ${line}\n`)
+      const said = Array.from({ length: lines }, (_, line) => `${marker} ${line}${'.'.repeat(lineBytes)}\n`)
       const job: Job = { tenant, container, execution, marker, stdout: said.join(''), file: file ? `${marker}.txt` : null }
       const script: Script = { container, marker, lines: said, file: job.file, pauseMs, imageBytes }
       history.add({ type: 'requested', job })

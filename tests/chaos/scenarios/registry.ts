@@ -1,6 +1,7 @@
 import { backlog } from './backlog.ts'
 import { cancelDelete } from './cancel-delete.ts'
 import { workerCrashes } from './worker-crashes.ts'
+import { crashAtEnd } from './crash-at-end.ts'
 import { duplicates } from './duplicates.ts'
 import { faults } from './faults.ts'
 import { poisonMessages } from './poison-messages.ts'
@@ -16,6 +17,7 @@ import type { Scenario } from './scenario.ts'
 /** The scenarios in the order in which they run. */
 export const SCENARIOS: readonly Scenario[] = [
   workerCrashes,
+  crashAtEnd,
   races,
   rivalClaims,
   turns,

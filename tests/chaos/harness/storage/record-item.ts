@@ -24,8 +24,16 @@ function addExecution(history: History, row: Execution): void {
 
 function addBatch(history: History, pk: string, item: Record<string, unknown>): void {
   const [, tenant = '', , execution = ''] = pk.split('#')
-  const events = typeof item['events'] === 'string' ? (JSON.parse(item['events']) as unknown[]).length : 0
-  history.add({ type: 'batch', tenant, execution, firstSeq: Number(item['firstSeq']), events, fence: Number(item['fence']) })
+  const events = typeof item['events'] === 'string' ? (JSON.parse(item['events']) as { readonly type: string }[]) : []
+  history.add({
+    type: 'batch',
+    tenant,
+    execution,
+    firstSeq: Number(item['firstSeq']),
+    events: events.length,
+    fence: Number(item['fence']),
+    hasDone: events.some(({ type }) => type === 'done'),
+  })
 }
 
 function addContainer(history: History, { tenant, id, queue, sandboxId, generation, deletedAt }: Container): void {
