@@ -1,40 +1,12 @@
-import { createRequire } from 'node:module'
-import { join } from 'node:path'
-import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { startServer, type LocalServerProcess } from '../support/local-server.ts'
+import { connectE2b, connectMcp } from '../support/wire-clients.ts'
 
 let server: LocalServerProcess
 beforeAll(async () => {
   server = await startServer()
 })
 afterAll(() => server.stop())
-
-async function mcpClient(): Promise<Client> {
-  const client = new Client({ name: 'test', version: '1' }, { versionNegotiation: { mode: 'auto' } })
-  const authProvider = { token: async () => server.apiKey }
-  await client.connect(new StreamableHTTPClientTransport(new URL(`${server.url}/mcp`), { authProvider }))
-  return client
-}
-
-interface E2bSandbox {
-  readonly files: { write(path: string, text: string): Promise<unknown> }
-  readonly commands: { run(line: string): Promise<{ readonly stdout: string }> }
-  runCode(code: string): Promise<{ readonly logs: { readonly stdout: readonly string[] } }>
-}
-
-/** The container as a sandbox of E2B's own client, which is installed with the other third-party clients. */
-async function e2bSandbox(containerId: string): Promise<E2bSandbox> {
-  const require = createRequire(join(import.meta.dirname, '../client-compat/package.json'))
-  const { Sandbox } = require('@e2b/code-interpreter') as {
-    Sandbox: {
-      getInfo(id: string, options: object): Promise<{ readonly sandboxId: string }>
-      connect(id: string, options: object): Promise<E2bSandbox>
-    }
-  }
-  const options = { apiKey: server.apiKey, apiUrl: `${server.url}/e2b`, sandboxUrl: `${server.url}/e2b` }
-  return Sandbox.connect((await Sandbox.getInfo(containerId, options)).sandboxId, options)
-}
 
 it(
   'is used by OpenAI, MCP, E2B and LibreChat clients in turn, each with the variables and files of the others',
@@ -49,7 +21,7 @@ it(
     })
     expect(response.status).toBe('completed')
 
-    const mcp = await mcpClient()
+    const mcp = await connectMcp(server)
     const executed = await mcp.callTool({
       name: 'execute_code',
       arguments: { container_id, code: 'n += 2\nopen("/mnt/data/by-mcp.txt", "w").write("mcp")\nprint(n, open("by-openai.txt").read())' },
@@ -58,7 +30,7 @@ it(
     const command = await mcp.callTool({ name: 'run_command', arguments: { container_id, command: 'cat by-*.txt; exit 3' } })
     expect(command.structuredContent).toMatchObject({ exit_code: 3, stdout: ['mcp', 'openai'].join('') })
 
-    const sandbox = await e2bSandbox(container_id)
+    const sandbox = await connectE2b(server, container_id)
     const run = await sandbox.runCode('n += 0\nprint(n, open("by-mcp.txt").read())')
     expect(run.logs.stdout.join('')).toBe('42 mcp\n')
     await sandbox.files.write('by-e2b.txt', 'e2b')
