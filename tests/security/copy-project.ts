@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os'
 import { basename, dirname, join } from 'node:path'
 import { runCommand } from '../../scripts/setup/command.ts'
 
-const ROOT = dirname(dirname(dirname(import.meta.dirname)))
+const ROOT = dirname(dirname(import.meta.dirname))
 const PARTS = ['services', 'packages', 'runtime-image', 'tests', 'scripts', 'package.json', 'tsconfig.json', 'vitest.config.ts']
 const SUPERVISOR = 'runtime-image/supervisor'
 
