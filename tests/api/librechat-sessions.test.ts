@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, it } from 'vitest'
-import { openSession } from '../../services/wires/librechat/session.ts'
+import { findOrCreateSession } from '../../services/wires/librechat/session.ts'
 import { createContainer } from '../../services/operations/containers/create-container.ts'
 import { finishExecution, headOf } from '../support/finish-execution.ts'
 import { exec } from '../support/librechat.ts'
@@ -21,7 +21,7 @@ it('simultaneous first calls with one hint share one container', async () => {
   const { tenant, keyId } = api.owner
   const caller = { tenant, subject: null, keyId, scopes: [] }
   const deps = { table: api.table, objects: api.objects, clock: api }
-  const sessions = await Promise.all(Array.from({ length: 8 }, () => openSession({ deps, caller }, 'parallel')))
+  const sessions = await Promise.all(Array.from({ length: 8 }, () => findOrCreateSession({ deps, caller }, 'parallel')))
   expect(new Set(sessions.map(({ container }) => container.id)).size).toBe(1)
   expect(await containersOf('parallel')).toHaveLength(1)
 })

@@ -3,7 +3,7 @@ import { connect, type AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { createExecLink } from '../../services/adapters/link/exec-link.ts'
-import { createLink } from '../../services/adapters/link/create-link.ts'
+import { createSandboxLink } from '../../services/adapters/link/create-sandbox-link.ts'
 import { createTcpLink } from '../../services/adapters/link/tcp-link.ts'
 import { createUnixLink } from '../../services/adapters/link/unix-link.ts'
 import { sandboxLinkContract, type LinkContractSetup } from './sandbox-link.ts'
@@ -48,4 +48,4 @@ const overRelay = (): LinkContractSetup => {
 sandboxLinkContract('unix', () => overUnix(createUnixLink()))
 sandboxLinkContract('tcp', () => overTcp(createTcpLink(), '127.0.0.1'))
 sandboxLinkContract('exec', overRelay)
-sandboxLinkContract('chosen by address', () => overUnix(createLink()))
+sandboxLinkContract('chosen by address', () => overUnix(createSandboxLink()))

@@ -8,19 +8,19 @@ import { afterAll, describe, expect, inject, it } from 'vitest'
 import { newId } from '../../services/model/ids.ts'
 import type { SandboxDriver } from '../../services/ports/sandbox-driver.ts'
 import type { SupervisorEvent } from '../../services/ports/supervisor.ts'
-import { createContainer } from '../../services/adapters/drivers/docker/create-container.ts'
+import { createSandboxContainer } from '../../services/adapters/drivers/docker/create-sandbox-container.ts'
 import { controlFolder } from '../../services/adapters/drivers/docker/control-folder.ts'
 import { createDockerDriver, type DockerDriverOptions } from '../../services/adapters/drivers/docker/docker-driver.ts'
 import { DEFAULT_LIMITS } from '../../services/adapters/drivers/docker/limits.ts'
 import { readSeccompProfile } from '../../services/adapters/drivers/docker/seccomp-profile.ts'
 import { createExecRelay } from '../../services/adapters/drivers/docker/exec-relay.ts'
-import { createLink } from '../../services/adapters/link/create-link.ts'
+import { createSandboxLink } from '../../services/adapters/link/create-sandbox-link.ts'
 import { createSupervisorClient } from '../../services/adapters/supervisor-client/supervisor-client.ts'
 import { idsOf, newSpec, sandboxDriverContract } from '../contract/sandbox-driver.ts'
 
 const MiB = 1024 * 1024
 const docker = new Docker()
-const link = createLink({ openRelay: createExecRelay(docker) })
+const link = createSandboxLink({ openRelay: createExecRelay(docker) })
 const supervisor = createSupervisorClient({ link })
 const stage = `driver-test-${process.pid}`
 const scratch = mkdtempSync(join(tmpdir(), 'drv-'))
@@ -131,7 +131,7 @@ describe('the Docker driver', () => {
     const free = randomInt(50_000, 60_000)
     const choices = [uids[0] as number, uids[1] as number, free]
     const plan = { image: inject('sandboxImage'), stage, limits: DEFAULT_LIMITS, seccompProfile: readSeccompProfile() }
-    await createContainer(docker, spec, plan, () => choices.shift() as number)
+    await createSandboxContainer(docker, spec, plan, () => choices.shift() as number)
     expect((await docker.getContainer(spec.sandboxId).inspect()).Config.Labels['cellblock.worker-uid']).toBe(String(free))
   })
 

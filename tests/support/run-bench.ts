@@ -11,7 +11,7 @@ import { systemClock } from '../../services/ports/clock.ts'
 import type { WideEvent } from '../../services/model/wide-event.ts'
 import type { ReconcilerDeps, RunDeps } from '../../services/workers/deps.ts'
 import { createDockerDriver } from '../../services/adapters/drivers/docker/docker-driver.ts'
-import { createLink } from '../../services/adapters/link/create-link.ts'
+import { createSandboxLink } from '../../services/adapters/link/create-sandbox-link.ts'
 import { stopSandbox } from '../../services/workers/place/stop-sandbox.ts'
 import { startSandbox } from '../../services/workers/place/start-sandbox.ts'
 import { createRunStep } from '../../services/workers/run/run-step.ts'
@@ -51,7 +51,7 @@ export interface RunBench {
 export async function startRunBench(options: { readonly image: string; readonly stage: string }): Promise<RunBench> {
   const storage = await startStorage()
   const { table, queue, objects } = storage
-  const supervisor = createSupervisorClient({ link: createLink() })
+  const supervisor = createSupervisorClient({ link: createSandboxLink() })
   const driver = createDockerDriver({
     docker: new Docker(),
     images: singleImage(options.image),

@@ -7,7 +7,7 @@ import { parseHostileJson } from './hostile-json.ts'
 const SMALL_ANSWER_BYTES = 256 * 1024
 
 /** Reads a whole body. Throws SupervisorError `protocol` above `maxBytes`. */
-export async function readBody(body: ByteStream, maxBytes: number): Promise<Buffer> {
+export async function readAnswerBody(body: ByteStream, maxBytes: number): Promise<Buffer> {
   const parts: Uint8Array[] = []
   let total = 0
   for await (const part of body) {
@@ -19,10 +19,10 @@ export async function readBody(body: ByteStream, maxBytes: number): Promise<Buff
 }
 
 /** The connection can be reused only after the body was read. */
-export const discard = async (body: ByteStream): Promise<void> => void (await readBody(body, SMALL_ANSWER_BYTES))
+export const discard = async (body: ByteStream): Promise<void> => void (await readAnswerBody(body, SMALL_ANSWER_BYTES))
 
-export async function readJson<T>(schema: z.ZodType<T>, body: ByteStream, maxBytes = SMALL_ANSWER_BYTES): Promise<T> {
-  const parsed = schema.safeParse(parseHostileJson(await readBody(body, maxBytes)))
+export async function readAnswer<T>(schema: z.ZodType<T>, body: ByteStream, maxBytes = SMALL_ANSWER_BYTES): Promise<T> {
+  const parsed = schema.safeParse(parseHostileJson(await readAnswerBody(body, maxBytes)))
   if (!parsed.success)
     throw new SupervisorError(
       'protocol',
@@ -47,7 +47,7 @@ const errorSchema = z.object({ error: z.object({ code: z.string(), message: z.st
 /** The refusal that an answer other than 2xx means. The status determines it; the body only explains. */
 export async function toRefusal(answer: LinkResponse, what: string): Promise<SupervisorError> {
   const code = Object.entries(CODES).find(([, status]) => status === answer.status)?.[0] as SupervisorErrorCode | undefined
-  const why = await readJson(errorSchema, answer.body).then(
+  const why = await readAnswer(errorSchema, answer.body).then(
     ({ error }) => error.message.toWellFormed().slice(0, 500),
     () => 'no reason given',
   )
@@ -72,6 +72,6 @@ export interface Identity {
 }
 
 export async function readHealth(body: ByteStream): Promise<Identity> {
-  const seen = await readJson(healthSchema, body)
+  const seen = await readAnswer(healthSchema, body)
   return { health: { v: seen.v, sandboxId: seen.sandbox_id, state: seen.state, refused: seen.refused }, bootNonce: seen.boot_nonce }
 }

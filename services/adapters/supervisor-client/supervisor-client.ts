@@ -17,7 +17,7 @@ import {
 import type { CommandInputEvent } from '../../model/events.ts'
 import type { SandboxAddress, SandboxSession } from '../../model/sandboxes/sandbox.ts'
 import { commandBody, executeBody, inputBody } from './bodies.ts'
-import { discard, isSuccess, readHealth, readJson, toRefusal, type Identity } from './answers.ts'
+import { discard, isSuccess, readHealth, readAnswer, toRefusal, type Identity } from './answers.ts'
 import { readEvents } from './event-stream.ts'
 import { fileSchema, toFiles } from './events.ts'
 import { fileTarget } from './file-target.ts'
@@ -103,7 +103,7 @@ class SupervisorClient implements Supervisor {
     const target = `/commands/${encodeURIComponent(commandId)}/input`
     const body = { headers: JSON_BODY, body: inputBody(entries) }
     const answer = await this.#request(`input of ${commandId}`, session, 'POST', target, AbortSignal.timeout(SHORT_MS), body)
-    return readJson(InputAnswer, answer.body)
+    return readAnswer(InputAnswer, answer.body)
   }
 
   async stopCommand(session: SandboxSession, commandId: string, killAfterMs: number): Promise<void> {
@@ -122,7 +122,7 @@ class SupervisorClient implements Supervisor {
 
   async listFiles(session: SandboxSession): Promise<{ readonly files: readonly SandboxFile[] }> {
     const answer = await this.#request('the list of files', session, 'GET', '/files', AbortSignal.timeout(LIST_MS))
-    return toFiles(await readJson(z.unknown(), answer.body, MAX_LIST_BYTES))
+    return toFiles(await readAnswer(z.unknown(), answer.body, MAX_LIST_BYTES))
   }
 
   async getFile(
@@ -147,7 +147,7 @@ class SupervisorClient implements Supervisor {
   ): Promise<{ readonly sha256: string }> {
     const headers = { ...BYTES_BODY, 'content-length': String(bytes) }
     const answer = await this.#request('a file', session, 'PUT', fileTarget(path), signal, { headers, body })
-    const stored = await readJson(fileSchema, answer.body)
+    const stored = await readAnswer(fileSchema, answer.body)
     if (stored.bytes !== bytes) throw new SupervisorError('protocol', `The sandbox stored ${stored.bytes} of ${bytes} bytes.`)
     return { sha256: stored.sha256 }
   }
@@ -159,7 +159,7 @@ class SupervisorClient implements Supervisor {
 
   async listSkills(session: SandboxSession): Promise<readonly string[]> {
     const answer = await this.#request('the list of skills', session, 'GET', '/skills', AbortSignal.timeout(SHORT_MS))
-    return (await readJson(z.object({ folders: z.array(z.string().max(255)).max(1_000) }), answer.body)).folders
+    return (await readAnswer(z.object({ folders: z.array(z.string().max(255)).max(1_000) }), answer.body)).folders
   }
 
   async putSkill(session: SandboxSession, folder: string, bytes: number, body: ByteStream, signal: AbortSignal): Promise<void> {
@@ -183,7 +183,7 @@ class SupervisorClient implements Supervisor {
     const headers = { ...BYTES_BODY, 'content-length': String(bytes) }
     const target = `/restore?unused=1&${budgetQuery(budget)}`
     const answer = await this.#request('a restore', session, 'POST', target, signal, { headers, body })
-    const { run_ms: runMs, cpu_ms: cpuMs, ...restored } = await readJson(restoredSchema, answer.body, MAX_LIST_BYTES)
+    const { run_ms: runMs, cpu_ms: cpuMs, ...restored } = await readAnswer(restoredSchema, answer.body, MAX_LIST_BYTES)
     return { ...restored, usage: { runMs, cpuMs } }
   }
 

@@ -8,7 +8,7 @@ import { createDockerDriver } from '../../adapters/drivers/docker/docker-driver.
 import { createExecRelay } from '../../adapters/drivers/docker/exec-relay.ts'
 import { tiersOfHost } from '../../adapters/drivers/docker/limits.ts'
 import { DRIVERS } from '../../adapters/drivers/registry.ts'
-import { createLink } from '../../adapters/link/create-link.ts'
+import { createSandboxLink } from '../../adapters/link/create-sandbox-link.ts'
 import { createSupervisorClient } from '../../adapters/supervisor-client/supervisor-client.ts'
 import type { LocalConfig } from './config.ts'
 import { removeOrphanedSandboxes, SERVER_LABEL } from './remove-orphaned-sandboxes.ts'
@@ -30,7 +30,7 @@ export interface LocalSandboxes {
 export async function openSandboxes(config: LocalConfig, stage: string): Promise<LocalSandboxes> {
   const docker = new Docker()
   const firstRun = Promise.withResolvers<void>()
-  const link = createLink({ kinds: DRIVERS.docker.capabilities.addressKinds, openRelay: createExecRelay(docker) })
+  const link = createSandboxLink({ kinds: DRIVERS.docker.capabilities.addressKinds, openRelay: createExecRelay(docker) })
   try {
     const supervisor = createSupervisorClient({ link })
     const driver = createDockerDriver({

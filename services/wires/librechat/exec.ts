@@ -8,14 +8,14 @@ import { bringInputs, renamedNotes } from './inputs.ts'
 import { findLanguage, type WireLanguage } from './languages.ts'
 import { outcome, outputFiles } from './result.ts'
 import type { ExecBody } from './schema.ts'
-import { openSession } from './session.ts'
+import { findOrCreateSession } from './session.ts'
 
 /** Runs code in the container of the hint, or in a new one with copies of the files. Failing code is an answer with status 200. */
 export async function exec(call: Call<unknown, ExecBody>): Promise<Readonly<Record<string, unknown>>> {
   const { body } = call
   const hint = body.runtime_session_hint
   const { language, image } = await findLanguage(call, body.lang)
-  const { container, isNew } = await openSession(call, hint, image)
+  const { container, isNew } = await findOrCreateSession(call, hint, image)
   const inputs = await bringInputs(call, container, body.files ?? [])
   const execution = await run(call, container.id, language)
   return answerEnded(call, execution, async (result) => {

@@ -29,7 +29,7 @@ interface Session {
 }
 
 /** A new container without a runtime hint, otherwise the container of the hint: the newest with its name. `image` is that of a new one. */
-export async function openSession(call: SessionCall, hint: string | undefined, image?: string): Promise<Session> {
+export async function findOrCreateSession(call: SessionCall, hint: string | undefined, image?: string): Promise<Session> {
   const chosen = image === undefined ? {} : { image }
   if (hint === undefined) return { container: await newSession(call, chosen), isNew: true }
   const name = `librechat:${hint}`

@@ -14,7 +14,7 @@ import { keepAliveJson } from '../../http/keep-alive-json.ts'
 import { json } from '../../http/responses.ts'
 import type { Call } from '../../http/route.ts'
 import { createServer } from './create-server.ts'
-import { readMessage, toolCallOf } from './message.ts'
+import { readMcpMessage, toolCallOf } from './message.ts'
 
 /** One request at the SDK. */
 interface Exchange {
@@ -26,7 +26,7 @@ interface Exchange {
 /** Serves one request; the SDK selects the revision. */
 export async function handleMcp(call: Call): Promise<Response> {
   const { streams, limits, config } = call.deps
-  const message = await readMessage(call.request).catch(parseError)
+  const message = await readMcpMessage(call.request).catch(parseError)
   if (message instanceof Response) return message
   const release = streams.take(call.caller.tenant, (await limits.of(call.caller.tenant)).openStreams)
   const toolCall = toolCallOf(message)

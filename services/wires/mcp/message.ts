@@ -8,7 +8,7 @@ import { readBody } from '../../http/read-body.ts'
  * The JSON of a request; undefined for another media type, which the SDK refuses. The SDK would copy the request and read both copies as streams,
  * which takes longer than the rest of its work. Throws ServiceError.
  */
-export async function readMessage(request: Request): Promise<unknown> {
+export async function readMcpMessage(request: Request): Promise<unknown> {
   if (!isJsonContentType(request.headers.get('content-type'))) return undefined
   return parseJson(await readBody(request, LIMITS.maxJsonBytes))
 }

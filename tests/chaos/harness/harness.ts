@@ -7,7 +7,7 @@ import { newId } from '../../../services/model/ids.ts'
 import { loadResult } from '../../../services/operations/executions/load-result.ts'
 import { newObjectKey } from '../../../services/model/object-keys.ts'
 import type { Queue } from '../../../services/ports/queue.ts'
-import { createLink } from '../../../services/adapters/link/create-link.ts'
+import { createSandboxLink } from '../../../services/adapters/link/create-sandbox-link.ts'
 import { createHistory, type History, type Job } from '../history.ts'
 import { createManualQueue, type ManualQueue } from './manual-queue.ts'
 import { faultyDriver, type Faults } from './faults.ts'
@@ -60,7 +60,7 @@ export async function startHarness(options: { readonly seed?: number; readonly i
   const storage = await startChaosStorage({ history, faults, isDurable: options.isDurable ?? false })
   const platform = await startFakePlatform(history)
   const manualQueue = createManualQueue(history)
-  const link = createLink()
+  const link = createSandboxLink()
   const portsOf = (ports: StoragePorts): Ports => ({ ...ports, driver: platform.driver, link })
   const reliablePorts = portsOf(storage.reliable)
   const queuedPorts = { ...portsOf(storage.faulty), driver: faultyDriver(platform.driver, faults) }

@@ -4,7 +4,7 @@ import { createStorageClients } from '../../../services/adapters/storage/clients
 import { createDynamoTable } from '../../../services/adapters/storage/dynamodb/dynamo-table.ts'
 import { createS3ObjectStore } from '../../../services/adapters/storage/s3/s3-object-store.ts'
 import { createSqsQueue } from '../../../services/adapters/storage/sqs/sqs-queue.ts'
-import { createLink } from '../../../services/adapters/link/create-link.ts'
+import { createSandboxLink } from '../../../services/adapters/link/create-sandbox-link.ts'
 import { createHistory } from '../history.ts'
 import { noSandboxes } from '../../support/no-sandboxes.ts'
 import type { StorageAddress } from './storage/chaos-storage.ts'
@@ -34,7 +34,7 @@ const worker = createWorker({
     table: createDynamoTable({ client: clients.dynamodb, tableName: resources.tableName, objects }),
     queue: createSqsQueue({ client: clients.sqs, queueUrls: resources.queueUrls }),
     driver: { ...noSandboxes, images: singleImage(config.image) },
-    link: createLink(),
+    link: createSandboxLink(),
   },
 })
 process.stdout.write('working\n')

@@ -5,7 +5,7 @@ import { createContainer } from '../../../services/operations/containers/create-
 import { newId } from '../../../services/model/ids.ts'
 import { newSandbox } from '../../../services/operations/sandboxes/new-sandbox.ts'
 import type { RunDeps } from '../../../services/workers/deps.ts'
-import { createLink } from '../../../services/adapters/link/create-link.ts'
+import { createSandboxLink } from '../../../services/adapters/link/create-sandbox-link.ts'
 import { createRunStep } from '../../../services/workers/run/run-step.ts'
 import { SandboxFinder } from '../../../services/workers/run/sandboxes/sandbox-finder.ts'
 import { createSupervisorClient } from '../../../services/adapters/supervisor-client/supervisor-client.ts'
@@ -36,7 +36,7 @@ beforeEach(() => {
     signals: createLocalSignals(),
     telemetry: silentTelemetry,
     clock: { now: () => Date.now() },
-    supervisor: createSupervisorClient({ link: createLink() }),
+    supervisor: createSupervisorClient({ link: createSandboxLink() }),
     workerId: 'claim-warm-test',
     // Each test has its own pool.
     images: singleImage(newId('sandbox')),

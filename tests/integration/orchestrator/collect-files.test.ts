@@ -7,7 +7,7 @@ import { placeFile } from '../../../services/operations/files/place-file.ts'
 import { createContainer } from '../../../services/operations/containers/create-container.ts'
 import type { SupervisorEnvelope } from '../../../services/ports/supervisor.ts'
 import type { RunDeps } from '../../../services/workers/deps.ts'
-import { createLink } from '../../../services/adapters/link/create-link.ts'
+import { createSandboxLink } from '../../../services/adapters/link/create-sandbox-link.ts'
 import { collectFiles } from '../../../services/workers/run/collect-files.ts'
 import { createSupervisorClient } from '../../../services/adapters/supervisor-client/supervisor-client.ts'
 import { createLocalSignals } from '../../../services/adapters/storage/signals/local-signals.ts'
@@ -31,7 +31,7 @@ beforeAll(async () => {
     signals: createLocalSignals(),
     telemetry: silentTelemetry,
     clock: { now: () => Date.now() },
-    supervisor: createSupervisorClient({ link: createLink() }),
+    supervisor: createSupervisorClient({ link: createSandboxLink() }),
     workerId: 'collect-test',
     images: singleImage('any'),
     stepBudgetMs: 50_000,

@@ -13,7 +13,7 @@ import { systemClock } from '../../../services/ports/clock.ts'
 import type { ReconcilerDeps, RunDeps } from '../../../services/workers/deps.ts'
 import { dayOf } from '../../../services/model/usage/usage.ts'
 import { createDockerDriver } from '../../../services/adapters/drivers/docker/docker-driver.ts'
-import { createLink } from '../../../services/adapters/link/create-link.ts'
+import { createSandboxLink } from '../../../services/adapters/link/create-sandbox-link.ts'
 import { startSandbox } from '../../../services/workers/place/start-sandbox.ts'
 import { createRunStep } from '../../../services/workers/run/run-step.ts'
 import { createSupervisorClient } from '../../../services/adapters/supervisor-client/supervisor-client.ts'
@@ -36,7 +36,7 @@ let ahead = 0
 
 beforeAll(async () => {
   storage = await startStorage()
-  const supervisor = createSupervisorClient({ link: createLink() })
+  const supervisor = createSupervisorClient({ link: createSandboxLink() })
   const driver = createDockerDriver({
     docker: new Docker(),
     images: singleImage(inject('sandboxImage')),

@@ -6,7 +6,7 @@ import type { Execution } from '../../../services/model/executions/execution.ts'
 import { newId } from '../../../services/model/ids.ts'
 import type { WideEvent } from '../../../services/model/wide-event.ts'
 import type { RunDeps } from '../../../services/workers/deps.ts'
-import { createLink } from '../../../services/adapters/link/create-link.ts'
+import { createSandboxLink } from '../../../services/adapters/link/create-sandbox-link.ts'
 import { createRunStep } from '../../../services/workers/run/run-step.ts'
 import { createSupervisorClient } from '../../../services/adapters/supervisor-client/supervisor-client.ts'
 import { createLocalSignals } from '../../../services/adapters/storage/signals/local-signals.ts'
@@ -35,7 +35,7 @@ beforeAll(async () => {
     signals: createLocalSignals(),
     telemetry: { emit: (event) => void events.push(event) },
     clock: { now: () => now },
-    supervisor: createSupervisorClient({ link: createLink() }),
+    supervisor: createSupervisorClient({ link: createSandboxLink() }),
     workerId: 'failing-steps-test',
     images: singleImage('any'),
     stepBudgetMs: 50_000,

@@ -14,7 +14,7 @@ import type { Supervisor } from '../../../services/ports/supervisor.ts'
 import { measure } from '../../../services/model/metrics.ts'
 import type { WideEvent } from '../../../services/model/wide-event.ts'
 import type { RunDeps } from '../../../services/workers/deps.ts'
-import { createLink } from '../../../services/adapters/link/create-link.ts'
+import { createSandboxLink } from '../../../services/adapters/link/create-sandbox-link.ts'
 import { SandboxFinder } from '../../../services/workers/run/sandboxes/sandbox-finder.ts'
 import { createSupervisorClient } from '../../../services/adapters/supervisor-client/supervisor-client.ts'
 import { createLocalSignals } from '../../../services/adapters/storage/signals/local-signals.ts'
@@ -51,7 +51,7 @@ beforeEach(async () => {
   port = (reserved.address() as AddressInfo).port
   reserved.close()
   await once(reserved, 'close')
-  const client = createSupervisorClient({ link: createLink() })
+  const client = createSupervisorClient({ link: createSandboxLink() })
   deps = {
     table: storage.table,
     objects: storage.objects,

@@ -8,7 +8,7 @@ import type { WideEvent } from '../../../services/model/wide-event.ts'
 import type { Sandbox } from '../../../services/model/sandboxes/sandbox.ts'
 import type { ReconcilerDeps } from '../../../services/workers/deps.ts'
 import { createDockerDriver } from '../../../services/adapters/drivers/docker/docker-driver.ts'
-import { createLink } from '../../../services/adapters/link/create-link.ts'
+import { createSandboxLink } from '../../../services/adapters/link/create-sandbox-link.ts'
 import { createPool } from '../../../services/workers/place/pool.ts'
 import { startSandbox } from '../../../services/workers/place/start-sandbox.ts'
 import { reconcile } from '../../../services/workers/reconcile/reconcile.ts'
@@ -31,7 +31,7 @@ beforeAll(async () => {
     images: singleImage(inject('sandboxImage')),
     preload: [],
     stage: `place-test-${process.pid}`,
-    supervisor: createSupervisorClient({ link: createLink() }),
+    supervisor: createSupervisorClient({ link: createSandboxLink() }),
   })
   deps = {
     table: storage.table,

@@ -6,7 +6,7 @@ import { createContainer } from '../../../services/operations/containers/create-
 import { newId } from '../../../services/model/ids.ts'
 import type { HibernateMessage } from '../../../services/model/messages.ts'
 import type { ReconcilerDeps, RunDeps } from '../../../services/workers/deps.ts'
-import { createLink } from '../../../services/adapters/link/create-link.ts'
+import { createSandboxLink } from '../../../services/adapters/link/create-sandbox-link.ts'
 import { reconcile } from '../../../services/workers/reconcile/reconcile.ts'
 import { createRunStep } from '../../../services/workers/run/run-step.ts'
 import { createSupervisorClient } from '../../../services/adapters/supervisor-client/supervisor-client.ts'
@@ -68,7 +68,7 @@ export class ReconcileFixture {
   runStep(): ReturnType<typeof createRunStep> {
     const run: RunDeps = {
       ...this.deps,
-      supervisor: createSupervisorClient({ link: createLink() }),
+      supervisor: createSupervisorClient({ link: createSandboxLink() }),
       images: singleImage('none'),
       stepBudgetMs: 50_000,
       costPerSecond: () => 0,

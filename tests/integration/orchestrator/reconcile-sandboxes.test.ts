@@ -6,7 +6,7 @@ import { newSandbox, SANDBOX_CHECK_MS, SANDBOX_START_MS } from '../../../service
 import type { SandboxDriver } from '../../../services/ports/sandbox-driver.ts'
 import { SUPERVISOR_PROTOCOL, type Sandbox } from '../../../services/model/sandboxes/sandbox.ts'
 import type { ReconcilerDeps } from '../../../services/workers/deps.ts'
-import { createLink } from '../../../services/adapters/link/create-link.ts'
+import { createSandboxLink } from '../../../services/adapters/link/create-sandbox-link.ts'
 import { createRunStep } from '../../../services/workers/run/run-step.ts'
 import { createSupervisorClient } from '../../../services/adapters/supervisor-client/supervisor-client.ts'
 import { reconcile } from '../../../services/workers/reconcile/reconcile.ts'
@@ -132,7 +132,7 @@ describe('a start that never completes', () => {
     const step = createRunStep({
       ...deps,
       clock,
-      supervisor: createSupervisorClient({ link: createLink() }),
+      supervisor: createSupervisorClient({ link: createSandboxLink() }),
       images: singleImage('sandbox:2'),
       stepBudgetMs: 50_000,
       costPerSecond: () => 0,

@@ -8,7 +8,7 @@ import { RunEnv, sandboxDriverFromEnv } from '../../../services/entries/config.t
 import { DEPLOYMENTS } from '../../../services/adapters/drivers/deployments.ts'
 import { ARCHITECTURES } from '../../../services/adapters/drivers/driver-profile.ts'
 import { DEPLOYED_DRIVERS, DRIVERS } from '../../../services/adapters/drivers/registry.ts'
-import { createLink } from '../../../services/adapters/link/create-link.ts'
+import { createSandboxLink } from '../../../services/adapters/link/create-sandbox-link.ts'
 
 const SERVICES = join(import.meta.dirname, '../../../services')
 /** A deployed driver has entries in these files, besides its folder. */
@@ -56,7 +56,7 @@ describe('the capabilities of a driver', () => {
   })
 
   it('determine which sandboxes the run worker reaches', async () => {
-    const link = createLink({ kinds: DRIVERS.fargate.capabilities.addressKinds })
+    const link = createSandboxLink({ kinds: DRIVERS.fargate.capabilities.addressKinds })
     const request = { method: 'GET', target: '/health', headers: {} } as const
     await expect(link.request({ kind: 'exec', containerName: 'other' }, request, AbortSignal.timeout(1_000))).rejects.toMatchObject({
       name: 'LinkError',

@@ -7,7 +7,7 @@ import type { SandboxAddress } from '../../../model/sandboxes/sandbox.ts'
 import { exitReason } from '../exit-reason.ts'
 import { SANDBOX_LABEL, SHARES_WHEN_READY, STAGE_LABEL, type ContainerPlan } from './container-options.ts'
 import { controlSocket, defaultControlRoot, makeControlFolder, removeControlFolder } from './control-folder.ts'
-import { createContainer } from './create-container.ts'
+import { createSandboxContainer } from './create-sandbox-container.ts'
 import { engineStatus, toDriverError } from './engine-error.ts'
 import { DEFAULT_LIMITS, withSandboxLimits, type DockerLimits } from './limits.ts'
 import { DOCKER_PROFILE } from './profile.ts'
@@ -63,7 +63,7 @@ class DockerDriver implements SandboxDriver {
     const plan = await this.#plan(spec)
     const container = this.#docker.getContainer(spec.sandboxId)
     try {
-      await createContainer(this.#docker, spec, plan)
+      await createSandboxContainer(this.#docker, spec, plan)
     } catch (error) {
       if (engineStatus(error) !== 409) {
         await removeControlFolder(this.#controlRoot, spec.sandboxId)

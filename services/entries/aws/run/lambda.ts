@@ -4,7 +4,7 @@ import { logFailedMessage } from '../../../adapters/storage/json-log.ts'
 import { createBatchHandler } from '../../../adapters/storage/sqs/lambda-batch.ts'
 import { runConfigFromEnv } from '../../config.ts'
 import { DRIVERS } from '../../../adapters/drivers/registry.ts'
-import { createLink } from '../../../adapters/link/create-link.ts'
+import { createSandboxLink } from '../../../adapters/link/create-sandbox-link.ts'
 import { createSupervisorClient } from '../../../adapters/supervisor-client/supervisor-client.ts'
 import { createRunStep } from '../../../workers/run/run-step.ts'
 
@@ -16,7 +16,7 @@ const ports = createFunctionPorts(config)
 const { capabilities, costPerSecond } = DRIVERS[config.SANDBOX_DRIVER]
 const step = createRunStep({
   ...ports,
-  supervisor: createSupervisorClient({ link: createLink({ kinds: capabilities.addressKinds }) }),
+  supervisor: createSupervisorClient({ link: createSandboxLink({ kinds: capabilities.addressKinds }) }),
   workerId: newId('worker'),
   images: config.SANDBOX_IMAGES,
   stepBudgetMs: STEP_BUDGET_MS,

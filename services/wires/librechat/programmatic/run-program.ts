@@ -11,7 +11,7 @@ import { answerEnded, timeLimit } from '../ended-run.ts'
 import { bringInputs, renamedNotes, type Input } from '../inputs.ts'
 import { WireError } from '../errors.ts'
 import { outcome, outputFiles, shorten, WHY } from '../result.ts'
-import { openSession } from '../session.ts'
+import { findOrCreateSession } from '../session.ts'
 import { claimRequest } from './cancel.ts'
 import { DRIVER } from './driver.ts'
 import { identifiersOf, type ProgramLanguage } from './identifiers.ts'
@@ -30,7 +30,7 @@ export async function runProgrammatic(call: ProgramCall): Promise<Answer> {
   if (token === undefined) {
     const program = newProgram(call.body)
     const hint = call.body.runtime_session_hint
-    const { container } = await openSession(call, hint)
+    const { container } = await findOrCreateSession(call, hint)
     return runOnce(call, container, program)
   }
   if (given === undefined)

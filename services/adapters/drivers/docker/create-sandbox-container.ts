@@ -15,7 +15,7 @@ const randomUid = (): number => randomInt(FIRST_UID, END_UID)
  * of the host: two sandboxes with one UID could exhaust each other's and signal through the counters. Of two containers that chose the same UID at
  * once, at least one is removed again before it starts.
  */
-export async function createContainer(
+export async function createSandboxContainer(
   docker: Docker,
   spec: SandboxSpec,
   plan: Omit<ContainerPlan, 'workerUid'>,

@@ -10,7 +10,7 @@ const KINDS: readonly SandboxAddress['kind'][] = ['unix', 'tcp', 'exec']
  * The link for these kinds of addresses; for every kind without `kinds`. An address of another kind, as a row of another driver may have it,
  * counts as unreachable. Without `openRelay` an `exec` address is a configuration fault and throws.
  */
-export function createLink(
+export function createSandboxLink(
   options: { readonly kinds?: readonly SandboxAddress['kind'][]; readonly openRelay?: OpenRelay } = {},
 ): SandboxLink {
   const { kinds = KINDS, openRelay = () => Promise.reject(new Error('This process has no relay into containers.')) } = options
