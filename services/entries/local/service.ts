@@ -1,3 +1,4 @@
+import pLimit from 'p-limit'
 import { createApp } from '../api/app.ts'
 import { ApiConfig } from '../../http/config.ts'
 import type { ApiDeps } from '../../http/deps.ts'
@@ -21,13 +22,15 @@ import { openControlSocket } from './control-socket.ts'
 import { listen } from './http-server.ts'
 import { openLocalPage } from './page.ts'
 import { stopSandboxes, type LocalSandboxes } from './sandboxes.ts'
-import { saveAll } from './save-all.ts'
 import { announceServer } from './server-file.ts'
 import type { LocalStorage } from './storage/local-storage.ts'
 import { createMetricsHandler } from './telemetry/metrics-handler.ts'
 import type { LocalTelemetry } from './telemetry/open-telemetry.ts'
 import { WebSockets } from './web-sockets.ts'
 import { startWorkers, turnsStep } from './workers.ts'
+import { setTimeout as delay } from 'node:timers/promises'
+import type { HibernateMessage } from '../../model/messages.ts'
+import type { Table } from '../../ports/table.ts'
 
 /** Maximum wait of a stop for running steps, milliseconds. */
 const SHUTDOWN_TIMEOUT_MS = 2_000
@@ -151,4 +154,36 @@ function startWork(
   cleanups.push(() => saveAll({ table: common.table, hibernate: runStep }, isKept(config) ? config.saveMs : 0))
   cleanups.push(() => workers.stop(SHUTDOWN_TIMEOUT_MS))
   cleanups.push(() => void pool.close())
+}
+
+const AT_ONCE = 4
+
+/**
+ * Hibernates every idle container, so that its variables outlive its sandbox. Resolves when all are saved or the time is over. Variables that
+ * are not saved by then are lost with the sandbox, and the next execution reports it. Containers with a running execution are skipped.
+ */
+async function saveAll(
+  deps: { readonly table: Pick<Table, 'sandboxes' | 'containers'>; readonly hibernate: (message: HibernateMessage) => Promise<void> },
+  limitMs: number,
+): Promise<void> {
+  if (limitMs === 0) return
+  const slots = pLimit(AT_ONCE)
+  const over = new AbortController()
+  const saveOne = async (tenant: string, containerId: string, sandboxId: string): Promise<void> => {
+    if (over.signal.aborted) return
+    const container = await deps.table.containers.get(tenant, containerId)
+    if (container?.sandboxId !== sandboxId || container.queue.length > 0) return
+    await deps.hibernate({ v: 1, type: 'container.hibernate', tenant, containerId, idleSince: container.lastActiveAt })
+  }
+  const all = deps.table.sandboxes
+    .all()
+    .then((sandboxes) =>
+      Promise.allSettled(
+        sandboxes.map(({ id, claimedBy }) =>
+          claimedBy === null ? null : slots(() => saveOne(claimedBy.tenant, claimedBy.containerId, id)),
+        ),
+      ),
+    )
+  await Promise.race([all.catch(() => undefined), delay(limitMs, undefined, { signal: over.signal }).catch(() => undefined)])
+  over.abort()
 }

@@ -1,6 +1,19 @@
 import type { Container } from '../../model/containers/container.ts'
-import { retentionEndOf } from '../../model/files/file-retention.ts'
 import type { ReconcilerDeps } from '../deps.ts'
+import type { ContainerFile } from '../../model/files/file.ts'
+import { LIMITS } from '../../model/limits.ts'
+import { DAY_MS } from '../../model/tenants/retention.ts'
+
+/**
+ * When a version may be removed, epoch ms; null while it is kept. Results and replayed turns name versions, so a superseded version is kept as
+ * long as an unused container, and a live link keeps its version longer. A deleted file or an unused upload is kept for a day, because a running
+ * turn or a sandbox may have read the row before. `days`: the tenant's retention of containers.
+ */
+function retentionEndOf(file: ContainerFile, days: number = LIMITS.retentionDays): number | null {
+  if (file.state === 'awaiting_upload') return file.createdAt + DAY_MS
+  if (file.isCurrent || file.state === 'swept') return null
+  return (file.endedAt ?? file.createdAt) + (file.state === 'deleted' ? 1 : days) * DAY_MS
+}
 
 /** Versions that one pass removes from one container; the next pass continues. */
 const VERSIONS_PER_PASS = 200

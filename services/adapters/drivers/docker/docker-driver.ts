@@ -1,5 +1,5 @@
-import { setTimeout as delay } from 'node:timers/promises'
 import type Docker from 'dockerode'
+import { setTimeout as delay } from 'node:timers/promises'
 import type { ImageCatalogue } from '../../../model/containers/images.ts'
 import { DriverError, type SandboxDriver, type SandboxRef, type SandboxStatus, type SandboxSpec } from '../../../ports/sandbox-driver.ts'
 import { SupervisorError, type Supervisor } from '../../../ports/supervisor.ts'
@@ -8,11 +8,10 @@ import { exitReason } from '../exit-reason.ts'
 import { SANDBOX_LABEL, SHARES_WHEN_READY, STAGE_LABEL, type ContainerPlan } from './container-options.ts'
 import { controlSocket, defaultControlRoot, makeControlFolder, removeControlFolder } from './control-folder.ts'
 import { createSandboxContainer } from './create-sandbox-container.ts'
-import { engineStatus, toDriverError } from './engine-error.ts'
 import { DEFAULT_LIMITS, withSandboxLimits, type DockerLimits } from './limits.ts'
 import { DOCKER_PROFILE } from './profile.ts'
 import { readSeccompProfile } from './seccomp-profile.ts'
-import { untilReady } from './wait-ready.ts'
+import { LinkError } from '../../../ports/sandbox-link.ts'
 
 export interface DockerDriverOptions {
   readonly docker: Docker
@@ -221,5 +220,51 @@ const unless404 = async <T>(call: Promise<T>): Promise<T | null> => {
   } catch (error) {
     if (engineStatus(error) === 404) return null
     throw error
+  }
+}
+
+/** HTTP status of the engine's answer, or null when it was not the engine that failed. */
+const engineStatus = (error: unknown): number | null =>
+  error instanceof Error && 'statusCode' in error && typeof error.statusCode === 'number' ? error.statusCode : null
+
+const FULL = /no space left|cannot allocate memory|disk quota|too many open files|resource temporarily unavailable/i
+
+/** Translates a failed call to the engine. */
+function toDriverError(error: unknown, image: string): DriverError {
+  if (error instanceof DriverError) return error
+  const message = (error instanceof Error ? error.message : String(error)).slice(0, 500)
+  const status = engineStatus(error)
+  if (status === null)
+    return new DriverError(
+      'unavailable',
+      `The Docker engine does not answer (${message}). Start it, or set DOCKER_HOST to where it listens.`,
+      { cause: error },
+    )
+  if (FULL.test(message))
+    return new DriverError('capacity', `The Docker engine has no resources for another sandbox: ${message}`, { cause: error })
+  if (status === 404)
+    return new DriverError('configuration', `The sandbox image ${image} is missing. Build it with "npm run image".`, { cause: error })
+  if (status === 400 || status === 403)
+    return new DriverError('configuration', `The Docker engine refuses these settings: ${message}`, { cause: error })
+  return new DriverError('unavailable', `The Docker engine failed: ${message}`, { cause: error })
+}
+
+/** The supervisor holds its answer until it knows more, at most this long, milliseconds. */
+const HOLD_MS = 20_000
+const FIRST_PAUSE_MS = 5
+const LONGEST_PAUSE_MS = 25
+
+/** Resolves with true once the supervisor says `ready`, with false when it refused to. Rejects only with the signal's reason. */
+async function untilReady(supervisor: Pick<Supervisor, 'health'>, address: SandboxAddress, signal: AbortSignal): Promise<boolean> {
+  // There is nothing to listen to before the socket exists, so the first tries come close together.
+  for (let pause = FIRST_PAUSE_MS; ; pause = Math.min(pause * 2, LONGEST_PAUSE_MS)) {
+    try {
+      const { state } = await supervisor.health(address, HOLD_MS, signal)
+      if (state !== 'starting') return state === 'ready'
+    } catch (error) {
+      signal.throwIfAborted()
+      if (!(error instanceof LinkError)) throw error
+      await delay(pause, undefined, { signal })
+    }
   }
 }

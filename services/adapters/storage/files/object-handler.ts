@@ -2,7 +2,6 @@ import type { IncomingMessage, ServerResponse } from 'node:http'
 import { pipeline } from 'node:stream/promises'
 import { isStorageFull } from '../../../model/storage-full.ts'
 import { exactLength } from '../objects/exact-length.ts'
-import { parseRange } from './byte-range.ts'
 import { ObjectExistsError, type ObjectFolder } from './object-folder.ts'
 import { OBJECTS_PATH, verifyLink, type LinkClaims, type LinkRefusal } from './signed-link.ts'
 
@@ -133,4 +132,24 @@ function refuse(incoming: IncomingMessage, response: ServerResponse, error: unkn
   const type = status >= 500 ? 'server_error' : 'invalid_request_error'
   response.writeHead(status, { 'content-type': 'application/json', ...SAFETY_HEADERS })
   response.end(incoming.method === 'HEAD' ? undefined : JSON.stringify({ error: { message, type, code, param: null } }))
+}
+
+interface ByteRange {
+  readonly start: number
+  /** Inclusive. */
+  readonly end: number
+}
+
+/** The bytes that a `Range` header requests; null for all bytes, also for several ranges. */
+function parseRange(header: string | undefined, bytes: number): ByteRange | 'unsatisfiable' | null {
+  const parts = /^bytes=(\d{0,15})-(\d{0,15})$/.exec(header ?? '')
+  if (parts === null) return null
+  const [, from = '', to = ''] = parts
+  if (from === '' && to === '') return null
+  if (from !== '' && to !== '' && Number(from) > Number(to)) return null
+  const range =
+    from === ''
+      ? { start: Math.max(0, bytes - Number(to)), end: bytes - 1 }
+      : { start: Number(from), end: to === '' ? bytes - 1 : Math.min(Number(to), bytes - 1) }
+  return range.start > range.end ? 'unsatisfiable' : range
 }

@@ -8,8 +8,30 @@ import { readBytes } from '../../../model/read-bytes.ts'
 import { absent, all, between, equals, startsWith, type Condition } from './expression.ts'
 import type { Items } from './items.ts'
 import { EVENT_PREFIX, eventSortKey, rowKey } from './keys.ts'
-import { createKnownPositions } from './known-positions.ts'
 import type { Item } from './row-codec.ts'
+
+/** Larger than the number of logs that a process uses at the same time. */
+const MAX_POSITIONS = 20_000
+
+/**
+ * Caches numbers at which a batch of a log ends. Batches never change, so a reader that continues from such a number need not search for a batch that
+ * started before it.
+ */
+interface KnownPositions {
+  add(log: string, seq: number): void
+  has(log: string, seq: number): boolean
+}
+
+function createKnownPositions(): KnownPositions {
+  const ends = new Set<string>()
+  return {
+    add(log, seq) {
+      ends.add(`${log} ${seq}`)
+      if (ends.size > MAX_POSITIONS) ends.delete(ends.values().next().value as string)
+    },
+    has: (log, seq) => ends.has(`${log} ${seq}`),
+  }
+}
 
 /** A batch with longer JSON is stored as an object, bytes. */
 const MAX_INLINE_BYTES = 16 * 1024

@@ -1,7 +1,7 @@
 import type { Telemetry } from '../../../ports/telemetry.ts'
 import type { LocalConfig } from '../config.ts'
-import { combineTelemetry, createLogTelemetry } from './local-telemetry.ts'
 import { PrometheusMetrics } from './prometheus.ts'
+import { logLine } from '../../../adapters/storage/json-log.ts'
 
 export interface LocalTelemetry extends Telemetry {
   readonly metrics: PrometheusMetrics
@@ -15,3 +15,18 @@ export async function openTelemetry({ log, exportsTraces }: Pick<LocalConfig, 'l
   const all = combineTelemetry(createLogTelemetry(log), metrics, ...(traces === null ? [] : [traces]))
   return { emit: (event) => all.emit(event), metrics, close: async () => traces?.close() }
 }
+
+/** One JSON line per event on standard error; when silent, only a sentence about faults of the storage. */
+const createLogTelemetry = (log: 'silent' | 'events'): Telemetry => ({
+  emit: (event) => {
+    if (log === 'events') process.stderr.write(`${logLine(event, new Date())}\n`)
+    else if (event.event === 'storage') process.stderr.write(`${event.outcome === 'error' ? '✗' : '!'} ${String(event.detail)}\n`)
+  },
+})
+
+/** Passes every event to each receiver. */
+const combineTelemetry = (...receivers: readonly Telemetry[]): Telemetry => ({
+  emit: (event) => {
+    for (const receiver of receivers) receiver.emit(event)
+  },
+})

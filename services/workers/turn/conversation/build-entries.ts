@@ -3,7 +3,6 @@ import type { ContainerFile } from '../../../model/files/file.ts'
 import { hasResponseEnded, type ResponseRecord } from '../../../model/responses/response.ts'
 import { inputEntries } from './input-entries.ts'
 import type { PastTurn } from './past-turn.ts'
-import { keepLatestImages } from './keep-latest-images.ts'
 import { systemPrompt } from './system-prompt.ts'
 import { type ResponseItem, itemEntries } from '../../../model/responses/items/item-types.ts'
 import type { Entry } from '../../../model/responses/items/entry.ts'
@@ -59,4 +58,22 @@ export function buildEntries({
     ...itemEntries(items, false, pathOf),
   ]
   return keepLatestImages(entries, readsImages)
+}
+
+/** A request to a model carries the latest images of code, at most this many. */
+const MAX_IMAGES = 4
+
+/** Keeps the latest images of the results for a model that reads images, and none for another. */
+function keepLatestImages(entries: readonly Entry[], readsImages: boolean): Entry[] {
+  let left = readsImages ? MAX_IMAGES : 0
+  return entries
+    .toReversed()
+    .map((entry): Entry => {
+      if (entry.kind !== 'result' || entry.images === undefined) return entry
+      const { images, ...rest } = entry
+      const kept = left === 0 ? [] : images.slice(-left)
+      left -= kept.length
+      return kept.length === 0 ? rest : { ...rest, images: kept }
+    })
+    .toReversed()
 }
