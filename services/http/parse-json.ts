@@ -1,47 +1,49 @@
 import { ServiceError } from '../model/errors.ts'
 import { LIMITS } from '../model/limits.ts'
+import { scanJson, type JsonBounds } from './scan-json.ts'
 
 const decoder = new TextDecoder('utf-8', { fatal: true })
-const QUOTE = 34
-const BACKSLASH = 92
 
-/** Nesting depth of arrays and objects, without parsing. Wrong only for text that is not JSON. */
-export function jsonDepth(text: string): number {
-  let depth = 0
-  let deepest = 0
-  for (let at = 0; at < text.length; at++) {
-    const code = text.charCodeAt(at)
-    if (code === QUOTE) {
-      for (at++; at < text.length && text.charCodeAt(at) !== QUOTE; at++) if (text.charCodeAt(at) === BACKSLASH) at++
-    } else if (code === 91 || code === 123) {
-      depth++
-      if (depth > deepest) deepest = depth
-    } else if (code === 93 || code === 125) depth--
-  }
-  return deepest
-}
+const DOCUMENT: JsonBounds = { maxDepth: LIMITS.maxJsonDepth, maxValues: LIMITS.maxJsonValues, maxKeys: LIMITS.maxJsonKeys }
+/** Of one message of a protocol for short calls. */
+export const MESSAGE: JsonBounds = { ...DOCUMENT, maxValues: LIMITS.maxMessageValues }
 
-/** `__proto__` as a key, also written with escapes. */
-const MAYBE_PROTO = /__proto__|\\u00(5f|70|72|6f|74)/i
-
-/** Throws ServiceError `invalid_json`. The value has no `__proto__` key and is at most LIMITS.maxJsonDepth deep. */
-export function parseJson(bytes: Uint8Array): unknown {
+/** Throws ServiceError `invalid_json`. The value is within the bounds and has no `__proto__` key. */
+export function parseJson(bytes: Uint8Array, bounds: JsonBounds = DOCUMENT): unknown {
   if (bytes.byteLength === 0) throw new ServiceError('invalid_json', 'The request has no body. Send a JSON object.')
+  refuseCostly(bytes, bounds)
   let text: string
   try {
     text = decoder.decode(bytes)
   } catch (cause) {
     throw new ServiceError('invalid_json', 'The request body is not valid UTF-8. Send JSON encoded as UTF-8.', { cause })
   }
-  if (jsonDepth(text) > LIMITS.maxJsonDepth)
-    throw new ServiceError('invalid_json', `The JSON body is nested deeper than ${LIMITS.maxJsonDepth} levels. Send a flatter document.`)
   try {
-    return MAYBE_PROTO.test(text)
-      ? JSON.parse(text, (key: string, value: unknown) => (key === '__proto__' ? undefined : value))
-      : JSON.parse(text)
+    return JSON.parse(text)
   } catch (cause) {
     throw new ServiceError('invalid_json', `The request body is not valid JSON: ${reason(cause)}. Send a JSON object.`, { cause })
   }
+}
+
+/** JSON that a sandbox wrote; undefined if it is malformed or exceeds the bounds of a request. */
+export function parseHostileJson(text: string): unknown {
+  try {
+    return parseJson(Buffer.from(text))
+  } catch {
+    return undefined
+  }
+}
+
+function refuseCostly(bytes: Uint8Array, bounds: JsonBounds): void {
+  const { depth, values, keys, hasProtoKey } = scanJson(bytes, bounds)
+  const advice = (): string | null => {
+    if (depth > bounds.maxDepth) return `is nested deeper than ${bounds.maxDepth} levels. Send a flatter document.`
+    if (values > bounds.maxValues) return `has more than ${bounds.maxValues} values. Send fewer entries, or upload the data as a file.`
+    if (keys > bounds.maxKeys) return `has an object with more than ${bounds.maxKeys} keys. Send a list, or upload the data as a file.`
+    return hasProtoKey ? 'has the key "__proto__". Rename or remove this key.' : null
+  }
+  const fault = advice()
+  if (fault !== null) throw new ServiceError('invalid_json', `The JSON body ${fault}`)
 }
 
 /** The parser's message without the part of the document that it quotes. */

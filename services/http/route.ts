@@ -74,6 +74,8 @@ interface RouteMetadata {
 export interface ForeignProtocol {
   /** The caller by the credentials of that protocol. `byKey` identifies the caller of a request with a bearer key. Throws ServiceError. */
   readonly authenticate: (request: Request, deps: ApiDeps, byKey: (request: Request) => Promise<Caller>) => Promise<Caller>
+  /** The schema of the body, which the handler itself reads. */
+  readonly body?: () => z.ZodType
 }
 
 /** One route: its documentation, its schemas and its handler in one place. */

@@ -15,7 +15,10 @@ const dailyBudget = (what: string): ErrorHelp => ({
 
 /** What each error means and what to do, for people: docs/errors.md and `/docs/errors/{code}` show it. */
 export const ERROR_HELP: Readonly<Record<ErrorCode, ErrorHelp>> = {
-  invalid_json: { means: 'The body is not JSON.', fix: 'Send valid JSON in UTF-8. The message names the position of the first error.' },
+  invalid_json: {
+    means: 'The body is not JSON, or it has too many values, too many keys, too many levels or the key `__proto__`.',
+    fix: 'Send valid JSON in UTF-8 within the limits of documents. The message names the first error or the limit.',
+  },
   invalid_request: {
     means: 'A field is missing, unknown or has a wrong value.',
     fix: 'Read `error.param`, and compare the request with the API reference at `/docs`.',

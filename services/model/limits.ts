@@ -98,6 +98,12 @@ export const LIMITS = {
   maxFileIds: 100,
   /** Nesting depth of a JSON body. */
   maxJsonDepth: 64,
+  /** Arrays, objects and their entries in a JSON body: 20,000 messages with one content part each have 260,000. */
+  maxJsonValues: 300_000,
+  /** Keys of one object in a JSON body. */
+  maxJsonKeys: 10_000,
+  /** Values of a message of the Model Context Protocol or of E2B's protocol, and fields of one in Protocol Buffers. */
+  maxMessageValues: 10_000,
   /** Open event streams per process; further ones are refused with 429. */
   maxOpenStreams: 1_000,
   /** Webhook endpoints of one tenant; an ended delivery is kept for this time, days. */

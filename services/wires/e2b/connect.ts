@@ -4,7 +4,7 @@ import { ServiceError } from '../../model/errors.ts'
 import { LIMITS } from '../../model/limits.ts'
 import type { Scope } from '../../model/tenants/tenant.ts'
 import { lazySchema } from '../../model/lazy-schema.ts'
-import { parseJson } from '../../http/parse-json.ts'
+import { MESSAGE, parseJson } from '../../http/parse-json.ts'
 import { mediaType, readBody } from '../../http/read-body.ts'
 import type { AnyRoute, Call } from '../../http/route.ts'
 import { streamCall } from '../../http/stream-call.ts'
@@ -26,7 +26,7 @@ interface Codec {
   readonly encode: (message: Readonly<Record<string, unknown>>) => Buffer
 }
 
-const JSON_CODEC: Codec = { decode: parseJson, encode: (message) => Buffer.from(JSON.stringify(message)) }
+const JSON_CODEC: Codec = { decode: (bytes) => parseJson(bytes, MESSAGE), encode: (message) => Buffer.from(JSON.stringify(message)) }
 
 /** The codec of a request by its content type, `prefix` and `json` or `proto`. Throws ServiceError `unsupported_media_type`. */
 function codecOf(request: Request, prefix: string, path: string): { readonly codec: Codec; readonly contentType: string } {
@@ -98,6 +98,7 @@ export const unary = <Body>(
     method: 'post',
     path,
     scope,
+    body: schema,
     handle: async (call) => {
       const { codec, contentType } = codecOf(call.request, 'application/', path)
       const bytes = unpack(await readBody(call.request, MAX_BODY_BYTES), call.request.headers.get('content-encoding') === 'gzip')
@@ -122,6 +123,7 @@ export const serverStream = <Body>(
     method: 'post',
     path,
     scope,
+    body: schema,
     handle: async (call) => {
       let headers = streamHeaders('application/connect+json')
       try {

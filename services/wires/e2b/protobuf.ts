@@ -1,4 +1,5 @@
 import { ServiceError } from '../../model/errors.ts'
+import { LIMITS } from '../../model/limits.ts'
 
 /**
  * The part of the Protocol Buffers encoding that E2B's messages need, between bytes and the JSON form of the same messages: bytes are base64 text,
@@ -38,12 +39,32 @@ const TIMESTAMP: MessageType = { fields: { seconds: { number: 1, type: 'int64' }
 const MS_PER_SECOND = 1000
 const NS_PER_MS = 1_000_000
 
+const tooManyFields = (): ServiceError =>
+  new ServiceError(
+    'invalid_request',
+    `The message has more than ${LIMITS.maxMessageValues} fields and entries. Send fewer, or upload the data as a file.`,
+  )
+
+/** Fields that may still come, of a message together with the messages in it. */
+interface FieldBudget {
+  left: number
+}
+
 /** Reads within the bytes of one message. */
 class Reader {
   readonly #bytes: Buffer
+  readonly #fields: FieldBudget
   #at = 0
-  constructor(bytes: Uint8Array) {
+  constructor(bytes: Uint8Array, fields: FieldBudget) {
     this.#bytes = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength)
+    this.#fields = fields
+  }
+  tag(): number {
+    if (--this.#fields.left < 0) throw tooManyFields()
+    return this.small()
+  }
+  message(type: MessageType): Record<string, unknown> {
+    return decodeFields(type, new Reader(this.delimited(), this.#fields))
   }
   get isAtEnd(): boolean {
     return this.#at >= this.#bytes.length
@@ -94,13 +115,15 @@ class Reader {
 const isVarint = ({ type }: Field): boolean =>
   type === 'bool' || type === 'uint32' || type === 'sint32' || type === 'int64' || (typeof type === 'object' && 'values' in type)
 
-/** The JSON form of a message. Unknown fields are ignored. Throws ServiceError `invalid_request` for malformed bytes. */
-export function decodeMessage(type: MessageType, bytes: Uint8Array): Record<string, unknown> {
+/** The JSON form of a message. Unknown fields are ignored. Throws ServiceError `invalid_request` for malformed bytes and for more than LIMITS.maxMessageValues fields. */
+export const decodeMessage = (type: MessageType, bytes: Uint8Array): Record<string, unknown> =>
+  decodeFields(type, new Reader(bytes, { left: LIMITS.maxMessageValues }))
+
+function decodeFields(type: MessageType, reader: Reader): Record<string, unknown> {
   const byNumber = new Map(Object.entries(type.fields).map(([name, field]) => [field.number, { name, field }]))
   const message: Record<string, unknown> = {}
-  const reader = new Reader(bytes)
   while (!reader.isAtEnd) {
-    const tag = reader.small()
+    const tag = reader.tag()
     const [number, wireType] = [Math.floor(tag / 8), tag % 8]
     const known = byNumber.get(number)
     if (known === undefined || wireType !== (isVarint(known.field) ? VARINT : LENGTH_DELIMITED)) {
@@ -120,7 +143,7 @@ export function decodeMessage(type: MessageType, bytes: Uint8Array): Record<stri
 
 function decodeValue({ type }: Field, reader: Reader): unknown {
   if (typeof type === 'object') {
-    if ('fields' in type) return decodeMessage(type, reader.delimited())
+    if ('fields' in type) return reader.message(type)
     const number = Number(reader.varint())
     return type.values[number] ?? String(number)
   }
@@ -140,11 +163,11 @@ function decodeValue({ type }: Field, reader: Reader): unknown {
     case 'int64':
       return String(BigInt.asIntN(64, reader.varint()))
     case 'timestamp': {
-      const { seconds = '0', nanos = 0 } = decodeMessage(TIMESTAMP, reader.delimited()) as { seconds?: string; nanos?: number }
+      const { seconds = '0', nanos = 0 } = reader.message(TIMESTAMP) as { seconds?: string; nanos?: number }
       return new Date(Number(seconds) * MS_PER_SECOND + nanos / NS_PER_MS).toISOString()
     }
     case 'stringMap': {
-      const { key = '', value = '' } = decodeMessage(ENTRY, reader.delimited())
+      const { key = '', value = '' } = reader.message(ENTRY)
       return [key, value]
     }
   }

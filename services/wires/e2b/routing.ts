@@ -2,7 +2,7 @@ import type { z } from '@hono/zod-openapi'
 import { LIMITS } from '../../model/limits.ts'
 import type { Scope } from '../../model/tenants/tenant.ts'
 import { E2B_PATH } from '../../http/e2b-hosts.ts'
-import { parseJson } from '../../http/parse-json.ts'
+import { MESSAGE, parseJson } from '../../http/parse-json.ts'
 import { readBody, refuseEncoded } from '../../http/read-body.ts'
 import { defineRoute, type AnyRoute, type Call, type ForeignProtocol, type Method } from '../../http/route.ts'
 import { validate } from '../../http/validate.ts'
@@ -23,11 +23,13 @@ interface E2bRoute {
   readonly method: Method
   readonly path: string
   readonly scope: Scope
+  /** The schema that the handler passes to `bodyOf`. */
+  readonly body?: () => z.ZodType
   readonly handle: (call: Call) => Promise<Response> | Response
 }
 
 /** A route of E2B's protocol. E2B specifies it, so our document does not contain it. */
-export function e2bRoute({ plane, path, ...route }: E2bRoute): AnyRoute {
+export function e2bRoute({ plane, path, body, ...route }: E2bRoute): AnyRoute {
   const { authenticate, refuse: refuseCall } = PLANES[plane]
   return defineRoute({
     ...route,
@@ -36,7 +38,7 @@ export function e2bRoute({ plane, path, ...route }: E2bRoute): AnyRoute {
     tag: 'E2B',
     summary: `E2B: ${path}`,
     answers: {},
-    foreign: { authenticate },
+    foreign: { authenticate, ...(body && { body }) },
     refuse: refuseCall,
   })
 }
@@ -45,5 +47,5 @@ export function e2bRoute({ plane, path, ...route }: E2bRoute): AnyRoute {
 export async function bodyOf<T>({ request }: Pick<Call, 'request'>, schema: z.ZodType<T>): Promise<T> {
   refuseEncoded(request)
   const bytes = await readBody(request, LIMITS.maxJsonBytes)
-  return validate(schema, bytes.byteLength === 0 ? {} : parseJson(bytes), 'body')
+  return validate(schema, bytes.byteLength === 0 ? {} : parseJson(bytes, MESSAGE), 'body')
 }

@@ -6,6 +6,7 @@ import type { Execution, ExecutionResult } from '../../../model/executions/execu
 import { runCommand } from '../../../operations/commands/run-command.ts'
 import { deleteFile } from '../../../operations/files/delete-file.ts'
 import { currentFiles } from '../../../operations/files/find-by-path.ts'
+import { parseHostileJson } from '../../../http/parse-json.ts'
 import { runContext, type Call } from '../../../http/route.ts'
 import { answerEnded, timeLimit } from '../ended-run.ts'
 import { bringInputs, renamedNotes, type Input } from '../inputs.ts'
@@ -117,18 +118,10 @@ function split(stderr: string, marker: string): readonly [string, string | null]
 
 /** The calls of a report, or the sentence of an error that clients know. */
 function callsIn(report: string, tools: Program['tools']): readonly ToolCall[] | string {
-  const parsed = ReportedCalls().safeParse(parse(report))
+  const parsed = ReportedCalls().safeParse(parseHostileJson(report))
   if (!parsed.success) return 'Execution failed or timed out'
   const foreign = parsed.data.find(({ name }) => !tools.some(([, tool]) => tool === name))
   return foreign === undefined ? parsed.data : `Sandbox requested an unregistered tool: ${foreign.name}`
-}
-
-function parse(text: string): unknown {
-  try {
-    return JSON.parse(text)
-  } catch {
-    return null
-  }
 }
 
 function ended(execution: Execution, result: ExecutionResult | null, results: Program['results'], inputs: readonly Input[]): Answer {
