@@ -1,8 +1,9 @@
 import { z } from '@hono/zod-openapi'
+import { boundedRecord } from './bounded-schemas.ts'
 import { lazySchema } from '../model/lazy-schema.ts'
 import type { ExecutionScope } from '../model/executions/execution.ts'
 import { LIMITS } from '../model/limits.ts'
-import { atMost, wholeCharacters } from './schemas.ts'
+import { wholeCharacters } from './schemas.ts'
 
 const MAX_VARIABLES = 100
 /** The kernel accepts 128 KiB in one argument. */
@@ -23,7 +24,7 @@ export const commandArgument = lazySchema(() =>
 
 /** Environment variables of a run, by name. */
 export const environment = lazySchema(() =>
-  atMost(MAX_VARIABLES, z.record(osText(255).regex(/^[^=]+$/, 'name variables without =, at most 255 characters'), osText(32_768))),
+  boundedRecord(osText(255).regex(/^[^=]+$/, 'name variables without =, at most 255 characters'), osText(32_768), MAX_VARIABLES),
 )
 
 /** Request fields `env` and `cwd`, of code and of commands. */

@@ -1,10 +1,10 @@
 import { z } from '@hono/zod-openapi'
-import { lazySchema } from '../model/lazy-schema.ts'
+import { answerSchema, lazySchema } from '../model/lazy-schema.ts'
 import { json } from './responses.ts'
 import { defineRoute, type AnyRoute } from './route.ts'
 
 const Part = lazySchema(() => z.object({ ok: z.boolean(), detail: z.string().optional() }))
-const Readiness = lazySchema(() => z.object({ ok: z.boolean(), parts: z.record(z.string(), Part()) }).openapi('Readiness'))
+const Readiness = answerSchema(() => z.object({ ok: z.boolean(), parts: z.record(z.string(), Part()) }).openapi('Readiness'))
 
 const healthRoute = defineRoute({
   method: 'get',

@@ -1,5 +1,6 @@
 import { z } from '@hono/zod-openapi'
-import { lazySchema, type Described } from '../model/lazy-schema.ts'
+import { boundedRecord } from './bounded-schemas.ts'
+import { answerSchema, lazySchema, type Described } from '../model/lazy-schema.ts'
 import { ERRORS } from '../model/errors.ts'
 
 export const ErrorBody = lazySchema(() =>
@@ -16,18 +17,6 @@ export const ErrorBody = lazySchema(() =>
     .openapi('Error'),
 )
 
-/**
- * A list or object with at most `max` entries, counted before they are validated: a body has space for a million invalid ones, and each
- * would become an error.
- */
-export const atMost = <Schema extends z.ZodType>(max: number, schema: Schema) =>
-  z.preprocess((value, context) => {
-    const isCrowded = typeof value === 'object' && value !== null && (Array.isArray(value) ? value : Object.keys(value)).length > max
-    if (!isCrowded) return value
-    context.addIssue({ code: 'custom', message: `give at most ${max} entries` })
-    return z.NEVER
-  }, schema)
-
 /** For `refine`: text that UTF-8 can hold. */
 export const wholeCharacters = [
   (text: string): boolean => text.isWellFormed(),
@@ -35,7 +24,7 @@ export const wholeCharacters = [
 ] as const
 
 /** OpenAI's bounds: at most 16 entries, names up to 64 characters, values up to 512. */
-export const Metadata = lazySchema(() => atMost(16, z.record(z.string().max(64), z.string().max(512))))
+export const Metadata = lazySchema(() => boundedRecord(z.string().max(64), z.string().max(512), 16))
 
 /** A checksum in hexadecimal form. */
 export const hexDigits = (count: number) => z.string().regex(new RegExp(`^[0-9a-fA-F]{${count}}$`), `give ${count} hex digits`)
@@ -86,7 +75,7 @@ export const listOf = <Item extends { readonly id?: unknown }>(
 })
 
 export const listSchema = (item: () => z.ZodType, name: string) =>
-  lazySchema(() =>
+  answerSchema(() =>
     z
       .object({
         object: z.literal('list'),

@@ -11,3 +11,8 @@ export function lazySchema<Schema>(build: () => Schema): () => Schema {
 
 /** What a lazy schema describes. */
 export type Described<Lazy extends () => z.ZodType> = z.infer<ReturnType<Lazy>>
+
+/** A lazy schema of an answer. Only these may have lists without a bound: the service itself makes their values. */
+export function answerSchema<Schema>(build: () => Schema): () => Schema {
+  return lazySchema(build)
+}

@@ -41,18 +41,19 @@ function payloadOf(row: Execution): Payload {
   return JSON.parse(gunzipSync(Buffer.from(stdin, 'base64')).toString()) as Payload
 }
 
-/** Sends a request and ends its run; `report` makes the calls that the program reports. */
+/** Sends a request and ends its run; `report` makes the calls that the program reports, or their JSON. */
 async function run(body: Json, report: (payload: Payload) => unknown, stdout = ''): Promise<{ answer: Json; payload: Payload }> {
   const answered = api.post(`${BASE}/programmatic`, body)
   const row = await nextRow()
   const payload = payloadOf(row)
   const calls = report(payload)
-  const stderr = calls === null ? '' : `a warning${payload.marker}${JSON.stringify(calls)}`
+  const stderr = calls === null ? '' : `a warning${payload.marker}${typeof calls === 'string' ? calls : JSON.stringify(calls)}`
   await finishExecution(api, api.owner.tenant, row.id, { result: { stdout, stderr, exit: { code: 0, signal: null } } })
   return { answer: await json(await answered), payload }
 }
 
 const CALL = { id: `call_${'0'.repeat(24)}_1`, name: 'get-weather', input: { city: 'Rome' } }
+const DEEP_CALL = JSON.stringify([CALL]).replace('"Rome"', `${'['.repeat(90_000)}${']'.repeat(90_000)}`)
 const PROGRAM = { code: 'await get_weather(city="Rome")', tools: [{ name: 'get-weather' }, { name: 'class' }] }
 
 describe('a program that calls tools', () => {
@@ -99,8 +100,18 @@ describe('a program that calls tools', () => {
   it('cannot call a tool that the request did not offer, or report something else than calls', async () => {
     const foreign = await run(PROGRAM, () => [{ ...CALL, name: 'delete_everything' }])
     expect(foreign.answer).toMatchObject({ status: 'error', error: 'Sandbox requested an unregistered tool: delete_everything' })
-    const broken = await run(PROGRAM, () => [{ ...CALL, id: '../../x' }])
-    expect(broken.answer).toMatchObject({ status: 'error', error: 'Execution failed or timed out', stderr: 'a warning' })
+    const nested = (depth: number): unknown => JSON.parse(`${'['.repeat(depth)}${']'.repeat(depth)}`)
+    const reports: readonly (readonly [string, unknown])[] = [
+      ['an id with a path', [{ ...CALL, id: '../../x' }]],
+      ['a deep input', [{ ...CALL, input: { a: nested(100) } }]],
+      ['a very deep input', DEEP_CALL],
+      ['many wrong calls', Array(100_000).fill(0)],
+      ['many arguments', [{ ...CALL, input: Object.fromEntries(Array.from({ length: 2_000 }, (_, index) => [index, 0])) }]],
+    ]
+    for (const [what, report] of reports) {
+      const broken = await run(PROGRAM, () => report)
+      expect(broken.answer, what).toMatchObject({ status: 'error', error: 'Execution failed or timed out', stderr: 'a warning' })
+    }
   })
 
   it('needs distinct function names, and results in time', async () => {

@@ -1,4 +1,6 @@
 import { z } from '@hono/zod-openapi'
+import { parseHostileJson } from '../../http/parse-json.ts'
+import { boundedList } from '../../http/bounded-schemas.ts'
 import { lazySchema, type Described } from '../../model/lazy-schema.ts'
 import { ServiceError, type ErrorCode } from '../../model/errors.ts'
 import { hasEnded } from '../../model/executions/execution.ts'
@@ -34,7 +36,7 @@ const Entry = lazySchema(() =>
 )
 export type SandboxEntry = Described<typeof Entry>
 
-const Folder = lazySchema(() => z.object({ entries: z.array(Entry()).max(MAX_ENTRIES), is_truncated: z.boolean() }))
+const Folder = lazySchema(() => z.object({ entries: boundedList(Entry(), { max: MAX_ENTRIES }), is_truncated: z.boolean() }))
 const OneEntry = lazySchema(() => z.object({ entry: Entry() }))
 const MadeFolder = lazySchema(() => z.object({ entry: Entry(), is_new: z.boolean() }))
 const Removed = lazySchema(() => z.object({ removed: z.int().min(0) }))
@@ -44,10 +46,10 @@ const Preview = lazySchema(() =>
   z.discriminatedUnion('kind', [
     z.object({
       kind: z.literal('table'),
-      columns: z.array(cell()).max(100),
-      rows: z.array(z.array(cell()).max(100)).max(100),
+      columns: boundedList(cell(), { max: 100 }),
+      rows: boundedList(boundedList(cell(), { max: 100 }), { max: 100 }),
       is_truncated: z.boolean(),
-      sheets: z.array(z.string().max(1_000)).max(100).optional(),
+      sheets: boundedList(z.string().max(1_000), { max: 100 }).optional(),
     }),
     z.object({
       kind: z.literal('image'),
@@ -59,7 +61,7 @@ const Preview = lazySchema(() =>
     }),
     z.object({
       kind: z.literal('text'),
-      lines: z.array(z.string().max(1_000)).max(100),
+      lines: boundedList(z.string().max(1_000), { max: 100 }),
       is_truncated: z.boolean(),
       problem: z.string().max(400).optional(),
     }),
@@ -67,7 +69,7 @@ const Preview = lazySchema(() =>
   ]),
 )
 const Previewed = lazySchema(() => z.object({ entry: Entry(), preview: Preview() }))
-const Unpacked = lazySchema(() => z.object({ files: z.int().min(0), paths: z.array(path()).max(1_000) }))
+const Unpacked = lazySchema(() => z.object({ files: z.int().min(0), paths: boundedList(path(), { max: 1_000 }) }))
 const Refused = lazySchema(() => z.object({ error: z.object({ code: z.string().max(40), message: z.string().max(2_000) }) }))
 
 const CODES: Readonly<Record<string, ErrorCode>> = {
@@ -143,7 +145,7 @@ async function operate<Schema extends z.ZodType>(
   }
   const answer = await deps.results.hold(storedBytes(execution), async () => {
     const result = await loadResult(deps.objects, execution)
-    return execution.status === 'succeeded' ? parsed(result?.stdout ?? '') : undefined
+    return execution.status === 'succeeded' ? parseHostileJson(result?.stdout ?? '') : undefined
   })
   const refused = Refused().safeParse(answer)
   if (refused.success) throw refusalOf(refused.data.error)
@@ -157,11 +159,3 @@ async function operate<Schema extends z.ZodType>(
 
 const refusalOf = ({ code, message }: { readonly code: string; readonly message: string }): ServiceError =>
   new ServiceError(CODES[code] ?? 'conflict', message, { param: 'path' })
-
-function parsed(text: string): unknown {
-  try {
-    return JSON.parse(text)
-  } catch {
-    return undefined
-  }
-}

@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import { z } from '@hono/zod-openapi'
+import { openObject } from '../../http/bounded-schemas.ts'
 import { lazySchema } from '../../model/lazy-schema.ts'
 import type { E2bSession } from '../../model/containers/container.ts'
 import { ServiceError } from '../../model/errors.ts'
@@ -66,7 +67,7 @@ async function list(call: Call): Promise<Response> {
   return json(200, [defaultContext('python'), ...session.contexts])
 }
 
-const NewContext = lazySchema(() => z.looseObject({ language: z.string().nullish(), cwd: osText(LIMITS.maxPathBytes).nullish() }))
+const NewContext = lazySchema(() => openObject({ language: z.string().nullish(), cwd: osText(LIMITS.maxPathBytes).nullish() }))
 
 async function create(call: Call): Promise<Response> {
   const { container } = await useSandbox(call)
@@ -107,7 +108,7 @@ const data = { plane: 'data', scope: 'run' } as const
 
 export const contextRoutes: readonly AnyRoute[] = [
   e2bRoute({ ...data, method: 'get', path: '/contexts', handle: list }),
-  e2bRoute({ ...data, method: 'post', path: '/contexts', handle: create }),
+  e2bRoute({ ...data, method: 'post', path: '/contexts', body: NewContext, handle: create }),
   e2bRoute({ ...data, method: 'delete', path: '/contexts/{context_id}', handle: remove }),
   e2bRoute({ ...data, method: 'post', path: '/contexts/{context_id}/restart', handle: restart }),
 ]

@@ -1,5 +1,6 @@
 import { posix } from 'node:path'
 import { z } from '@hono/zod-openapi'
+import { openObject } from '../../http/bounded-schemas.ts'
 import { lazySchema } from '../../model/lazy-schema.ts'
 import { ServiceError } from '../../model/errors.ts'
 import { listFolder, makeFolder, movePath, removePath, statPath, type SandboxEntry } from '../../operations/files/sandbox-files.ts'
@@ -37,7 +38,7 @@ function entryInfo(entry: SandboxEntry, asked: SandboxPath): Readonly<Record<str
 const permissionsOf = (mode: number): string =>
   Array.from((mode & PERMISSION_BITS).toString(2).padStart(9, '0'), (bit, index) => (bit === '1' ? 'rwx'.charAt(index % 3) : '-')).join('')
 
-const Path = lazySchema(() => z.looseObject({ path: z.string() }))
+const Path = lazySchema(() => openObject({ path: z.string() }))
 const files = { scope: 'files', body: Path } as const
 const at = (procedure: string): string => `/filesystem.Filesystem/${procedure}`
 
@@ -48,7 +49,7 @@ const stat = unary({ ...files, path: at('Stat') }, async (call, { path }) => {
 })
 
 const listDir = unary(
-  { scope: 'files', path: at('ListDir'), body: () => z.looseObject({ path: z.string(), depth: z.int().min(0).max(100).optional() }) },
+  { scope: 'files', path: at('ListDir'), body: () => openObject({ path: z.string(), depth: z.int().min(0).max(100).optional() }) },
   async (call, { path, depth }) => {
     const { container, context } = await useSandbox(call)
     const asked = sandboxPath(path)
@@ -70,7 +71,7 @@ const makeDir = unary({ ...files, path: at('MakeDir') }, async (call, { path }) 
 })
 
 const move = unary(
-  { scope: 'files', path: at('Move'), body: () => z.looseObject({ source: z.string(), destination: z.string() }) },
+  { scope: 'files', path: at('Move'), body: () => openObject({ source: z.string(), destination: z.string() }) },
   async (call, { source, destination }) => {
     const { container, context } = await useSandbox(call)
     const asked = sandboxPath(destination)

@@ -1,4 +1,5 @@
 import { z } from '@hono/zod-openapi'
+import { openObject } from '../../http/bounded-schemas.ts'
 import { lazySchema } from '../../model/lazy-schema.ts'
 import { hasEnded, type Execution } from '../../model/executions/execution.ts'
 import { loadResult } from '../../operations/executions/load-result.ts'
@@ -18,7 +19,7 @@ import { bodyOf, e2bRoute } from './routing.ts'
 import { useSandbox } from './session.ts'
 
 const Execute = lazySchema(() =>
-  z.looseObject({
+  openObject({
     code: z.string(),
     context_id: z.string().nullish(),
     language: z.string().nullish(),
@@ -106,6 +107,6 @@ function endError(row: Execution): Readonly<Record<string, unknown>> {
 }
 
 export const interpreterRoutes: readonly AnyRoute[] = [
-  e2bRoute({ plane: 'data', scope: 'run', method: 'post', path: '/execute', handle: execute }),
+  e2bRoute({ plane: 'data', scope: 'run', method: 'post', path: '/execute', body: Execute, handle: execute }),
   ...contextRoutes,
 ]

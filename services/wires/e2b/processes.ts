@@ -1,4 +1,5 @@
 import { z } from '@hono/zod-openapi'
+import { boundedList, openObject } from '../../http/bounded-schemas.ts'
 import { lazySchema, type Described } from '../../model/lazy-schema.ts'
 import { ServiceError } from '../../model/errors.ts'
 import type { CommandInputPayload } from '../../model/events.ts'
@@ -18,13 +19,14 @@ import { sandboxPath } from './paths.ts'
 import { RpcError } from './errors.ts'
 import { useSandbox } from './session.ts'
 
-const Size = lazySchema(() => z.looseObject({ cols: z.int().min(1).max(1_000), rows: z.int().min(1).max(1_000) }))
-const Pty = lazySchema(() => z.looseObject({ size: Size().optional() }))
+const MAX_ARGUMENTS = 1_000
+const Size = lazySchema(() => openObject({ cols: z.int().min(1).max(1_000), rows: z.int().min(1).max(1_000) }))
+const Pty = lazySchema(() => openObject({ size: Size().optional() }))
 const Start = lazySchema(() =>
-  z.looseObject({
-    process: z.looseObject({
+  openObject({
+    process: openObject({
       cmd: commandArgument().min(1),
-      args: z.array(commandArgument()).default([]),
+      args: boundedList(commandArgument(), { max: MAX_ARGUMENTS }).default([]),
       envs: environment().default({}),
       cwd: osText(LIMITS.maxPathBytes).optional(),
     }),
@@ -33,8 +35,8 @@ const Start = lazySchema(() =>
     stdin: z.boolean().optional(),
   }),
 )
-const Selector = lazySchema(() => z.looseObject({ pid: z.int().optional(), tag: z.string().optional() }))
-const ofProcess = lazySchema(() => z.looseObject({ process: Selector() }))
+const Selector = lazySchema(() => openObject({ pid: z.int().optional(), tag: z.string().optional() }))
+const ofProcess = lazySchema(() => openObject({ process: Selector() }))
 const DEFAULT_SIZE = { cols: 80, rows: 24 } as const
 const SIGNALS: Readonly<Record<string, number>> = { SIGNAL_SIGTERM: 15, SIGNAL_SIGKILL: 9 }
 const at = (procedure: string): string => `/process.Process/${procedure}`
@@ -111,7 +113,7 @@ async function endOf(deps: ApiDeps, row: Execution): Promise<Readonly<Record<str
   return { exitCode: -1, exited: false, status, error: status }
 }
 
-const list = unary({ path: at('List'), scope: 'run', body: () => z.looseObject({}) }, async (call) => {
+const list = unary({ path: at('List'), scope: 'run', body: () => openObject({}) }, async (call) => {
   const { container } = await useSandbox(call)
   const running = await runningCommands(call, container)
   return {
@@ -139,13 +141,13 @@ const sendInput = unary(
   {
     path: at('SendInput'),
     scope: 'run',
-    body: () => z.looseObject({ process: Selector(), input: z.looseObject({ stdin: bytes().optional(), pty: bytes().optional() }) }),
+    body: () => openObject({ process: Selector(), input: openObject({ stdin: bytes().optional(), pty: bytes().optional() }) }),
   },
   (call, { process, input }) => send(call, process, { type: 'stdin', data: input.pty ?? input.stdin ?? '' }),
 )
 
 const sendSignal = unary(
-  { path: at('SendSignal'), scope: 'run', body: () => z.looseObject({ process: Selector(), signal: z.string() }) },
+  { path: at('SendSignal'), scope: 'run', body: () => openObject({ process: Selector(), signal: z.string() }) },
   (call, { process, signal }) => {
     const number = SIGNALS[signal]
     if (number === undefined)
@@ -162,7 +164,7 @@ const closeStdin = unary({ path: at('CloseStdin'), scope: 'run', body: ofProcess
 )
 
 const update = unary(
-  { path: at('Update'), scope: 'run', body: () => z.looseObject({ process: Selector(), pty: Pty().optional() }) },
+  { path: at('Update'), scope: 'run', body: () => openObject({ process: Selector(), pty: Pty().optional() }) },
   async (call, { process, pty }) => (pty?.size === undefined ? {} : send(call, process, { type: 'resize', ...pty.size })),
 )
 

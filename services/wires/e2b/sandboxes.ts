@@ -1,4 +1,5 @@
 import { z } from '@hono/zod-openapi'
+import { boundedList, boundedRecord, openObject } from '../../http/bounded-schemas.ts'
 import { lazySchema, type Described } from '../../model/lazy-schema.ts'
 import type { Container, E2bSession } from '../../model/containers/container.ts'
 import { createContainer } from '../../operations/containers/create-container.ts'
@@ -19,26 +20,27 @@ const DEFAULT_SECONDS = 300
 const MAX_SECONDS = 86_400
 /** Metadata and variables of a sandbox as JSON, bytes: they are stored in the container's row. */
 const MAX_SESSION_BYTES = 32 * 1024
+const MAX_METADATA = 100
 /** Names of E2B's own templates, which select the default image. */
 const DEFAULT_TEMPLATES: readonly string[] = ['base', 'code-interpreter-v1', 'code-interpreter-beta', 'desktop']
 
-const texts = lazySchema(() => z.record(z.string().min(1).max(255), z.string()).nullish())
+const texts = lazySchema(() => boundedRecord(z.string().min(1).max(255), z.string(), MAX_METADATA).nullish())
 const seconds = lazySchema(() => z.number().min(0).max(MAX_SECONDS).nullish())
 const CreateSandbox = lazySchema(() =>
-  z.looseObject({
+  openObject({
     templateID: z.string().max(200).default('base'),
     timeout: seconds(),
     metadata: texts(),
     envVars: environment().nullish(),
     autoPause: z.boolean().nullish(),
-    autoResume: z.looseObject({ enabled: z.boolean() }).nullish(),
+    autoResume: openObject({ enabled: z.boolean() }).nullish(),
     network: z.unknown().optional(),
-    volumeMounts: z.array(z.unknown()).nullish(),
+    volumeMounts: boundedList(z.unknown(), { max: 100 }).nullish(),
     mcp: z.unknown().optional(),
     iam: z.unknown().optional(),
   }),
 )
-const Timeout = lazySchema(() => z.looseObject({ timeout: seconds() }))
+const Timeout = lazySchema(() => openObject({ timeout: seconds() }))
 
 const endAt = ({ deps }: Pick<Call, 'deps'>, wanted: number | null | undefined): number =>
   deps.clock.now() + (wanted ?? DEFAULT_SECONDS) * 1000
@@ -162,11 +164,11 @@ const control = { plane: 'control', scope: 'run' } as const
 
 export const sandboxRoutes: readonly AnyRoute[] = [
   ...['/v2/sandboxes', '/sandboxes'].flatMap((path) => [
-    e2bRoute({ ...control, method: 'post', path, handle: create }),
+    e2bRoute({ ...control, method: 'post', path, body: CreateSandbox, handle: create }),
     e2bRoute({ ...control, scope: 'read', method: 'get', path, handle: listSandboxes }),
   ]),
   ...['/v2/sandboxes/{sandbox_id}/connect', '/sandboxes/{sandbox_id}/connect', '/sandboxes/{sandbox_id}/resume'].map((path) =>
-    e2bRoute({ ...control, method: 'post', path, handle: connect }),
+    e2bRoute({ ...control, method: 'post', path, body: Timeout, handle: connect }),
   ),
   e2bRoute({
     ...control,
@@ -176,6 +178,6 @@ export const sandboxRoutes: readonly AnyRoute[] = [
     handle: async (call) => json(200, describe(await sandboxOf(call))),
   }),
   e2bRoute({ ...control, method: 'delete', path: '/sandboxes/{sandbox_id}', handle: kill }),
-  e2bRoute({ ...control, method: 'post', path: '/sandboxes/{sandbox_id}/timeout', handle: setEnd }),
+  e2bRoute({ ...control, method: 'post', path: '/sandboxes/{sandbox_id}/timeout', body: Timeout, handle: setEnd }),
   e2bRoute({ ...control, method: 'post', path: '/sandboxes/{sandbox_id}/pause', handle: pause }),
 ]

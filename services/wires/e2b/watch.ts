@@ -1,5 +1,7 @@
 import { posix } from 'node:path'
 import { z } from '@hono/zod-openapi'
+import { parseHostileJson } from '../../http/parse-json.ts'
+import { openObject } from '../../http/bounded-schemas.ts'
 import { lazySchema, type Described } from '../../model/lazy-schema.ts'
 import type { E2bSession } from '../../model/containers/container.ts'
 import { ServiceError } from '../../model/errors.ts'
@@ -27,7 +29,7 @@ interface FilesystemEvent {
   readonly type: string
 }
 
-const WatchRequest = lazySchema(() => z.looseObject({ path: z.string(), recursive: z.boolean().optional() }))
+const WatchRequest = lazySchema(() => openObject({ path: z.string(), recursive: z.boolean().optional() }))
 type WatchRequest = Described<typeof WatchRequest>
 const at = (procedure: string): string => `/filesystem.Filesystem/${procedure}`
 
@@ -73,13 +75,7 @@ function eventsOf(line: string, root: string): readonly FilesystemEvent[] {
   return type === undefined ? [] : [{ name: nameOf(change.path), type }]
 }
 
-function parsed(line: string): Described<typeof Change> | undefined {
-  try {
-    return Change().safeParse(JSON.parse(line)).data
-  } catch {
-    return undefined
-  }
-}
+const parsed = (line: string): Described<typeof Change> | undefined => Change().safeParse(parseHostileJson(line)).data
 
 const isReady = (line: string): boolean => parsed(line)?.op === 'watching'
 
@@ -144,7 +140,7 @@ async function readySeq(call: Call, execution: Execution, root: string): Promise
   throw notWatched(quoted(root))
 }
 
-const ofWatcher = lazySchema(() => z.looseObject({ watcherId: z.string() }))
+const ofWatcher = lazySchema(() => openObject({ watcherId: z.string() }))
 
 /** Events since the last call for the same watcher. */
 const getWatcherEvents = unary({ path: at('GetWatcherEvents'), scope: 'files', body: ofWatcher }, async (call, { watcherId }) => {

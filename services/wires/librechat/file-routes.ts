@@ -1,5 +1,6 @@
 import { Readable } from 'node:stream'
 import { z } from '@hono/zod-openapi'
+import { openObject } from '../../http/bounded-schemas.ts'
 import { fileName } from '../../model/files/file-path.ts'
 import type { ContainerFile } from '../../model/files/file.ts'
 import { containerOf, fileMissing, fileOf } from '../../operations/access.ts'
@@ -74,7 +75,7 @@ const list = defineRoute({
   operationId: 'librechatFiles',
   tag: 'LibreChat',
   summary: 'List the files of a session',
-  query: () => z.looseObject({ detail: z.enum(['simple', 'summary', 'full', 'normalized']).optional() }),
+  query: () => openObject({ detail: z.enum(['simple', 'summary', 'full', 'normalized']).optional() }),
   answers: { 200: { description: 'The files, in the form that `detail` names.', schema: () => z.array(z.unknown()) } },
   errors: ['container_not_found'],
   handle: async (call) => {

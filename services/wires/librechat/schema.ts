@@ -1,9 +1,10 @@
 import { z } from '@hono/zod-openapi'
-import { lazySchema, type Described } from '../../model/lazy-schema.ts'
+import { boundedList, openObject } from '../../http/bounded-schemas.ts'
+import { answerSchema, lazySchema, type Described } from '../../model/lazy-schema.ts'
 
 /** A file that an execution may read. Older clients write `session_id`. */
 export const InputFile = lazySchema(() =>
-  z.looseObject({
+  openObject({
     id: z.string().max(200),
     name: z.string().min(1).max(1_024),
     storage_session_id: z.string().max(200).optional(),
@@ -13,20 +14,18 @@ export const InputFile = lazySchema(() =>
 export type InputFile = Described<typeof InputFile>
 
 export const ExecBody = lazySchema(() =>
-  z
-    .looseObject({
-      lang: z.string().min(1).max(32).openapi({ example: 'py' }),
-      code: z.string(),
-      args: z.array(z.string()).max(100).optional(),
-      timeout: z.number().positive().optional().openapi({ description: 'Milliseconds.' }),
-      runtime_session_hint: z.string().min(1).max(200).optional().openapi({ description: 'Calls with the same hint share one container.' }),
-      files: z.array(InputFile()).max(100).optional(),
-    })
-    .openapi('LibreChatExec'),
+  openObject({
+    lang: z.string().min(1).max(32).openapi({ example: 'py' }),
+    code: z.string(),
+    args: boundedList(z.string(), { max: 100 }).optional(),
+    timeout: z.number().positive().optional().openapi({ description: 'Milliseconds.' }),
+    runtime_session_hint: z.string().min(1).max(200).optional().openapi({ description: 'Calls with the same hint share one container.' }),
+    files: boundedList(InputFile(), { max: 100 }).optional(),
+  }).openapi('LibreChatExec'),
 )
 export type ExecBody = Described<typeof ExecBody>
 
-export const OutputFile = lazySchema(() =>
+export const OutputFile = answerSchema(() =>
   z.looseObject({
     id: z.string(),
     name: z.string(),
@@ -37,7 +36,7 @@ export const OutputFile = lazySchema(() =>
 )
 export type OutputFile = Described<typeof OutputFile>
 
-export const ExecResult = lazySchema(() =>
+export const ExecResult = answerSchema(() =>
   z
     .looseObject({
       session_id: z.string(),
@@ -60,7 +59,7 @@ export const ExecResult = lazySchema(() =>
     .openapi('LibreChatExecResult'),
 )
 
-export const UploadResult = lazySchema(() =>
+export const UploadResult = answerSchema(() =>
   z.looseObject({
     message: z.string(),
     storage_session_id: z.string(),

@@ -1,5 +1,6 @@
 import type { Readable } from 'node:stream'
 import { z } from '@hono/zod-openapi'
+import { openObject } from '../../http/bounded-schemas.ts'
 import { lazySchema } from '../../model/lazy-schema.ts'
 import type { Container } from '../../model/containers/container.ts'
 import { ServiceError } from '../../model/errors.ts'
@@ -33,9 +34,9 @@ type FormFile =
   | { readonly filename: string; readonly refusal: ServiceError }
 
 const UploadForm = lazySchema(() =>
-  z
-    .looseObject({ file: z.string().openapi({ format: 'binary' }), kind: z.string().optional(), id: z.string().optional() })
-    .openapi('LibreChatUpload'),
+  openObject({ file: z.string().openapi({ format: 'binary' }), kind: z.string().optional(), id: z.string().optional() }).openapi(
+    'LibreChatUpload',
+  ),
 )
 
 const upload = (path: '/upload' | '/upload/batch', operationId: string, summary: string) =>

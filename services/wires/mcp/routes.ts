@@ -1,14 +1,15 @@
 import { z } from '@hono/zod-openapi'
-import { lazySchema } from '../../model/lazy-schema.ts'
+import { openObject } from '../../http/bounded-schemas.ts'
+import { answerSchema, lazySchema } from '../../model/lazy-schema.ts'
 import { defineRoute, type AnyRoute } from '../../http/route.ts'
 import { ErrorBody } from '../../http/schemas.ts'
 
 const JsonRpcRequest = lazySchema(() =>
-  z.looseObject({ jsonrpc: z.literal('2.0'), id: z.union([z.string(), z.int()]).optional(), method: z.string() }).openapi('McpRequest'),
+  openObject({ jsonrpc: z.literal('2.0'), id: z.union([z.string(), z.int()]).optional(), method: z.string() }).openapi('McpRequest'),
 )
 
 /** Errors of the protocol are JSON-RPC's; errors of the checks before it have Cellblock's envelope. */
-const McpError = lazySchema(() =>
+const McpError = answerSchema(() =>
   z
     .union([ErrorBody(), z.looseObject({ jsonrpc: z.literal('2.0'), error: z.looseObject({ code: z.int(), message: z.string() }) })])
     .openapi('McpError'),

@@ -1,5 +1,7 @@
 import { ProtocolError, ProtocolErrorCode, type McpServer, type ServerContext } from '@modelcontextprotocol/server'
 import { z } from 'zod'
+import { boundedRecord, openObject } from '../../http/bounded-schemas.ts'
+import { answerSchema } from '../../model/lazy-schema.ts'
 import { ServiceError } from '../../model/errors.ts'
 import { hasEnded, type Execution } from '../../model/executions/execution.ts'
 import { jobOf } from '../../operations/access.ts'
@@ -11,7 +13,7 @@ export const TASKS_EXTENSION = 'io.modelcontextprotocol/tasks'
 const CAPABILITIES_KEY = 'io.modelcontextprotocol/clientCapabilities'
 const POLL_INTERVAL_MS = 1_000
 
-const ClientExtensions = z.looseObject({ extensions: z.record(z.string(), z.unknown()).optional() })
+const ClientExtensions = openObject({ extensions: boundedRecord(z.string(), z.unknown(), 100).optional() })
 
 /** Whether the client declared in this request that it reads tasks. A client that did not never gets one. */
 export function acceptsTasks({ mcpReq }: ServerContext): boolean {
@@ -33,8 +35,8 @@ const taskFields = (row: Execution): Readonly<Record<string, unknown>> => ({
   pollIntervalMs: POLL_INTERVAL_MS,
 })
 
-const TaskParams = z.looseObject({ taskId: z.string().max(200) })
-const AnyResult = z.looseObject({})
+const TaskParams = openObject({ taskId: z.string().max(200) })
+const AnyResult = answerSchema(() => z.looseObject({}))
 
 /** Serves `tasks/get`, `tasks/update` and `tasks/cancel`. No task asks for input, so an update changes nothing. */
 export function registerTasks({ server }: McpServer, call: Call): void {
@@ -43,7 +45,7 @@ export function registerTasks({ server }: McpServer, call: Call): void {
       if (!(error instanceof ServiceError)) throw error
       throw new ProtocolError(ProtocolErrorCode.InvalidParams, `No task ${JSON.stringify(id.slice(0, 80))} exists.`)
     })
-  const schemas = { params: TaskParams, result: AnyResult }
+  const schemas = { params: TaskParams, result: AnyResult() }
   server.setRequestHandler('tasks/get', schemas, async ({ taskId }) => {
     const row = await find(taskId)
     const task = taskFields(row)

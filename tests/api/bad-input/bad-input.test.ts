@@ -63,18 +63,23 @@ it('does not repeat the body in its reply', async () => {
   expect(await answer.text()).not.toContain('hunter2')
 })
 
-it('is not affected by __proto__ and constructor', async () => {
-  const body = '{"name":"p","__proto__":{"memory_limit":"64g"},"constructor":{"prototype":{"x":1}},"\\u005f_proto__":{"isAdmin":true}}'
-  const refused = await api.post('/v1/containers', body)
-  expect([refused.status, await refused.json()]).toMatchObject([
-    400,
-    { error: { param: expect.stringMatching(/^(__proto__|constructor)$/) } },
-  ])
+it('refuses the key __proto__ in every spelling, and is not affected by constructor', async () => {
+  for (const path of ['/v1/containers', '/v1/conversations', run])
+    for (const body of ['{"__proto__":{"memory_limit":"64g"}}', '{"metadata":{"\\u005f_proto__":{"isAdmin":true}}}']) {
+      const refused = await api.post(path, body)
+      expect([refused.status, await refused.json()]).toMatchObject([
+        400,
+        { error: { code: 'invalid_json', message: expect.stringContaining('Rename or remove this key') } },
+      ])
+    }
+  const body = '{"name":"p","constructor":{"prototype":{"isAdmin":true}}}'
+  const unknown = await api.post('/v1/containers', body)
+  expect([unknown.status, await unknown.json()]).toMatchObject([400, { error: { param: 'constructor' } }])
   const ignored = await api.post('/v1/conversations', body)
   expect([ignored.status, await ignored.json()]).toMatchObject([200, { metadata: {} }])
   expect(({} as Record<string, unknown>)['isAdmin']).toBeUndefined()
-  const row = await api.post(run, '{"code":"x","metadata":{"__proto__":"y"}}')
-  expect(await row.json()).toMatchObject({ metadata: {} })
+  const row = await api.post(run, { code: 'x.__proto__ = {"__proto__": 1}', metadata: { a: '__proto__' } })
+  expect(await row.json()).toMatchObject({ metadata: { a: '__proto__' } })
 })
 
 it('does not count brackets inside strings', async () => {

@@ -9,6 +9,7 @@ beforeAll(async () => {
 })
 afterAll(() => api.stop())
 
+const entries = (count: number): object => Object.fromEntries(Array.from({ length: count }, (_, index) => [index, 1]))
 const tool = (container: unknown): object => ({ model: 'demo', input: 'x', tools: [{ type: 'code_interpreter', container }] })
 const cases: readonly (readonly [string, object, number, string, string | null])[] = [
   ['no model', { input: 'x' }, 400, 'invalid_request', 'model'],
@@ -16,14 +17,17 @@ const cases: readonly (readonly [string, object, number, string, string | null])
   ['no input', { model: 'demo' }, 400, 'invalid_request', 'input'],
   ['input that is a number', { model: 'demo', input: 1 }, 400, 'invalid_request', 'input'],
   ['an item without type and role', { model: 'demo', input: [{ content: 'x' }] }, 400, 'invalid_request', 'input[0]'],
-  ['a million wrong items', { model: 'demo', input: Array<number>(1_000_000).fill(1) }, 400, 'invalid_request', 'input'],
-  ['a million wrong tools', { model: 'demo', input: 'x', tools: Array<number>(1_000_000).fill(1) }, 400, 'invalid_request', 'tools'],
+  ['a million wrong items', { model: 'demo', input: Array<number>(1_000_000).fill(1) }, 400, 'invalid_json', null],
+  ['too many items', { model: 'demo', input: Array<number>(200_000).fill(1) }, 400, 'invalid_request', 'input'],
+  ['too many tools', { model: 'demo', input: 'x', tools: Array<number>(200_000).fill(1) }, 400, 'invalid_request', 'tools'],
+  ['10,000 entries of metadata', { model: 'demo', input: 'x', metadata: entries(10_000) }, 400, 'invalid_request', 'metadata'],
+  ['10,001 entries of metadata', { model: 'demo', input: 'x', metadata: entries(10_001) }, 400, 'invalid_json', null],
   [
-    'half a million entries of metadata',
-    { model: 'demo', input: 'x', metadata: Object.fromEntries(Array.from({ length: 500_000 }, (_, index) => [index, 1])) },
+    'reasoning that is not small',
+    { model: 'demo', input: 'x', reasoning: { effort: ['x'.repeat(5_000)] } },
     400,
     'invalid_request',
-    'metadata',
+    'reasoning.effort',
   ],
   ['a name of a model that is a book', { model: 'x'.repeat(1_000_000), input: 'x' }, 400, 'invalid_request', 'model'],
   ['an unknown role', { model: 'demo', input: [{ role: 'robot', content: 'x' }] }, 400, 'invalid_request', 'input[0].role'],

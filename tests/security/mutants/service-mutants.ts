@@ -163,6 +163,28 @@ export const SERVICE_MUTANTS: readonly Mutant[] = [
     '',
     'unit/orchestrator/hostile-events.test.ts',
   ),
+  service('values of a JSON body', 'api/http/scan-json.ts', 'if (++values > maxValues) break', '++values', 'unit/api/scan-json.test.ts'),
+  service(
+    '__proto__ as a key of a JSON body',
+    'api/http/scan-json.ts',
+    'to - from >= PROTO.length && isProto(bytes, from, to)',
+    'false',
+    'unit/api/scan-json.test.ts',
+  ),
+  service(
+    'the first invalid entry of a list ends its validation',
+    'api/http/bounded-schemas.ts',
+    '        payload.issues.push(...z.core.util.prefixIssues(index, result.issues))\n        return payload\n',
+    '        payload.issues.push(...z.core.util.prefixIssues(index, result.issues))\n',
+    'unit/api/bounded-schemas.test.ts',
+  ),
+  service(
+    'fields of a message in Protocol Buffers',
+    'api/wires/e2b/protobuf.ts',
+    'if (--this.#fields.left < 0) throw tooManyFields()',
+    '',
+    'unit/api/document-cost.test.ts',
+  ),
   service(
     'depth of JSON',
     'adapters/supervisor-client/hostile-json.ts',

@@ -1,13 +1,14 @@
 import { z } from '@hono/zod-openapi'
-import { lazySchema, type Described } from '../../../model/lazy-schema.ts'
-import { atMost } from '../../../http/schemas.ts'
+import { boundedList, boundedRecord, openObject } from '../../../http/bounded-schemas.ts'
+import { answerSchema, lazySchema, type Described } from '../../../model/lazy-schema.ts'
 import { InputFile, OutputFile } from '../schema.ts'
 
 const MAX_TOOLS = 100
-const Tool = lazySchema(() => z.looseObject({ name: z.string().min(1).max(256) }))
+const MAX_ARGUMENTS = 1_000
+const Tool = lazySchema(() => openObject({ name: z.string().min(1).max(256) }))
 
 export const ToolResult = lazySchema(() =>
-  z.looseObject({
+  openObject({
     call_id: z.string().max(100),
     result: z.unknown(),
     is_error: z.boolean().nullish(),
@@ -18,23 +19,21 @@ export type ToolResult = Described<typeof ToolResult>
 
 /** Either the start of a program (`code`, `tools`) or its continuation (`continuation_token`, `tool_results`). */
 export const ProgramBody = lazySchema(() =>
-  z
-    .looseObject({
-      code: z.string().min(1).optional(),
-      tools: atMost(MAX_TOOLS, z.array(Tool()).min(1))
-        .optional()
-        .openapi({ type: 'array', items: { type: 'object' }, maxItems: MAX_TOOLS }),
-      lang: z.string().max(32).optional().openapi({ description: '`python`, which is the default, or `bash`.' }),
-      language: z.string().max(32).optional(),
-      timeout: z.number().positive().optional().openapi({ description: 'Milliseconds, for each run of the program.' }),
-      runtime_session_hint: z.string().min(1).max(200).optional(),
-      files: z.array(InputFile()).max(100).optional(),
-      continuation_token: z.string().max(300).optional(),
-      tool_results: atMost(MAX_TOOLS, z.array(ToolResult()).min(1))
-        .optional()
-        .openapi({ type: 'array', items: { type: 'object' }, maxItems: MAX_TOOLS }),
-    })
-    .openapi('LibreChatProgram'),
+  openObject({
+    code: z.string().min(1).optional(),
+    tools: boundedList(Tool(), { min: 1, max: MAX_TOOLS })
+      .optional()
+      .openapi({ type: 'array', items: { type: 'object' }, maxItems: MAX_TOOLS }),
+    lang: z.string().max(32).optional().openapi({ description: '`python`, which is the default, or `bash`.' }),
+    language: z.string().max(32).optional(),
+    timeout: z.number().positive().optional().openapi({ description: 'Milliseconds, for each run of the program.' }),
+    runtime_session_hint: z.string().min(1).max(200).optional(),
+    files: boundedList(InputFile(), { max: 100 }).optional(),
+    continuation_token: z.string().max(300).optional(),
+    tool_results: boundedList(ToolResult(), { min: 1, max: MAX_TOOLS })
+      .optional()
+      .openapi({ type: 'array', items: { type: 'object' }, maxItems: MAX_TOOLS }),
+  }).openapi('LibreChatProgram'),
 )
 export type ProgramBody = Described<typeof ProgramBody>
 
@@ -43,14 +42,14 @@ export const ToolCall = lazySchema(() =>
   z.object({
     id: z.string().regex(/^call_[0-9a-f]{24}_\d{1,6}$/),
     name: z.string().max(256),
-    input: z.record(z.string(), z.unknown()),
+    input: boundedRecord(z.string(), z.unknown(), MAX_ARGUMENTS),
   }),
 )
 export type ToolCall = Described<typeof ToolCall>
 /** What a run of a program reports: hostile, because its code wrote it. */
-export const ReportedCalls = lazySchema(() => z.array(ToolCall()).min(1).max(MAX_TOOLS))
+export const ReportedCalls = lazySchema(() => boundedList(ToolCall(), { min: 1, max: MAX_TOOLS }))
 
-export const ProgramResult = lazySchema(() =>
+export const ProgramResult = answerSchema(() =>
   z
     .looseObject({
       status: z.enum(['tool_call_required', 'completed', 'error']),
@@ -70,5 +69,5 @@ export const ProgramResult = lazySchema(() =>
     .openapi('LibreChatProgramResult'),
 )
 
-export const CancelBody = lazySchema(() => z.looseObject({ request_id: z.string().min(1).max(100) }).openapi('LibreChatCancel'))
+export const CancelBody = lazySchema(() => openObject({ request_id: z.string().min(1).max(100) }).openapi('LibreChatCancel'))
 export type CancelBody = Described<typeof CancelBody>

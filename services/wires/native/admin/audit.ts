@@ -1,5 +1,5 @@
 import { z } from '@hono/zod-openapi'
-import { lazySchema, type Described } from '../../../model/lazy-schema.ts'
+import { answerSchema, type Described } from '../../../model/lazy-schema.ts'
 import type { AuditEntry } from '../../../model/audit/audit.ts'
 import { json } from '../../../http/responses.ts'
 import { defineRoute, type AnyRoute } from '../../../http/route.ts'
@@ -8,7 +8,7 @@ import { tenantOf } from './tenants.ts'
 
 const DEFAULT_LIMIT = 20
 
-const AuditEntryObject = lazySchema(() =>
+const AuditEntryObject = answerSchema(() =>
   z
     .object({
       object: z.literal('audit_entry'),
@@ -22,7 +22,7 @@ const AuditEntryObject = lazySchema(() =>
     })
     .openapi('AuditEntry'),
 )
-const AuditList = lazySchema(() => z.object({ object: z.literal('list'), data: z.array(AuditEntryObject()) }).openapi('AuditEntryList'))
+const AuditList = answerSchema(() => z.object({ object: z.literal('list'), data: z.array(AuditEntryObject()) }).openapi('AuditEntryList'))
 
 const tenantAuditRoute = defineRoute({
   method: 'get',

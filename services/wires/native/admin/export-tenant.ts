@@ -1,11 +1,11 @@
 import { z } from '@hono/zod-openapi'
-import { lazySchema } from '../../../model/lazy-schema.ts'
+import { answerSchema } from '../../../model/lazy-schema.ts'
 import type { ExportedRow } from '../../../ports/tenant-rows.ts'
 import { presigner } from '../../../operations/files/presign.ts'
 import { defineRoute, type AnyRoute, type Call } from '../../../http/route.ts'
 import { tenantOf } from './tenants.ts'
 
-const ExportLine = lazySchema(() =>
+const ExportLine = answerSchema(() =>
   z
     .object({
       kind: z.string(),

@@ -1,11 +1,11 @@
 import { z } from '@hono/zod-openapi'
-import { lazySchema, type Described } from '../../../model/lazy-schema.ts'
+import { boundedList } from '../../../http/bounded-schemas.ts'
+import { answerSchema, lazySchema, type Described } from '../../../model/lazy-schema.ts'
 import { IMAGE_NAME } from '../../../model/containers/images.ts'
 import { MEMORY_TIERS } from '../../../model/limits.ts'
 import { snakeCase } from '../../../model/snake-case.ts'
 import { NUMERIC_LIMITS, type TenantLimits } from '../../../model/tenants/tenant-limits.ts'
 import { LINK_DAYS, SCOPES, type ApiKey, type Plan, type Tenant, type TenantDeletion } from '../../../model/tenants/tenant.ts'
-import { atMost } from '../../../http/schemas.ts'
 
 const MAX_NAME_LENGTH = 100
 const name = lazySchema(() => z.string().trim().min(1).max(MAX_NAME_LENGTH))
@@ -24,7 +24,7 @@ type LimitsPatch = Described<typeof LimitsPatch>
 
 export const PLAN_NAME = /^[a-z0-9][a-z0-9-]{0,49}$/
 export const PutPlan = lazySchema(() => z.strictObject({ limits: LimitsPatch() }))
-export const PlanObject = lazySchema(() =>
+export const PlanObject = answerSchema(() =>
   z
     .object({
       id: z.string(),
@@ -38,7 +38,7 @@ export const PlanObject = lazySchema(() =>
 const policyFields = lazySchema(() => ({
   plan: z.string().max(50).nullable().optional().openapi({ description: 'Name of a plan; null for none.' }),
   limits: LimitsPatch().optional(),
-  tools_off: atMost(50, z.array(z.string().min(1).max(100))).optional(),
+  tools_off: boundedList(z.string().min(1).max(100), { max: 50 }).optional(),
   link_days: z.int().min(LINK_DAYS.min).max(LINK_DAYS.max).nullable().optional(),
   image: z.string().regex(IMAGE_NAME).nullable().optional().openapi({ description: 'The image of containers that name none.' }),
 }))
@@ -46,7 +46,7 @@ export const CreateTenant = lazySchema(() => z.strictObject({ name: name(), ...p
 export const UpdateTenant = lazySchema(() => z.strictObject({ name: name().optional(), ...policyFields() }))
 export type PolicyChange = Omit<Described<typeof UpdateTenant>, 'name'>
 
-export const TenantObject = lazySchema(() =>
+export const TenantObject = answerSchema(() =>
   z
     .object({
       id: z.string(),
@@ -78,14 +78,14 @@ export const CreateKey = lazySchema(() =>
   z.strictObject({
     name: name().nullable().optional(),
     subject: z.string().min(1).max(200).nullable().optional().openapi({ description: 'Binds the key to one end user of the tenant.' }),
-    scopes: atMost(SCOPES.length, z.array(z.enum(SCOPES)).min(1))
+    scopes: boundedList(z.enum(SCOPES), { min: 1, max: SCOPES.length })
       .optional()
       .openapi({ description: '`run`, `read` and `files` by default.' }),
     expires_at: z.iso.datetime().nullable().optional(),
   }),
 )
 
-const key = lazySchema(() => ({
+const key = answerSchema(() => ({
   id: z.string(),
   object: z.literal('api_key'),
   tenant_id: z.string(),

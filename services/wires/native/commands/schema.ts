@@ -1,10 +1,11 @@
 import { constants } from 'node:os'
 import { z } from '@hono/zod-openapi'
-import { lazySchema } from '../../../model/lazy-schema.ts'
+import { boundedList } from '../../../http/bounded-schemas.ts'
+import { answerSchema, lazySchema } from '../../../model/lazy-schema.ts'
 import { EXECUTION_REASONS, EXECUTION_STATUSES } from '../../../model/executions/execution.ts'
 import { LIMITS } from '../../../model/limits.ts'
 import { commandArgument, scopeFields } from '../../../http/execution-scope.ts'
-import { atMost, Metadata } from '../../../http/schemas.ts'
+import { Metadata } from '../../../http/schemas.ts'
 import { ExecutionFile, ExecutionUsage } from '../executions/schema.ts'
 
 const MAX_ARGUMENTS = 1_000
@@ -16,7 +17,7 @@ const TerminalSize = lazySchema(() => z.strictObject({ cols: cells('Columns.'), 
 export const RunCommand = lazySchema(() =>
   z
     .strictObject({
-      argv: atMost(MAX_ARGUMENTS, z.array(commandArgument()).min(1))
+      argv: boundedList(commandArgument(), { min: 1, max: MAX_ARGUMENTS })
         .nullish()
         .openapi({ type: 'array', items: { type: 'string' }, description: 'The program and its arguments, without a shell.' }),
       command: commandArgument()
@@ -64,7 +65,7 @@ export const CommandResize = lazySchema(() => TerminalSize().openapi('CommandRes
 
 const time = lazySchema(() => z.string().openapi({ format: 'date-time' }))
 
-export const Command = lazySchema(() =>
+export const Command = answerSchema(() =>
   z
     .object({
       id: z.string().openapi({ example: 'cmd_01kajv9h2s8p0ww3d4dq4cs1zt' }),

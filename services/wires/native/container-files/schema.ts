@@ -1,6 +1,6 @@
 import { z } from '@hono/zod-openapi'
 import { hexDigits } from '../../../http/schemas.ts'
-import { lazySchema } from '../../../model/lazy-schema.ts'
+import { answerSchema, lazySchema } from '../../../model/lazy-schema.ts'
 import { LIMITS } from '../../../model/limits.ts'
 
 export const UploadUrlBody = lazySchema(() =>
@@ -16,7 +16,7 @@ export const UploadUrlBody = lazySchema(() =>
     .openapi('UploadUrlRequest'),
 )
 
-export const UploadUrl = lazySchema(() =>
+export const UploadUrl = answerSchema(() =>
   z
     .object({
       id: z.string().openapi({ description: 'Id of the future file, for `…/files/{file_id}/complete`.' }),

@@ -1,5 +1,6 @@
 import { z } from '@hono/zod-openapi'
-import { lazySchema, type Described } from '../../../model/lazy-schema.ts'
+import { openObject } from '../../../http/bounded-schemas.ts'
+import { answerSchema, lazySchema, type Described } from '../../../model/lazy-schema.ts'
 import { scopeFields } from '../../../http/execution-scope.ts'
 import { Metadata, queryInteger } from '../../../http/schemas.ts'
 import { EXECUTION_REASONS, EXECUTION_STATUSES } from '../../../model/executions/execution.ts'
@@ -29,7 +30,7 @@ export const RunCode = lazySchema(() =>
         .string()
         .nullish()
         .openapi({ description: `Code, as one notebook cell. At most ${LIMITS.maxCodeBytes} bytes.`, example: 'print(1)' }),
-      notebook: z.looseObject({}).nullish().openapi({ description: 'An nbformat 4 document: its code cells run in order.' }),
+      notebook: openObject({}).nullish().openapi({ description: 'An nbformat 4 document: its code cells run in order.' }),
       language: z
         .enum(EXECUTION_LANGUAGES, `give one of ${EXECUTION_LANGUAGES.join(', ')}`)
         .nullish()
@@ -57,7 +58,7 @@ export const RunCode = lazySchema(() =>
 )
 export type RunCode = Described<typeof RunCode>
 
-const NbOutput = lazySchema(() =>
+const NbOutput = answerSchema(() =>
   z.looseObject({ output_type: z.enum(['stream', 'display_data', 'execute_result', 'error']) }).openapi('Output', {
     description:
       'An nbformat 4.5 output. A part of a MIME bundle that is too big to be inline is replaced by `cellblock/ref: {url, bytes, mime, preview?}`.',
@@ -100,7 +101,7 @@ export const ExecutionUsage = lazySchema(() =>
   }),
 )
 
-export const Execution = lazySchema(() =>
+export const Execution = answerSchema(() =>
   z
     .object({
       id: z.string().openapi({ example: 'exec_01kajv9h2s8p0ww3d4dq4cs1zt' }),

@@ -1,5 +1,5 @@
 import { z } from '@hono/zod-openapi'
-import { lazySchema } from '../../../model/lazy-schema.ts'
+import { answerSchema, lazySchema } from '../../../model/lazy-schema.ts'
 import { LIMITS } from '../../../model/limits.ts'
 import { MAX_ENTRIES } from '../../../operations/files/sandbox-files.ts'
 import { queryInteger } from '../../../http/schemas.ts'
@@ -77,7 +77,7 @@ export const Entry = lazySchema(() =>
     })
     .openapi('ContainerEntry'),
 )
-export const EntryList = lazySchema(() =>
+export const EntryList = answerSchema(() =>
   z
     .object({
       object: z.literal('list'),
@@ -106,7 +106,7 @@ export const ByteRange = lazySchema(() =>
     })
     .openapi('ByteRange'),
 )
-export const Preview = lazySchema(() =>
+export const Preview = answerSchema(() =>
   z
     .object({
       object: z.literal('container.entry.preview'),
@@ -118,7 +118,7 @@ export const Preview = lazySchema(() =>
     })
     .openapi('EntryPreview'),
 )
-export const Unpacked = lazySchema(() =>
+export const Unpacked = answerSchema(() =>
   z
     .object({
       object: z.literal('container.archive.unpacked'),

@@ -1,5 +1,5 @@
 import { z } from '@hono/zod-openapi'
-import { lazySchema } from '../../../model/lazy-schema.ts'
+import { answerSchema } from '../../../model/lazy-schema.ts'
 import { json } from '../../../http/responses.ts'
 import type { ApiConfig } from '../../../http/config.ts'
 import { defineRoute, type Call, type AnyRoute } from '../../../http/route.ts'
@@ -9,7 +9,7 @@ import { countLive } from '../../../operations/sandboxes/count-live.ts'
 import { snakeCase } from '../../../model/snake-case.ts'
 import { isBiggerTier } from '../../../model/tenants/tenant-limits.ts'
 
-const Limits = lazySchema(() =>
+const Limits = answerSchema(() =>
   z
     .object({
       object: z.literal('limits'),

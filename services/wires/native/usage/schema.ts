@@ -1,5 +1,5 @@
 import { z } from '@hono/zod-openapi'
-import { lazySchema, type Described } from '../../../model/lazy-schema.ts'
+import { answerSchema, lazySchema, type Described } from '../../../model/lazy-schema.ts'
 import type { PriceList } from '../../../model/usage/price-list.ts'
 import type { UsageSum } from '../../../model/usage/usage.ts'
 import type { UsageReport } from '../../../operations/usage/read-usage.ts'
@@ -33,7 +33,7 @@ const Sum = lazySchema(() =>
   }),
 )
 
-export const Usage = lazySchema(() =>
+export const Usage = answerSchema(() =>
   z
     .object({
       object: z.literal('usage'),

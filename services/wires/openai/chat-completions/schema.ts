@@ -1,37 +1,40 @@
 import { z } from '@hono/zod-openapi'
-import { lazySchema, type Described } from '../../../model/lazy-schema.ts'
-import { atMost, Metadata } from '../../../http/schemas.ts'
+import { boundedList, boundedRecord, openObject } from '../../../http/bounded-schemas.ts'
+import { answerSchema, lazySchema, type Described } from '../../../model/lazy-schema.ts'
+import { Metadata } from '../../../http/schemas.ts'
 import { ModelName, ToolChoice } from '../turn-fields.ts'
 
 /** Messages of one request, and content parts of one message. */
 const MAX_MESSAGES = 20_000
 const MAX_PARTS = 1_000
+const MAX_STOPS = 100
+const MAX_BIASES = 1_024
 
-const Part = lazySchema(() => z.looseObject({ type: z.string('give the type of the content part, for example "text"') }))
+const Part = lazySchema(() => openObject({ type: z.string('give the type of the content part, for example "text"') }))
 const Content = lazySchema(() =>
-  z.union([z.string(), atMost(MAX_PARTS, z.array(Part()))], 'give a string or a list of content parts').nullish(),
+  z.union([z.string(), boundedList(Part(), { max: MAX_PARTS })], 'give a string or a list of content parts').nullish(),
 )
 const ToolCall = lazySchema(() =>
-  z.looseObject({
+  openObject({
     id: z.string().max(256),
     type: z.string().optional(),
-    function: z.looseObject({ name: z.string().max(256), arguments: z.string() }, 'give the name and the arguments of the function'),
+    function: openObject({ name: z.string().max(256), arguments: z.string() }, 'give the name and the arguments of the function'),
   }),
 )
 
 const Message = lazySchema(() =>
-  z.looseObject({
+  openObject({
     role: z.enum(['system', 'developer', 'user', 'assistant', 'tool'], 'give "system", "developer", "user", "assistant" or "tool"'),
     content: Content(),
     refusal: z.string().nullish(),
-    tool_calls: atMost(128, z.array(ToolCall())).nullish(),
+    tool_calls: boundedList(ToolCall(), { max: 128 }).nullish(),
     tool_call_id: z.string().max(256).nullish(),
   }),
 )
 export type ChatMessage = Described<typeof Message>
 
 const Tool = lazySchema(() =>
-  z.looseObject({ type: z.string('give the type of the tool'), function: z.looseObject({ name: z.string() }).optional() }),
+  openObject({ type: z.string('give the type of the tool'), function: openObject({ name: z.string() }).optional() }),
 )
 
 /** Unknown fields are ignored, because clients may be newer than the server. */
@@ -39,16 +42,16 @@ export const CreateChatCompletion = lazySchema(() =>
   z
     .object({
       model: ModelName(),
-      messages: atMost(MAX_MESSAGES, z.array(Message())).refine((messages) => messages.length > 0, 'give at least one message'),
-      tools: atMost(128, z.array(Tool())).nullish().openapi({
+      messages: boundedList(Message(), { max: MAX_MESSAGES }).refine((messages) => messages.length > 0, 'give at least one message'),
+      tools: boundedList(Tool(), { max: 128 }).nullish().openapi({
         description:
           '`function` tools, `code_interpreter` (as in `POST /v1/responses`), and what the operator offers. Without this field the code interpreter is offered; with an empty list, no tool is.',
       }),
       tool_choice: ToolChoice(),
       parallel_tool_calls: z.boolean().nullish(),
       stream: z.boolean().nullish(),
-      stream_options: z.looseObject({ include_usage: z.boolean().nullish() }).nullish(),
-      response_format: z.looseObject({ type: z.string(), json_schema: z.looseObject({}).nullish() }).nullish(),
+      stream_options: openObject({ include_usage: z.boolean().nullish() }).nullish(),
+      response_format: openObject({ type: z.string(), json_schema: openObject({}).nullish() }).nullish(),
       reasoning_effort: z.string().max(32).nullish(),
       verbosity: z.string().max(32).nullish(),
       temperature: z.number().min(0, 'give 0 to 2').max(2, 'give 0 to 2').nullish(),
@@ -56,14 +59,14 @@ export const CreateChatCompletion = lazySchema(() =>
       max_tokens: z.int().min(1, 'give at least 1').nullish(),
       max_completion_tokens: z.int().min(1, 'give at least 1').nullish(),
       n: z.int().min(1).max(1, 'give 1: one request has one answer here').nullish(),
-      stop: z.union([z.string(), z.array(z.string())]).nullish(),
+      stop: z.union([z.string(), boundedList(z.string(), { max: MAX_STOPS })]).nullish(),
       seed: z.number().nullish(),
       frequency_penalty: z.number().nullish(),
       presence_penalty: z.number().nullish(),
-      logit_bias: z.record(z.string(), z.number()).nullish(),
+      logit_bias: boundedRecord(z.string(), z.number(), MAX_BIASES).nullish(),
       logprobs: z.boolean().nullish(),
       top_logprobs: z.int().nullish(),
-      modalities: z.array(z.literal('text', 'only "text" is answered here')).nullish(),
+      modalities: boundedList(z.literal('text', 'only "text" is answered here'), { max: 8 }).nullish(),
       audio: z.null('answers have no audio here; leave it out').optional(),
       functions: z.null('use tools: functions is an older form of the same').optional(),
       function_call: z.null('use tool_choice: function_call is an older form of the same').optional(),
@@ -82,10 +85,10 @@ export type CreateChatCompletion = Described<typeof CreateChatCompletion>
 /** Parameters of the wire that do not reach the model; an answer names those that a request had. */
 export const UNSUPPORTED = ['stop', 'seed', 'frequency_penalty', 'presence_penalty', 'logit_bias', 'logprobs', 'top_logprobs'] as const
 
-const Usage = lazySchema(() => z.looseObject({ prompt_tokens: z.int(), completion_tokens: z.int(), total_tokens: z.int() }))
+const Usage = answerSchema(() => z.looseObject({ prompt_tokens: z.int(), completion_tokens: z.int(), total_tokens: z.int() }))
 const FINISH_REASONS = ['stop', 'length', 'tool_calls', 'content_filter'] as const
 
-const Extension = lazySchema(() =>
+const Extension = answerSchema(() =>
   z
     .looseObject({
       container_id: z.string().nullable(),
@@ -98,7 +101,7 @@ const Extension = lazySchema(() =>
     }),
 )
 
-export const ChatCompletion = lazySchema(() =>
+export const ChatCompletion = answerSchema(() =>
   z
     .object({
       id: z.string().openapi({ example: 'chatcmpl-01kajv9h2s8p0ww3d4dq4cs1zt' }),
@@ -120,7 +123,7 @@ export const ChatCompletion = lazySchema(() =>
     .openapi('ChatCompletion'),
 )
 
-export const ChatCompletionChunk = lazySchema(() =>
+export const ChatCompletionChunk = answerSchema(() =>
   z
     .looseObject({
       id: z.string(),

@@ -1,6 +1,7 @@
 import { z } from '@hono/zod-openapi'
-import { lazySchema, type Described } from '../../../model/lazy-schema.ts'
-import { atMost, wholeCharacters } from '../../../http/schemas.ts'
+import { boundedList, openObject } from '../../../http/bounded-schemas.ts'
+import { answerSchema, lazySchema, type Described } from '../../../model/lazy-schema.ts'
+import { wholeCharacters } from '../../../http/schemas.ts'
 import { Skills } from '../skills/skill-references.ts'
 import { containerStatus, type Container as ContainerRow } from '../../../model/containers/container.ts'
 import { ServiceError } from '../../../model/errors.ts'
@@ -16,7 +17,7 @@ export const MemoryLimit = lazySchema(() => z.enum(MEMORY_TIERS))
 
 /** Accepts `disabled` only: a sandbox has no network, so a list of allowed hosts would have no effect. */
 export const NetworkPolicy = lazySchema(() =>
-  z.looseObject({ type: z.enum(['disabled', 'allowlist']) }).openapi({
+  openObject({ type: z.enum(['disabled', 'allowlist']) }).openapi({
     description: 'Sandboxes never have a network: `disabled` is accepted, `allowlist` is refused with `unsupported_value`.',
   }),
 )
@@ -57,7 +58,7 @@ export const CreateContainer = lazySchema(() =>
         .openapi({
           description: 'After this idle time the status says `expired`. Files and variables stay, and the next call wakes the container.',
         }),
-      file_ids: atMost(LIMITS.maxFileIds, z.array(z.string().max(200)))
+      file_ids: boundedList(z.string().max(200), { max: LIMITS.maxFileIds })
         .nullish()
         .openapi({ description: 'Files to copy in: `file-…` of `/v1/files`, or `cfile_…` of other containers.' }),
       memory_limit: MemoryLimit().nullish(),
@@ -72,7 +73,7 @@ export const CreateContainer = lazySchema(() =>
     .openapi('CreateContainer'),
 )
 
-export const Container = lazySchema(() =>
+export const Container = answerSchema(() =>
   z
     .object({
       id: z.string().openapi({ example: 'cntr_01kajv9h2s8p0ww3d4dq4cs1zt' }),

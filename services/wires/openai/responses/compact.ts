@@ -1,5 +1,5 @@
 import { z } from '@hono/zod-openapi'
-import { lazySchema, type Described } from '../../../model/lazy-schema.ts'
+import { answerSchema, lazySchema, type Described } from '../../../model/lazy-schema.ts'
 import { historyUpTo } from '../../../operations/conversations/history.ts'
 import { errorEnvelope } from '../../../http/error-response.ts'
 import { keepAliveJson } from '../../../http/keep-alive-json.ts'
@@ -30,7 +30,7 @@ const CompactResponse = lazySchema(() =>
 )
 type CompactResponse = Described<typeof CompactResponse>
 
-const CompactedResponse = lazySchema(() =>
+const CompactedResponse = answerSchema(() =>
   z
     .object({
       id: z.string().openapi({ example: 'resp_01kajv9h2s8p0ww3d4dq4cs1zt' }),

@@ -1,4 +1,5 @@
 import { z } from '@hono/zod-openapi'
+import { boundedList } from '../../../http/bounded-schemas.ts'
 import { lazySchema } from '../../../model/lazy-schema.ts'
 import { responseOf } from '../../../operations/access.ts'
 import { keepAliveJson } from '../../../http/keep-alive-json.ts'
@@ -103,7 +104,7 @@ async function answerWhenEnded({ deps, request }: Call, row: ResponseRow): Promi
 export const GetResponseQuery = lazySchema(() =>
   z.object({
     include: z
-      .union([z.string().transform((name) => [name]), z.array(z.string())])
+      .union([z.string().transform((name) => [name]), boundedList(z.string(), { max: 32 })])
       .optional()
       .openapi({ type: 'array', items: { type: 'string' }, description: 'Same effect as `include[]=code_interpreter_call.outputs`.' }),
     stream: z

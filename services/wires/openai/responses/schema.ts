@@ -1,6 +1,7 @@
 import { z } from '@hono/zod-openapi'
-import { lazySchema, type Described } from '../../../model/lazy-schema.ts'
-import { atMost, Metadata } from '../../../http/schemas.ts'
+import { boundedList, boundedRecord, openObject, smallJson } from '../../../http/bounded-schemas.ts'
+import { answerSchema, lazySchema, type Described } from '../../../model/lazy-schema.ts'
+import { Metadata } from '../../../http/schemas.ts'
 import { ModelName, ToolChoice } from '../turn-fields.ts'
 import { MemoryLimit, NetworkPolicy } from '../containers/schema.ts'
 import { Skills } from '../skills/skill-references.ts'
@@ -11,10 +12,12 @@ import { EXTENSION_EVENTS, RESPONSE_STATUSES } from '../../../model/responses/re
 /** Items of one request, and content parts of one item. */
 const MAX_ITEMS = 20_000
 const MAX_PARTS = 1_000
+/** One entry of `reasoning` as JSON, characters: it is stored as it is. */
+const MAX_SETTING_LENGTH = 4_096
 
-const WireObject = lazySchema(() => z.record(z.string(), z.unknown()))
+const WireObject = lazySchema(() => boundedRecord(z.string(), z.unknown(), 100))
 
-const ContentPart = lazySchema(() => z.looseObject({ type: z.string('give the type of the content part, for example "input_text"') }))
+const ContentPart = lazySchema(() => openObject({ type: z.string('give the type of the content part, for example "input_text"') }))
 
 /** Types of items that the model receives. */
 export const INPUT_ITEMS: readonly string[] = [
@@ -33,12 +36,11 @@ const INCLUDES = [
 
 /** An item as in the request. Unknown fields are kept, because clients return items that they have received. */
 export const InputItem = lazySchema(() =>
-  z
-    .looseObject({
-      type: z.string().optional(),
-      role: z.enum(['user', 'assistant', 'system', 'developer']).optional(),
-      content: z.union([z.string(), atMost(MAX_PARTS, z.array(ContentPart()))], 'give a string or a list of content parts').nullish(),
-    })
+  openObject({
+    type: z.string().optional(),
+    role: z.enum(['user', 'assistant', 'system', 'developer']).optional(),
+    content: z.union([z.string(), boundedList(ContentPart(), { max: MAX_PARTS })], 'give a string or a list of content parts').nullish(),
+  })
     .refine((item) => item.type !== undefined || item.role !== undefined, 'give a type or a role')
     .refine(
       (item) => (item.type ?? 'message') !== 'message' || (item.role !== undefined && item.content !== undefined && item.content !== null),
@@ -47,16 +49,16 @@ export const InputItem = lazySchema(() =>
 )
 
 const AutoContainer = lazySchema(() =>
-  z.looseObject({
+  openObject({
     type: z.literal('auto', 'give the id of a container, or {"type": "auto"}'),
-    file_ids: atMost(LIMITS.maxFileIds, z.array(z.string().max(200))).nullish(),
+    file_ids: boundedList(z.string().max(200), { max: LIMITS.maxFileIds }).nullish(),
     memory_limit: MemoryLimit().nullish(),
     network_policy: NetworkPolicy().nullish(),
   }),
 )
 
 export const CodeInterpreterTool = lazySchema(() =>
-  z.looseObject({
+  openObject({
     type: z.literal('code_interpreter'),
     container: z.union([z.string(), AutoContainer()], 'give the id of a container, or {"type": "auto"}'),
   }),
@@ -68,20 +70,20 @@ const ShellEnvironment = lazySchema(() =>
   z.union(
     [
       AutoContainer().extend({ type: z.literal('container_auto'), skills: Skills().nullish() }),
-      z.looseObject({ type: z.literal('container_reference'), container_id: z.string() }),
-      z.looseObject({
+      openObject({ type: z.literal('container_reference'), container_id: z.string() }),
+      openObject({
         type: z.literal('local'),
-        skills: atMost(200, z.array(z.looseObject({ name: z.string(), description: z.string(), path: z.string() }))).nullish(),
+        skills: boundedList(openObject({ name: z.string(), description: z.string(), path: z.string() }), { max: 200 }).nullish(),
       }),
     ],
     'give {"type": "container_auto"}, {"type": "container_reference", "container_id": …} or {"type": "local"}',
   ),
 )
 
-export const ShellTool = lazySchema(() => z.looseObject({ type: z.literal('shell'), environment: ShellEnvironment().nullish() }))
+export const ShellTool = lazySchema(() => openObject({ type: z.literal('shell'), environment: ShellEnvironment().nullish() }))
 
 export const FunctionTool = lazySchema(() =>
-  z.looseObject({
+  openObject({
     type: z.literal('function'),
     name: z
       .string()
@@ -92,7 +94,7 @@ export const FunctionTool = lazySchema(() =>
   }),
 )
 
-const Tool = lazySchema(() => z.looseObject({ type: z.string('give the type of the tool') }))
+const Tool = lazySchema(() => openObject({ type: z.string('give the type of the tool') }))
 
 /** Unknown fields are ignored, because clients may be newer than the server. */
 export const CreateResponse = lazySchema(() =>
@@ -100,15 +102,15 @@ export const CreateResponse = lazySchema(() =>
     .object({
       model: ModelName(),
       input: z
-        .union([z.string(), atMost(MAX_ITEMS, z.array(InputItem()))], 'give a string or a list of items')
+        .union([z.string(), boundedList(InputItem(), { max: MAX_ITEMS })], 'give a string or a list of items')
         .openapi({ description: 'The input of the turn: a string, or items (messages, function_call_output, items of earlier answers).' }),
       instructions: z.string().nullish(),
-      tools: atMost(128, z.array(Tool())).nullish().openapi({
+      tools: boundedList(Tool(), { max: 128 }).nullish().openapi({
         description:
           '`code_interpreter`, `shell`, `apply_patch`, `function`, and what the operator offers, such as `web_search`; others are refused with `unsupported_value`.',
       }),
       tool_choice: ToolChoice(),
-      include: atMost(32, z.array(z.string().max(200)))
+      include: boundedList(z.string().max(200), { max: 32 })
         .nullish()
         .openapi({
           description: INCLUDES.map(({ name, description }) => `\`${name}\` for ${description}`)
@@ -120,7 +122,7 @@ export const CreateResponse = lazySchema(() =>
       background: z.boolean().nullish(),
       previous_response_id: z.string().max(200).nullish(),
       conversation: z
-        .union([z.string().max(200), z.looseObject({ id: z.string().max(200) })], 'give the id of a conversation')
+        .union([z.string().max(200), openObject({ id: z.string().max(200) })], 'give the id of a conversation')
         .nullish()
         .openapi({ description: 'Its items are the history; input and output are added to it. Not together with `previous_response_id`.' }),
       metadata: Metadata().nullish(),
@@ -130,9 +132,10 @@ export const CreateResponse = lazySchema(() =>
       temperature: z.number().min(0, 'give 0 to 2').max(2, 'give 0 to 2').nullish(),
       top_p: z.number().min(0, 'give 0 to 1').max(1, 'give 0 to 1').nullish(),
       user: z.string().max(512).nullish(),
-      reasoning: WireObject().nullish().openapi({ description: '`effort` is passed on to the model.' }),
-      text: z
-        .looseObject({ format: z.looseObject({ type: z.string() }).nullish(), verbosity: z.string().max(32).nullish() })
+      reasoning: boundedRecord(z.string().max(64), smallJson(MAX_SETTING_LENGTH), 20)
+        .nullish()
+        .openapi({ description: '`effort` is passed on to the model.' }),
+      text: openObject({ format: openObject({ type: z.string() }).nullish(), verbosity: z.string().max(32).nullish() })
         .nullish()
         .openapi({ description: '`format` (`text`, `json_object`, `json_schema`) and `verbosity` are passed on to the model.' }),
       safety_identifier: z.string().max(128).nullish(),
@@ -154,7 +157,7 @@ export type CreateResponse = Described<typeof CreateResponse>
 export const conversationIdOf = ({ conversation }: Pick<CreateResponse, 'conversation'>): string | null =>
   typeof conversation === 'string' ? conversation : (conversation?.id ?? null)
 
-export const ResponseBody = lazySchema(() =>
+export const ResponseBody = answerSchema(() =>
   z
     .looseObject({
       id: z.string().openapi({ example: 'resp_01kajv9h2s8p0ww3d4dq4cs1zt' }),
@@ -191,7 +194,7 @@ export const ResponseBody = lazySchema(() =>
 )
 
 /** OpenAI's wire adds event types over time, so the schema fixes only the fields that every event has. */
-export const ResponseEvent = lazySchema(() =>
+export const ResponseEvent = answerSchema(() =>
   z
     .looseObject({
       type: z.string().openapi({ example: 'response.output_text.delta', description: 'The same as in the field `event`.' }),

@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { openObject } from '../../../http/bounded-schemas.ts'
 import { lazySchema } from '../../../model/lazy-schema.ts'
 import { errorEnvelope } from '../../../http/error-response.ts'
 import { parseJson } from '../../../http/parse-json.ts'
@@ -7,8 +8,8 @@ import { ERRORS, ServiceError } from '../../../model/errors.ts'
 
 export type Wire = Readonly<Record<string, unknown>>
 
-const ClientMessage = lazySchema(() =>
-  z.looseObject({
+export const ClientMessage = lazySchema(() =>
+  openObject({
     type: z.enum(['response.create', 'response.steer'], 'send {"type": "response.create", …}'),
     stream_id: z.string().min(1).max(128).nullish(),
   }),

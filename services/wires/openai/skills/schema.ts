@@ -1,4 +1,5 @@
 import { z } from '@hono/zod-openapi'
+import { boundedList } from '../../../http/bounded-schemas.ts'
 import { lazySchema, type Described } from '../../../model/lazy-schema.ts'
 import { LIMITS } from '../../../model/limits.ts'
 import { defaultVersionOf, latestVersion, type Skill as SkillRow, type SkillVersion as VersionRow } from '../../../model/skills/skill.ts'
@@ -6,7 +7,7 @@ import { defaultVersionOf, latestVersion, type Skill as SkillRow, type SkillVers
 export const SkillForm = lazySchema(() =>
   z
     .object({
-      'files[]': z.array(z.string().openapi({ format: 'binary' })).openapi({
+      'files[]': boundedList(z.string().openapi({ format: 'binary' }), { max: LIMITS.maxSkillFiles }).openapi({
         description: `The files with their folders in the file names, or one zip archive: at most ${LIMITS.maxSkillFiles} files and ${LIMITS.maxSkillBytes} bytes.`,
       }),
     })

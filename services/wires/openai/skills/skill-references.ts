@@ -1,5 +1,5 @@
 import { z } from '@hono/zod-openapi'
-import { atMost } from '../../../http/schemas.ts'
+import { boundedList } from '../../../http/bounded-schemas.ts'
 import { lazySchema } from '../../../model/lazy-schema.ts'
 import { LIMITS } from '../../../model/limits.ts'
 
@@ -34,8 +34,7 @@ const InlineSkill = lazySchema(() =>
 
 /** Skills for a container, as OpenAI's wire names them. */
 export const Skills = lazySchema(() =>
-  atMost(
-    LIMITS.maxSkillsPerContainer,
-    z.array(z.discriminatedUnion('type', [SkillReference(), InlineSkill()], 'give the type "skill_reference" or "inline"')),
-  ),
+  boundedList(z.discriminatedUnion('type', [SkillReference(), InlineSkill()], 'give the type "skill_reference" or "inline"'), {
+    max: LIMITS.maxSkillsPerContainer,
+  }),
 )

@@ -1,4 +1,5 @@
 import { z } from '@hono/zod-openapi'
+import { boundedList } from '../../../http/bounded-schemas.ts'
 import { hexDigits } from '../../../http/schemas.ts'
 import { lazySchema, type Described } from '../../../model/lazy-schema.ts'
 import { FileExpiry, Purpose, renderUserFile, UserFile } from '../files/schema.ts'
@@ -30,11 +31,9 @@ export const PartForm = lazySchema(() =>
 export const CompleteUpload = lazySchema(() =>
   z
     .object({
-      part_ids: z
-        .array(z.string().max(200))
-        .min(1, 'name at least one part')
-        .max(LIMITS.maxUploadParts, `name at most ${LIMITS.maxUploadParts} parts`)
-        .openapi({ description: 'Ids of the parts in the order of the file. Parts that are not named are deleted.' }),
+      part_ids: boundedList(z.string().max(200), { min: 1, max: LIMITS.maxUploadParts }).openapi({
+        description: 'Ids of the parts in the order of the file. Parts that are not named are deleted.',
+      }),
       md5: hexDigits(32).nullish().openapi({ description: 'MD5 of the whole file.' }),
     })
     .openapi('CompleteUpload'),

@@ -1,12 +1,13 @@
 import { z } from '@hono/zod-openapi'
-import { lazySchema, type Described } from '../../../model/lazy-schema.ts'
+import { boundedList } from '../../../http/bounded-schemas.ts'
+import { answerSchema, lazySchema, type Described } from '../../../model/lazy-schema.ts'
 import { DELIVERY_STATUSES, WEBHOOK_EVENT_TYPES, type Delivery, type WebhookEndpoint } from '../../../model/webhooks/webhook.ts'
-import { atMost, ListQuery } from '../../../http/schemas.ts'
+import { ListQuery } from '../../../http/schemas.ts'
 
 const EventType = lazySchema(() => z.enum(WEBHOOK_EVENT_TYPES))
 const name = lazySchema(() => z.string().trim().min(1).max(256))
 const url = lazySchema(() => z.string().min(1).max(2_048).openapi({ description: 'A public https address.' }))
-const eventTypes = lazySchema(() => atMost(WEBHOOK_EVENT_TYPES.length, z.array(EventType()).min(1)))
+const eventTypes = lazySchema(() => boundedList(EventType(), { min: 1, max: WEBHOOK_EVENT_TYPES.length }))
 
 export const CreateWebhook = lazySchema(() => z.strictObject({ name: name(), url: url(), event_types: eventTypes() }))
 export const UpdateWebhook = lazySchema(() =>
@@ -27,7 +28,7 @@ export const DeliveryQuery = lazySchema(() =>
   }),
 )
 
-const endpoint = lazySchema(() => ({
+const endpoint = answerSchema(() => ({
   id: z.string(),
   object: z.literal('webhook_endpoint'),
   created_at: z.int(),
@@ -54,11 +55,11 @@ export const WebhookTestResult = lazySchema(() =>
     })
     .openapi('WebhookTestResult'),
 )
-export const EventTypeList = lazySchema(() =>
+export const EventTypeList = answerSchema(() =>
   z.object({ object: z.literal('list'), data: z.array(EventType()) }).openapi('WebhookEventTypes'),
 )
 
-export const DeliveryObject = lazySchema(() =>
+export const DeliveryObject = answerSchema(() =>
   z
     .object({
       id: z.string(),
