@@ -48,7 +48,7 @@ const CASES: readonly (readonly [what: string, path: string, body: string, advic
     `{"model":"demo","input":${list(message, 8 * MB)}}`,
     'more than 300000 values',
   ],
-  ['1,000 content parts in 140 messages', '/v1/responses', `{"model":"demo","input":${list(message, 280_000)}}`, "'input[0].content[0]'"],
+  ['1,000 content parts in 290 messages', '/v1/responses', `{"model":"demo","input":${list(message, 590_000)}}`, "'input[0].content[0]'"],
   ['wrong messages', '/v1/chat/completions', `{"model":"demo","messages":${list('"xxxx"', 2 * MB)}}`, 'give at most 20000 entries'],
   ['logit_bias', '/v1/chat/completions', `{"model":"demo","messages":[],"logit_bias":${keys(2 * MB)}}`, 'more than 10000 keys'],
   ['reasoning', '/v1/responses', `{"model":"demo","input":"x","reasoning":{"a":${list('0', 500_000)}}}`, "'reasoning.a' is not valid"],
