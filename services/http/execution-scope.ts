@@ -1,5 +1,5 @@
 import { z } from '@hono/zod-openapi'
-import { boundedRecord } from './bounded-schemas.ts'
+import { boundedRecord } from '../model/bounded-schemas.ts'
 import { lazySchema } from '../model/lazy-schema.ts'
 import type { ExecutionScope } from '../model/executions/execution.ts'
 import { LIMITS } from '../model/limits.ts'

@@ -1,5 +1,5 @@
 import { z } from '@hono/zod-openapi'
-import { boundedRecord } from './bounded-schemas.ts'
+import { boundedRecord } from '../model/bounded-schemas.ts'
 import { answerSchema, lazySchema, type Described } from '../model/lazy-schema.ts'
 import { ERRORS } from '../model/errors.ts'
 

@@ -1,6 +1,6 @@
 import { z } from '@hono/zod-openapi'
-import { parseHostileJson } from '../../http/parse-json.ts'
-import { boundedList } from '../../http/bounded-schemas.ts'
+import { parseHostileJson } from '../../model/scan-json.ts'
+import { boundedList } from '../../model/bounded-schemas.ts'
 import { lazySchema, type Described } from '../../model/lazy-schema.ts'
 import { ServiceError, type ErrorCode } from '../../model/errors.ts'
 import { hasEnded } from '../../model/executions/execution.ts'

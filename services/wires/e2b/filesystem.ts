@@ -1,6 +1,6 @@
 import { posix } from 'node:path'
 import { z } from '@hono/zod-openapi'
-import { openObject } from '../../http/bounded-schemas.ts'
+import { openObject } from '../../model/bounded-schemas.ts'
 import { lazySchema } from '../../model/lazy-schema.ts'
 import { ServiceError } from '../../model/errors.ts'
 import { listFolder, makeFolder, movePath, removePath, statPath, type SandboxEntry } from '../../operations/files/sandbox-files.ts'

@@ -1,5 +1,5 @@
 import { z } from '@hono/zod-openapi'
-import { openObject } from '../../http/bounded-schemas.ts'
+import { openObject } from '../../model/bounded-schemas.ts'
 import { lazySchema } from '../../model/lazy-schema.ts'
 import { hasEnded, type Execution } from '../../model/executions/execution.ts'
 import { loadResult } from '../../operations/executions/load-result.ts'

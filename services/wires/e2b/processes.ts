@@ -1,5 +1,5 @@
 import { z } from '@hono/zod-openapi'
-import { boundedList, openObject } from '../../http/bounded-schemas.ts'
+import { boundedList, openObject } from '../../model/bounded-schemas.ts'
 import { lazySchema, type Described } from '../../model/lazy-schema.ts'
 import { ServiceError } from '../../model/errors.ts'
 import type { CommandInputPayload } from '../../model/events.ts'

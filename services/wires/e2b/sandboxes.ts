@@ -1,5 +1,5 @@
 import { z } from '@hono/zod-openapi'
-import { boundedList, boundedRecord, openObject } from '../../http/bounded-schemas.ts'
+import { boundedList, boundedRecord, openObject } from '../../model/bounded-schemas.ts'
 import { lazySchema, type Described } from '../../model/lazy-schema.ts'
 import type { Container, E2bSession } from '../../model/containers/container.ts'
 import { createContainer } from '../../operations/containers/create-container.ts'

@@ -1,6 +1,6 @@
 import { Readable } from 'node:stream'
 import { z } from '@hono/zod-openapi'
-import { openObject } from '../../http/bounded-schemas.ts'
+import { openObject } from '../../model/bounded-schemas.ts'
 import { fileName } from '../../model/files/file-path.ts'
 import type { ContainerFile } from '../../model/files/file.ts'
 import { containerOf, fileMissing, fileOf } from '../../operations/access.ts'

@@ -1,6 +1,6 @@
 import type { Readable } from 'node:stream'
 import { z } from '@hono/zod-openapi'
-import { openObject } from '../../http/bounded-schemas.ts'
+import { openObject } from '../../model/bounded-schemas.ts'
 import { lazySchema } from '../../model/lazy-schema.ts'
 import type { Container } from '../../model/containers/container.ts'
 import { ServiceError } from '../../model/errors.ts'

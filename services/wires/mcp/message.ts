@@ -1,7 +1,8 @@
 import { isJsonContentType } from '@modelcontextprotocol/server'
 import { z } from 'zod'
 import { LIMITS } from '../../model/limits.ts'
-import { MESSAGE, parseJson } from '../../http/parse-json.ts'
+import { MESSAGE } from '../../model/scan-json.ts'
+import { parseJson } from '../../http/parse-json.ts'
 import { readBody } from '../../http/read-body.ts'
 
 /**

@@ -1,5 +1,5 @@
 import { z } from '@hono/zod-openapi'
-import { openObject } from '../../http/bounded-schemas.ts'
+import { openObject } from '../../model/bounded-schemas.ts'
 import { answerSchema, lazySchema } from '../../model/lazy-schema.ts'
 import { defineRoute, type AnyRoute } from '../../http/route.ts'
 import { ErrorBody } from '../../http/schemas.ts'

@@ -1,6 +1,6 @@
 import { ProtocolError, ProtocolErrorCode, type McpServer, type ServerContext } from '@modelcontextprotocol/server'
 import { z } from 'zod'
-import { boundedRecord, openObject } from '../../http/bounded-schemas.ts'
+import { boundedRecord, openObject } from '../../model/bounded-schemas.ts'
 import { answerSchema } from '../../model/lazy-schema.ts'
 import { ServiceError } from '../../model/errors.ts'
 import { hasEnded, type Execution } from '../../model/executions/execution.ts'

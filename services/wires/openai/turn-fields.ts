@@ -1,5 +1,5 @@
 import { z } from '@hono/zod-openapi'
-import { openObject } from '../../http/bounded-schemas.ts'
+import { openObject } from '../../model/bounded-schemas.ts'
 import { lazySchema } from '../../model/lazy-schema.ts'
 
 /** Fields of a turn that a response and a chat completion have in common. */

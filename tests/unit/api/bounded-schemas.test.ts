@@ -1,6 +1,6 @@
 import { z } from '@hono/zod-openapi'
 import { expect, it } from 'vitest'
-import { boundedList, boundedRecord, isBounded, openObject, smallJson } from '../../../services/http/bounded-schemas.ts'
+import { boundedList, boundedRecord, isBounded, openObject, smallJson } from '../../../services/model/bounded-schemas.ts'
 
 const faults = (schema: z.ZodType, value: unknown): readonly (readonly [path: string, message: string])[] =>
   (schema.safeParse(value).error?.issues ?? []).map(({ path, message }) => [path.join('.'), message])

@@ -1,6 +1,7 @@
 import { getHeapStatistics } from 'node:v8'
 import { expect, it } from 'vitest'
-import { MESSAGE, parseJson } from '../../../services/http/parse-json.ts'
+import { MESSAGE } from '../../../services/model/scan-json.ts'
+import { parseJson } from '../../../services/http/parse-json.ts'
 import { validate } from '../../../services/http/validate.ts'
 import { PROCEDURES } from '../../../services/wires/e2b/messages.ts'
 import { decodeMessage, encodeMessage, type Field, type MessageType } from '../../../services/wires/e2b/protobuf.ts'

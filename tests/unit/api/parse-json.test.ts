@@ -1,6 +1,7 @@
 import fc from 'fast-check'
 import { expect, it } from 'vitest'
-import { MESSAGE, parseHostileJson, parseJson } from '../../../services/http/parse-json.ts'
+import { MESSAGE, parseHostileJson } from '../../../services/model/scan-json.ts'
+import { parseJson } from '../../../services/http/parse-json.ts'
 import { LIMITS } from '../../../services/model/limits.ts'
 import { ServiceError } from '../../../services/model/errors.ts'
 

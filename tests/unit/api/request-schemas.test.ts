@@ -2,7 +2,7 @@ import { glob, readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { parseSync, Visitor } from 'oxc-parser'
 import { expect, it } from 'vitest'
-import { isBounded } from '../../../services/http/bounded-schemas.ts'
+import { isBounded } from '../../../services/model/bounded-schemas.ts'
 import { ROUTES } from '../../../services/wires/routes.ts'
 import { positionsOf, requestBodies } from '../../support/request-bodies.ts'
 

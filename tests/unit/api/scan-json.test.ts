@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { expect, it } from 'vitest'
-import { scanJson, type JsonBounds } from '../../../services/http/scan-json.ts'
+import { scanJson, type JsonBounds } from '../../../services/model/scan-json.ts'
 
 const NONE: JsonBounds = { maxDepth: 1_000, maxValues: Infinity, maxKeys: Infinity }
 const scan = (text: string, bounds: Partial<JsonBounds> = {}) => scanJson(Buffer.from(text), { ...NONE, ...bounds })

@@ -6,7 +6,7 @@ import type { Execution, ExecutionResult } from '../../../model/executions/execu
 import { runCommand } from '../../../operations/commands/run-command.ts'
 import { deleteFile } from '../../../operations/files/delete-file.ts'
 import { currentFiles } from '../../../operations/files/find-by-path.ts'
-import { parseHostileJson } from '../../../http/parse-json.ts'
+import { parseHostileJson } from '../../../model/scan-json.ts'
 import { runContext, type Call } from '../../../http/route.ts'
 import { answerEnded, timeLimit } from '../ended-run.ts'
 import { bringInputs, renamedNotes, type Input } from '../inputs.ts'

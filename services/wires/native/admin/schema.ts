@@ -1,5 +1,5 @@
 import { z } from '@hono/zod-openapi'
-import { boundedList } from '../../../http/bounded-schemas.ts'
+import { boundedList } from '../../../model/bounded-schemas.ts'
 import { answerSchema, lazySchema, type Described } from '../../../model/lazy-schema.ts'
 import { IMAGE_NAME } from '../../../model/containers/images.ts'
 import { MEMORY_TIERS } from '../../../model/limits.ts'

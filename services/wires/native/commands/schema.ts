@@ -1,6 +1,6 @@
 import { constants } from 'node:os'
 import { z } from '@hono/zod-openapi'
-import { boundedList } from '../../../http/bounded-schemas.ts'
+import { boundedList } from '../../../model/bounded-schemas.ts'
 import { answerSchema, lazySchema } from '../../../model/lazy-schema.ts'
 import { EXECUTION_REASONS, EXECUTION_STATUSES } from '../../../model/executions/execution.ts'
 import { LIMITS } from '../../../model/limits.ts'

@@ -1,5 +1,5 @@
 import { z } from '@hono/zod-openapi'
-import { openObject } from '../../../http/bounded-schemas.ts'
+import { openObject } from '../../../model/bounded-schemas.ts'
 import { answerSchema, lazySchema, type Described } from '../../../model/lazy-schema.ts'
 import { scopeFields } from '../../../http/execution-scope.ts'
 import { Metadata, queryInteger } from '../../../http/schemas.ts'

@@ -1,5 +1,5 @@
 import { z } from '@hono/zod-openapi'
-import { boundedList, boundedRecord, openObject } from '../../../http/bounded-schemas.ts'
+import { boundedList, boundedRecord, openObject } from '../../../model/bounded-schemas.ts'
 import { answerSchema, lazySchema, type Described } from '../../../model/lazy-schema.ts'
 import { Metadata } from '../../../http/schemas.ts'
 import { ModelName, ToolChoice } from '../turn-fields.ts'

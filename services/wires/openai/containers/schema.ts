@@ -1,5 +1,5 @@
 import { z } from '@hono/zod-openapi'
-import { boundedList, openObject } from '../../../http/bounded-schemas.ts'
+import { boundedList, openObject } from '../../../model/bounded-schemas.ts'
 import { answerSchema, lazySchema, type Described } from '../../../model/lazy-schema.ts'
 import { wholeCharacters } from '../../../http/schemas.ts'
 import { Skills } from '../skills/skill-references.ts'

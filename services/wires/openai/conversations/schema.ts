@@ -1,5 +1,5 @@
 import { z } from '@hono/zod-openapi'
-import { boundedList } from '../../../http/bounded-schemas.ts'
+import { boundedList } from '../../../model/bounded-schemas.ts'
 import { answerSchema, lazySchema, type Described } from '../../../model/lazy-schema.ts'
 import { ListQuery, Metadata } from '../../../http/schemas.ts'
 import { InputItem } from '../responses/schema.ts'

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { openObject } from '../../../http/bounded-schemas.ts'
+import { openObject } from '../../../model/bounded-schemas.ts'
 import { lazySchema } from '../../../model/lazy-schema.ts'
 import { errorEnvelope } from '../../../http/error-response.ts'
 import { parseJson } from '../../../http/parse-json.ts'

@@ -1,5 +1,5 @@
 import { z } from '@hono/zod-openapi'
-import { boundedList } from '../../../http/bounded-schemas.ts'
+import { boundedList } from '../../../model/bounded-schemas.ts'
 import { lazySchema, type Described } from '../../../model/lazy-schema.ts'
 import { LIMITS } from '../../../model/limits.ts'
 import { defaultVersionOf, latestVersion, type Skill as SkillRow, type SkillVersion as VersionRow } from '../../../model/skills/skill.ts'

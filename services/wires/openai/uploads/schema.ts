@@ -1,5 +1,5 @@
 import { z } from '@hono/zod-openapi'
-import { boundedList } from '../../../http/bounded-schemas.ts'
+import { boundedList } from '../../../model/bounded-schemas.ts'
 import { hexDigits } from '../../../http/schemas.ts'
 import { lazySchema, type Described } from '../../../model/lazy-schema.ts'
 import { FileExpiry, Purpose, renderUserFile, UserFile } from '../files/schema.ts'

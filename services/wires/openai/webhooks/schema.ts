@@ -1,5 +1,5 @@
 import { z } from '@hono/zod-openapi'
-import { boundedList } from '../../../http/bounded-schemas.ts'
+import { boundedList } from '../../../model/bounded-schemas.ts'
 import { answerSchema, lazySchema, type Described } from '../../../model/lazy-schema.ts'
 import { DELIVERY_STATUSES, WEBHOOK_EVENT_TYPES, type Delivery, type WebhookEndpoint } from '../../../model/webhooks/webhook.ts'
 import { ListQuery } from '../../../http/schemas.ts'

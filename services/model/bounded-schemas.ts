@@ -1,4 +1,4 @@
-import { z } from '@hono/zod-openapi'
+import { z } from 'zod'
 
 /** Unknown fields that an open object may have. */
 const MAX_UNKNOWN_FIELDS = 100

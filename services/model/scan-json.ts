@@ -1,3 +1,5 @@
+import { LIMITS } from './limits.ts'
+
 const QUOTE = 34
 const COMMA = 44
 const COLON = 58
@@ -103,3 +105,27 @@ function isProto(bytes: Uint8Array, from: number, to: number): boolean {
 /** Whether the next four characters are the hexadecimal form of `code`, which is below 128. */
 const isHex = (bytes: Uint8Array, at: number, code: number): boolean =>
   Number.parseInt(String.fromCharCode(bytes[at] ?? 0, bytes[at + 1] ?? 0, bytes[at + 2] ?? 0, bytes[at + 3] ?? 0), 16) === code
+
+/** Of a request. */
+export const DOCUMENT: JsonBounds = { maxDepth: LIMITS.maxJsonDepth, maxValues: LIMITS.maxJsonValues, maxKeys: LIMITS.maxJsonKeys }
+/** Of one message of a protocol for short calls. */
+export const MESSAGE: JsonBounds = { ...DOCUMENT, maxValues: LIMITS.maxMessageValues }
+
+/** Why a document is refused before it is parsed, and what to do; null for one within the bounds. */
+export function costFault(bytes: Uint8Array, bounds: JsonBounds): string | null {
+  const { depth, values, keys, hasProtoKey } = scanJson(bytes, bounds)
+  if (depth > bounds.maxDepth) return `is nested deeper than ${bounds.maxDepth} levels. Send a flatter document.`
+  if (values > bounds.maxValues) return `has more than ${bounds.maxValues} values. Send fewer entries, or upload the data as a file.`
+  if (keys > bounds.maxKeys) return `has an object with more than ${bounds.maxKeys} keys. Send a list, or upload the data as a file.`
+  return hasProtoKey ? 'has the key "__proto__". Rename or remove this key.' : null
+}
+
+/** JSON that a sandbox wrote; undefined if it is malformed or exceeds the bounds of a request. */
+export function parseHostileJson(text: string): unknown {
+  if (costFault(Buffer.from(text), DOCUMENT) !== null) return undefined
+  try {
+    return JSON.parse(text)
+  } catch {
+    return undefined
+  }
+}
