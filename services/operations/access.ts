@@ -16,8 +16,8 @@ import type { Clock } from '../ports/clock.ts'
 
 type Reader = { readonly deps: { readonly table: Table }; readonly caller: Caller }
 type ResponseReader = Pick<Reader, 'caller'> & {
-  readonly deps: { readonly table: Table; readonly sockets?: { isOwn(request: Request, responseId: string): boolean } }
-  readonly request?: Request
+  readonly deps: { readonly table: Table }
+  readonly ownsUnstored?: (responseId: string) => boolean
 }
 type TimedReader = { readonly deps: { readonly table: Table; readonly clock: Clock }; readonly caller: Caller }
 
@@ -66,9 +66,9 @@ export const jobOf = (reader: Reader, id: string): Promise<Execution> =>
   isId('command', id) ? commandOf(reader, id) : executionOf(reader, id)
 
 /** Responses with `store: false` cannot be read later, except on the connection that made them. */
-export async function responseOf({ deps, caller, request }: ResponseReader, id: string, param?: string): Promise<ResponseRow> {
+export async function responseOf({ deps, caller, ownsUnstored }: ResponseReader, id: string, param?: string): Promise<ResponseRow> {
   const row = isId('response', id) ? await deps.table.responses.get(caller.tenant, id) : null
-  const isReadable = row !== null && (row.request.store || (request !== undefined && deps.sockets?.isOwn(request, id) === true))
+  const isReadable = row !== null && (row.request.store || ownsUnstored?.(id) === true)
   if (!isReadable || !isVisible(row, caller))
     throw missing(
       'response_not_found',

@@ -7,7 +7,7 @@ import { json } from '../../../http/responses.ts'
 import { defineRoute, type Call, type AnyRoute } from '../../../http/route.ts'
 import { deletedSchema, listOf, listSchema, pageOf } from '../../../http/schemas.ts'
 import { validate } from '../../../http/validate.ts'
-import { refusePrivateImages } from '../image-urls.ts'
+import { refusePrivateImages } from '../../../operations/turns/image-urls.ts'
 import {
   Conversation,
   CreateConversation,

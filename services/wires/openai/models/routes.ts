@@ -3,7 +3,7 @@ import { lazySchema, type Described } from '../../../model/lazy-schema.ts'
 import type { ModelEntry } from '../../../http/deps.ts'
 import { json } from '../../../http/responses.ts'
 import { defineRoute, type AnyRoute } from '../../../http/route.ts'
-import { ServiceError } from '../../../model/errors.ts'
+import { modelMissing } from '../../../operations/turns/prepare-turn.ts'
 
 const Model = lazySchema(() =>
   z.object({ id: z.string(), object: z.literal('model'), created: z.int(), owned_by: z.string() }).openapi('Model'),
@@ -15,13 +15,6 @@ const renderModel = (model: ModelEntry): Described<typeof Model> => ({
   created: Math.floor(model.createdAt / 1000),
   owned_by: model.ownedBy,
 })
-
-export const modelMissing = (name: string, models: readonly ModelEntry[]): ServiceError =>
-  new ServiceError(
-    'model_not_found',
-    `No model ${JSON.stringify(name.slice(0, 80))} is configured. Available: ${models.map((model) => model.id).join(', ') || 'none'}.`,
-    { param: 'model' },
-  )
 
 const listModelsRoute = defineRoute({
   method: 'get',

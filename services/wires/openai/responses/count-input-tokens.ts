@@ -5,7 +5,8 @@ import { conversationHistory, historyUpTo } from '../../../operations/conversati
 import { json } from '../../../http/responses.ts'
 import { defineRoute, type Call } from '../../../http/route.ts'
 import { estimateInputTokens } from '../../../operations/turns/count-tokens.ts'
-import { previousOf } from './previous-response.ts'
+import { previousOf } from '../../../operations/turns/prepare-turn.ts'
+import { ownsUnstored } from './start-response.ts'
 import { conversationIdOf, CreateResponse } from './schema.ts'
 import { LIMITS } from '../../../model/limits.ts'
 
@@ -52,5 +53,6 @@ async function historyOf(call: Call<unknown, CountInputTokens>): Promise<readonl
     return (await conversationHistory(deps, tenant, conversationId)).items
   }
   if (!body.previous_response_id) return []
-  return (await historyUpTo(deps, caller, await previousOf(call, body.previous_response_id))).items
+  return (await historyUpTo(deps, caller, await previousOf(deps, { caller, ownsUnstored: ownsUnstored(call) }, body.previous_response_id)))
+    .items
 }

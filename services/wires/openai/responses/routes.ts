@@ -1,7 +1,6 @@
 import { z } from '@hono/zod-openapi'
 import { boundedList } from '../../../model/bounded-schemas.ts'
 import { lazySchema } from '../../../model/lazy-schema.ts'
-import { responseOf } from '../../../operations/access.ts'
 import { keepAliveJson } from '../../../http/keep-alive-json.ts'
 import { pageOfList } from '../../../http/paging.ts'
 import { json } from '../../../http/responses.ts'
@@ -15,7 +14,7 @@ import { countInputTokensRoute } from './count-input-tokens.ts'
 import { responseFrames } from './frames.ts'
 import { CreateResponse, ResponseBody, ResponseEvent } from './schema.ts'
 import { responsesSocketRoute } from './socket-route.ts'
-import { prepareResponse } from './start-response.ts'
+import { calledResponse, prepareResponse } from './start-response.ts'
 import { ServiceError } from '../../../model/errors.ts'
 import { LIMITS } from '../../../model/limits.ts'
 import { topicOf } from '../../../model/events.ts'
@@ -127,7 +126,7 @@ const getResponseRoute = defineRoute({
   errors: ['response_not_found', 'too_many_streams'],
   async handle(call) {
     const { deps, query } = call
-    const row = await responseOf(call, call.param('response_id'))
+    const row = await calledResponse(call)
     if (query.stream === 'true')
       return streamCall(call, async () => (signal) => responseFrames(deps, row, { after: query.starting_after ?? -1, signal }))
     const { include = [] } = query
@@ -150,7 +149,7 @@ const cancelResponseRoute = defineRoute({
   errors: ['response_not_found'],
   async handle(call) {
     const { deps } = call
-    const found = await responseOf(call, call.param('response_id'))
+    const found = await calledResponse(call)
     if (!found.request.background)
       throw new ServiceError(
         'invalid_request',
@@ -180,7 +179,7 @@ const deleteResponseRoute = defineRoute({
   errors: ['response_not_found'],
   async handle(call) {
     const { deps } = call
-    const { tenant, id } = await responseOf(call, call.param('response_id'))
+    const { tenant, id } = await calledResponse(call)
     const cancelled = await cancelResponse(deps, tenant, id)
     if (cancelled !== null) await waitForResponse(deps, cancelled, { seconds: DELETE_WAIT_SECONDS, signal: call.request.signal })
     await removeResponse(deps, tenant, id)
@@ -204,7 +203,7 @@ const responseInputItemsRoute = defineRoute({
   },
   errors: ['response_not_found'],
   async handle(call) {
-    const row = await loadResponse(call.deps.objects, await responseOf(call, call.param('response_id')))
+    const row = await loadResponse(call.deps.objects, await calledResponse(call))
     const items = wireItems(row.request.input, (type, index, given) => given ?? inputItemId(row.id, type, index))
     const page = pageOfList(items, pageOf(call.query))
     return json(200, listOf(page.rows, page.hasMore))

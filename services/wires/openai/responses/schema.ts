@@ -19,15 +19,6 @@ const WireObject = lazySchema(() => boundedRecord(z.string(), z.unknown(), 100))
 
 const ContentPart = lazySchema(() => openObject({ type: z.string('give the type of the content part, for example "input_text"') }))
 
-/** Types of items that the model receives. */
-export const INPUT_ITEMS: readonly string[] = [
-  ...ITEM_TYPES.map(({ type }) => type),
-  'function_call_output',
-  'apply_patch_call_output',
-  'compaction',
-  'item_reference',
-]
-
 /** Optional parts of an answer. */
 const INCLUDES = [
   ...ITEM_TYPES.flatMap(({ include }) => include ?? []),

@@ -1,22 +1,12 @@
 import { claimId } from '../../../http/claim-id.ts'
 import type { Call } from '../../../http/route.ts'
-import { InlineBundles } from '../../../operations/skills/resolve-skills.ts'
-import { makeRequest } from './make-request.ts'
-import { conversationIdOf, type CreateResponse } from './schema.ts'
-import { newResponse } from '../../../operations/turns/accept-response.ts'
-import type { ResponseRecord } from '../../../model/responses/response.ts'
+import { responseOf } from '../../../operations/access.ts'
+import { prepareTurn, type PreparedTurn } from '../../../operations/turns/prepare-turn.ts'
+import type { ResponseRecord, ResponseRequest } from '../../../model/responses/response.ts'
+import type { CreateResponse } from './schema.ts'
+import { toTurnRequest } from './to-turn-request.ts'
 
-export interface PreparedResponse {
-  readonly row: ResponseRecord
-  /** The row exists already: an earlier call created it. */
-  readonly isReplay: boolean
-}
-
-export interface PrepareOptions {
-  /** `compaction`: the turn writes the summary of its conversation. */
-  readonly purpose?: 'compaction'
-  /** As in ResponseRequest. */
-  readonly hidesPictures?: boolean
+export interface PrepareOptions extends Pick<ResponseRequest, 'purpose' | 'hidesPictures'> {
   /**
    * Whether the wire answers this row with an error that clients retry. Such a retry starts another turn. Absent where a failed turn is an object
    * with status 200.
@@ -24,42 +14,31 @@ export interface PrepareOptions {
   readonly isRefused?: (row: ResponseRecord) => boolean
 }
 
-/** The response that a call requests, with all referenced objects. It is not written yet, unless an earlier call created it. Throws ServiceError. */
+/** The response that a call requests under the id that its headers claim. It is not written yet, unless an earlier call created it. Throws ServiceError. */
 export async function prepareResponse(
   call: Call<unknown, CreateResponse>,
   { isRefused, ...marks }: PrepareOptions = {},
-): Promise<PreparedResponse> {
-  const { deps, caller, body } = call
+): Promise<PreparedTurn> {
+  const { deps, caller, body, publicUrl } = call
   const hasFailed = async (id: string): Promise<boolean> => {
     const row = isRefused === undefined ? null : await deps.table.responses.get(caller.tenant, id)
     return row !== null && isRefused?.(row) === true
   }
   const claimed = await claimId(call, 'response', call.rawBody, undefined, hasFailed)
-  const earlier = claimed.isReplay ? await deps.table.responses.get(caller.tenant, claimed.id) : null
-  if (earlier !== null) {
-    call.note('response_id', earlier.id)
-    return { row: earlier, isReplay: true }
-  }
-  await deps.budget.checkModel(caller.tenant)
-  const inline = new InlineBundles(call, claimed.id)
-  const made = await makeRequest(call, inline).catch(async (error: unknown) => {
-    await inline.discard()
-    throw error
-  })
-  const request = { ...made, ...marks }
-  const row = newResponse(
-    {
-      id: claimed.id,
-      tenant: caller.tenant,
-      subject: caller.subject,
-      request,
-      previousResponseId: body.previous_response_id ?? null,
-      conversationId: conversationIdOf(body),
-      publicUrl: call.publicUrl,
-    },
-    deps.clock.now(),
-  )
-  call.note('response_id', row.id)
-  call.note('model', request.model)
-  return { row, isReplay: false }
+  const { request, ...turn } = toTurnRequest(body)
+  const marked = { ...request, ...marks }
+  const prepared = await prepareTurn(deps, { ...turn, request: marked, caller, claimed, publicUrl, ownsUnstored: ownsUnstored(call) })
+  call.note('response_id', prepared.row.id)
+  if (!prepared.isReplay) call.note('model', prepared.row.request.model)
+  return prepared
 }
+
+/** Whether the connection of this call made a response that is not stored. */
+export const ownsUnstored =
+  ({ deps, request }: Pick<Call, 'deps' | 'request'>) =>
+  (id: string): boolean =>
+    deps.sockets?.isOwn(request, id) === true
+
+/** The response that the path names. */
+export const calledResponse = (call: Call): Promise<ResponseRecord> =>
+  responseOf({ ...call, ownsUnstored: ownsUnstored(call) }, call.param('response_id'))

@@ -1,24 +1,20 @@
-import { findFile } from '../../../operations/files/find-file.ts'
-import { isVisible } from '../../../operations/access.ts'
-import type { Call } from '../../../http/route.ts'
-import type { CreateResponse } from './schema.ts'
-import { ServiceError } from '../../../model/errors.ts'
-import { fileName } from '../../../model/files/file-path.ts'
-import { LIMITS } from '../../../model/limits.ts'
-import { inputItemId, wireItems } from '../../../model/responses/input-items.ts'
-import { responseIdOfItem } from '../../../model/responses/item-ids.ts'
-import { loadResponse } from '../../../operations/turns/response-blobs.ts'
-import type { ResponseRequest } from '../../../model/responses/response.ts'
-import { renderItem } from '../../../model/responses/items/item-types.ts'
+import { findFile } from '../files/find-file.ts'
+import { isVisible } from '../access.ts'
+import { ServiceError } from '../../model/errors.ts'
+import { fileName } from '../../model/files/file-path.ts'
+import { LIMITS } from '../../model/limits.ts'
+import { inputItemId, wireItems } from '../../model/responses/input-items.ts'
+import { responseIdOfItem } from '../../model/responses/item-ids.ts'
+import { loadResponse } from './response-blobs.ts'
+import type { ResponseRequest } from '../../model/responses/response.ts'
+import type { TurnPorts, TurnRequest } from './turn-request.ts'
+import { renderItem } from '../../model/responses/items/item-types.ts'
 
 type Wire = Readonly<Record<string, unknown>>
 const ATTACHMENTS: readonly unknown[] = ['input_file', 'input_image']
 
 /** The names of the files that the messages attach by id, by that id. Throws ServiceError for one that the caller does not have. */
-export async function findAttached(
-  call: Pick<Call<unknown, CreateResponse>, 'deps' | 'caller' | 'body'>,
-): Promise<ReadonlyMap<string, string>> {
-  const { input } = call.body
+export async function findAttached(deps: TurnPorts, { caller, request: { input } }: TurnRequest): Promise<ReadonlyMap<string, string>> {
   const places = new Map<string, string>()
   if (typeof input !== 'string')
     for (const [index, item] of input.entries())
@@ -30,18 +26,20 @@ export async function findAttached(
     throw new ServiceError('invalid_request', `The input attaches ${places.size} files; the maximum is ${LIMITS.maxFileIds}. Send fewer.`, {
       param: 'input',
     })
-  const found = await Promise.all([...places].map(async ([id, param]) => [id, fileName((await findFile(call, id, param)).path)] as const))
+  const found = await Promise.all(
+    [...places].map(async ([id, param]) => [id, fileName((await findFile({ deps, caller }, id, param)).path)] as const),
+  )
   return new Map(found)
 }
 
 /** The input with the name of each attached file beside its id, for the model to read. */
-export function nameAttached(input: CreateResponse['input'], names: ReadonlyMap<string, string>): ResponseRequest['input'] {
+export function nameAttached(input: ResponseRequest['input'], names: ReadonlyMap<string, string>): ResponseRequest['input'] {
   if (typeof input === 'string' || names.size === 0) return input
   return input.map((item) => {
-    if (!Array.isArray(item.content)) return item
-    const content = item.content.map((part) => {
+    if (!Array.isArray(item['content'])) return item
+    const content = partsOf(item).map((part) => {
       const id = attachedId(part)
-      return part.type === 'input_file' && id !== null ? { filename: names.get(id), ...part } : part
+      return part['type'] === 'input_file' && id !== null ? { filename: names.get(id), ...part } : part
     })
     return { ...item, content }
   })
@@ -60,18 +58,18 @@ const MAX_RESPONSES = 100
  * Throws ServiceError `item_not_found`: an answer without that part of the history would be an answer to something else.
  */
 export async function resolveReferences(
-  { deps, caller }: Pick<Call<unknown, CreateResponse>, 'deps' | 'caller'>,
-  input: CreateResponse['input'],
-): Promise<CreateResponse['input']> {
+  { table, objects }: TurnPorts,
+  { caller, request: { input } }: TurnRequest,
+): Promise<ResponseRequest['input']> {
   if (typeof input === 'string') return input
   const wanted = new Set(input.map(referenceOf).filter((id) => id !== null))
   if (wanted.size === 0) return input
   const responses = new Set([...wanted].map(responseIdOfItem).filter((id) => id !== null))
   const items = new Map<string, Wire>()
   for (const id of [...responses].slice(0, MAX_RESPONSES)) {
-    const row = await deps.table.responses.get(caller.tenant, id)
+    const row = await table.responses.get(caller.tenant, id)
     if (row === null || !row.request.store || !isVisible(row, caller)) continue
-    const whole = await loadResponse(deps.objects, row)
+    const whole = await loadResponse(objects, row)
     for (const item of wireItems(whole.request.input, (type, index, given) => given ?? inputItemId(row.id, type, index)))
       items.set(item.id, item)
     for (const item of whole.items) items.set(item.id, renderItem(item, { include: ['code_interpreter_call.outputs'] }))

@@ -1,8 +1,20 @@
-import { decodeSummary } from '../../../model/responses/compaction.ts'
-import { ServiceError } from '../../../model/errors.ts'
-import { INPUT_ITEMS, type CreateResponse } from './schema.ts'
+import { decodeSummary } from '../../model/responses/compaction.ts'
+import { ServiceError } from '../../model/errors.ts'
+import { APPLY_PATCH } from '../../model/responses/items/apply-patch-call.ts'
+import { ITEM_TYPES } from '../../model/responses/items/item-types.ts'
+import type { ResponseRequest } from '../../model/responses/response.ts'
+import type { TurnPorts, TurnRequest } from './turn-request.ts'
 
 type Wire = Readonly<Record<string, unknown>>
+
+/** Types of items that the model receives. */
+const INPUT_ITEMS: readonly string[] = [
+  ...ITEM_TYPES.map(({ type }) => type),
+  'function_call_output',
+  'apply_patch_call_output',
+  'compaction',
+  'item_reference',
+]
 
 /** Items that describe how an earlier answer was created; the model need not read them again. */
 const IGNORED_ITEMS = ['reasoning', 'mcp_list_tools']
@@ -12,15 +24,15 @@ const PARTS = ['input_text', 'output_text', 'text', 'refusal', 'input_image', 'i
  * Refuses items and content parts that the model would not receive. Throws ServiceError: an answer to part of the input would be an answer to
  * something else.
  */
-export function checkItems({ input }: Pick<CreateResponse, 'input'>): void {
+export function checkItems({ input }: Pick<ResponseRequest, 'input'>): void {
   if (typeof input === 'string') return
   for (const [index, item] of input.entries()) {
-    const type = item.type ?? 'message'
+    const type = typeof item['type'] === 'string' ? item['type'] : 'message'
     if (!INPUT_ITEMS.includes(type) && !IGNORED_ITEMS.includes(type)) throw unknown('items', type, INPUT_ITEMS, `input[${index}].type`)
     if (type === 'compaction' && decodeSummary(item['encrypted_content']) === null)
       throw new ServiceError('unsupported_value', FOREIGN_COMPACTION, { param: `input[${index}].encrypted_content` })
-    if (Array.isArray(item.content) && type === 'message')
-      for (const [at, part] of (item.content as readonly Wire[]).entries()) {
+    if (Array.isArray(item['content']) && type === 'message')
+      for (const [at, part] of (item['content'] as readonly Wire[]).entries()) {
         const kind = String(part['type'])
         if (!PARTS.includes(kind)) throw unknown('content parts', kind, PARTS, `input[${index}].content[${at}].type`)
       }
@@ -38,8 +50,8 @@ const unknown = (what: string, type: string, known: readonly string[], param: st
 const FORMATS = ['text', 'json_object', 'json_schema']
 
 /** Throws ServiceError for a format that no model supports. */
-export function checkTextFormat({ text }: CreateResponse): void {
-  const format = text?.format as Wire | null | undefined
+export function checkTextFormat({ echoed }: Pick<ResponseRequest, 'echoed'>): void {
+  const format = (echoed?.['text'] as Wire | undefined)?.['format'] as Wire | null | undefined
   if (format === null || format === undefined) return
   const param = 'text.format'
   if (!FORMATS.includes(String(format['type']))) throw unknown('formats', String(format['type']), FORMATS, `${param}.type`)
@@ -54,22 +66,44 @@ export function checkTextFormat({ text }: CreateResponse): void {
  * Throws ServiceError when `tool_choice` names a tool that is not among the tools, or requires one where there is none. `toolTypes`: the names of each
  * tool of this server.
  */
-export function checkToolChoice({ tool_choice: choice, tools }: CreateResponse, toolTypes: readonly (readonly string[])[]): void {
-  const offered = tools ?? []
+function checkToolChoice({ toolChoice, tools: offered }: TurnRequest['request'], toolTypes: TurnPorts['toolTypes']): void {
+  const choice = toolChoice as Wire | string
   if (choice === 'required' && offered.length === 0)
     throw new ServiceError('invalid_request', 'tool_choice is "required", but tools is empty. Add a tool, or omit tool_choice.', {
       param: 'tool_choice',
     })
-  if (typeof choice !== 'object' || choice === null) return
-  const isAllowedTools = choice.type === 'allowed_tools'
+  if (typeof choice !== 'object') return
+  const isAllowedTools = choice['type'] === 'allowed_tools'
   const wanted = isAllowedTools ? (Array.isArray(choice['tools']) ? (choice['tools'] as unknown[]) : []) : [choice]
   for (const [index, one] of wanted.entries()) {
     const { type, name } = (typeof one === 'object' && one !== null ? one : {}) as Wire
-    const names = toolTypes.find((types) => types.includes(String(type))) ?? [type]
-    if (offered.some((tool) => (type === 'function' ? tool.type === type && tool['name'] === name : names.includes(tool.type)))) continue
+    const names: readonly unknown[] = toolTypes.find((types) => types.includes(String(type))) ?? [type]
+    if (offered.some((tool) => (type === 'function' ? tool['type'] === type && tool['name'] === name : names.includes(tool['type']))))
+      continue
     const what = type === 'function' ? `the function ${JSON.stringify(name)}` : `the tool ${JSON.stringify(type)}`
     throw new ServiceError('invalid_request', `tool_choice names ${what.slice(0, 200)}, which is not in tools. Add it to tools.`, {
       param: isAllowedTools ? `tool_choice.tools[${index}]` : 'tool_choice',
     })
   }
+}
+
+/** Refuses unknown tools and tools that are disabled for the tenant. */
+export async function checkTools({ toolTypes, limits }: TurnPorts, { caller, request }: TurnRequest): Promise<void> {
+  const wanted = request.tools.map((tool) => String(tool['type']))
+  const builtIn = ['code_interpreter', 'shell', APPLY_PATCH, 'function']
+  for (const [index, type] of wanted.entries()) {
+    if (builtIn.includes(type) || toolTypes.some((names) => names.includes(type))) continue
+    const known = [...builtIn, ...toolTypes.map(([name]) => name)].join(', ')
+    const sentence = `Tools of type ${JSON.stringify(type.slice(0, 60))} are not offered here. Use one of ${known}.`
+    throw new ServiceError('unsupported_value', sentence, { param: `tools[${index}].type` })
+  }
+  checkToolChoice(request, toolTypes)
+  if (wanted.every((type) => type === 'function')) return
+  const { toolsOff: off = [] } = await limits.policyOf(caller.tenant)
+  // A disabled tool is disabled under each of its names.
+  const namesOf = (type: string): readonly string[] => toolTypes.find((names) => names.includes(type)) ?? [type]
+  const index = wanted.findIndex((type) => namesOf(type).some((name) => off.includes(name)))
+  if (index === -1) return
+  const sentence = `Tools of type ${JSON.stringify(wanted[index])} are switched off for this account. Leave it out, or ask the operator.`
+  throw new ServiceError('unsupported_value', sentence, { param: `tools[${index}].type` })
 }

@@ -1,8 +1,7 @@
-import type { Call } from '../../../http/route.ts'
-import { conversationIdOf, type CreateResponse } from './schema.ts'
-import { ServiceError } from '../../../model/errors.ts'
-import { loadResponse } from '../../../operations/turns/response-blobs.ts'
-import { hasResponseEnded } from '../../../model/responses/response.ts'
+import { ServiceError } from '../../model/errors.ts'
+import { hasResponseEnded, type ResponseRequest } from '../../model/responses/response.ts'
+import type { TurnPorts, TurnRequest } from './turn-request.ts'
+import { loadResponse } from './response-blobs.ts'
 
 type Wire = Readonly<Record<string, unknown>>
 
@@ -17,18 +16,19 @@ const ITEMS_PER_READ = 100
  * would not receive such an output.
  */
 export async function checkOutputs(
-  call: Pick<Call<unknown, CreateResponse>, 'deps' | 'caller' | 'body'>,
-  input: CreateResponse['input'],
+  ports: Pick<TurnPorts, 'table' | 'objects'>,
+  turn: TurnRequest,
+  input: ResponseRequest['input'],
 ): Promise<void> {
   if (typeof input === 'string') return
-  const called = new Set(input.filter((item) => CALLS.includes(item.type ?? '')).map((item) => item['call_id']))
+  const called = new Set(input.filter((item) => CALLS.includes(String(item['type']))).map((item) => item['call_id']))
   const open = new Map(
     [...input.entries()].flatMap(([index, item]): [unknown, number][] =>
-      OUTPUTS.includes(item.type ?? '') && !called.has(item['call_id']) ? [[item['call_id'], index]] : [],
+      OUTPUTS.includes(String(item['type'])) && !called.has(item['call_id']) ? [[item['call_id'], index]] : [],
     ),
   )
   if (open.size === 0) return
-  const isWhole = await removeKnown(call, open)
+  const isWhole = await removeKnown(ports, turn, open)
   const [first] = open
   if (!isWhole || first === undefined) return
   throw new ServiceError(
@@ -40,26 +40,26 @@ export async function checkOutputs(
 
 /** Removes the calls of the history from `open`. False: a part of the history was not read. */
 async function removeKnown(
-  { deps, caller, body }: Pick<Call<unknown, CreateResponse>, 'deps' | 'caller' | 'body'>,
+  { table, objects }: Pick<TurnPorts, 'table' | 'objects'>,
+  { caller, conversationId, previousResponseId: previous }: TurnRequest,
   open: Map<unknown, number>,
 ): Promise<boolean> {
-  const conversationId = conversationIdOf(body)
   if (conversationId !== null) {
     for (let after: string | null = null; open.size > 0;) {
-      const page = await deps.table.conversations.items(caller.tenant, conversationId, { after, limit: ITEMS_PER_READ, order: 'desc' })
+      const page = await table.conversations.items(caller.tenant, conversationId, { after, limit: ITEMS_PER_READ, order: 'desc' })
       for (const { content } of page.rows) open.delete(callIdOf(content.item))
       after = page.rows.at(-1)?.position ?? null
       if (!page.hasMore || after === null) return true
     }
     return true
   }
-  let id = body.previous_response_id ?? null
+  let id = previous
   for (let turn = 0; id !== null && open.size > 0; turn += 1) {
-    const row = await deps.table.responses.get(caller.tenant, id)
+    const row = await table.responses.get(caller.tenant, id)
     if (row === null) return true
     // Its calls are not stored yet.
     if (turn === MAX_TURNS || !hasResponseEnded(row.status)) return false
-    const { items, request, previousResponseId } = await loadResponse(deps.objects, row)
+    const { items, request, previousResponseId } = await loadResponse(objects, row)
     for (const item of items) open.delete(callIdOf(item))
     if (typeof request.input !== 'string') for (const item of request.input) open.delete(callIdOf(item))
     id = previousResponseId
