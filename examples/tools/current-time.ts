@@ -1,7 +1,8 @@
 // A tool in one file. Start the server with CELLBLOCK_TOOLS=examples/tools, and name the tool in a request: "tools": [{"type": "current_time"}].
-import type { Tool } from '../../services/ports/tool.ts'
+import type { ServerTool } from '../../services/ports/tool.ts'
 
-export const tool: Tool = {
+export const tool: ServerTool = {
+  answeredBy: 'server',
   type: 'current_time',
   name: 'current_time',
   description: 'Tells the present date and time in a time zone. Use it whenever an answer depends on what day or hour it is.',

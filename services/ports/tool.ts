@@ -1,10 +1,13 @@
+import type { ExecutionSource } from '../model/executions/execution.ts'
 import type { Source } from '../model/responses/source.ts'
 
 /**
- * A function that a model may call. `code_interpreter` and `web_search` are built in; an operator adds others, one file each (docs/tools.md).
- * A request enables a tool by its `type` in `tools`.
+ * A function that a model may call. A request enables a tool by its `type` in `tools`. `answeredBy` says where its calls are answered: by this
+ * process, by jobs in the response's container, or by the caller with the next request (docs/adr/0052).
  */
-export interface Tool {
+export type Tool = ServerTool | ContainerTool | CallerTool
+
+interface Description {
   /** The wire's tool type, for example `code_interpreter`. */
   readonly type: string
   /** Further types that requests may use. */
@@ -15,6 +18,11 @@ export interface Tool {
   readonly description: string
   /** JSON schema of its arguments, an object. */
   readonly parameters: Readonly<Record<string, unknown>>
+}
+
+/** A tool that the chat worker executes within the turn. Operators add them, one file each (docs/tools.md). */
+export interface ServerTool extends Description {
+  readonly answeredBy: 'server'
   readonly limits: ToolLimits
   /**
    * Performs one call; `args` satisfies `parameters`. A failure that the model can act on is a result with `isError`. An exception goes to the
@@ -22,6 +30,29 @@ export interface Tool {
    * same `callId`.
    */
   execute(args: Readonly<Record<string, unknown>>, context: ToolContext): Promise<ToolResult>
+}
+
+/** A tool whose calls run as jobs in the container, one after another. Each is pending in the turn's row until its result is recorded. */
+export interface ContainerTool extends Description {
+  readonly answeredBy: 'container'
+  /** The jobs of a call in their order, for any arguments. A job that cannot run has a rejection instead; so does a call of which nothing can run. */
+  jobsOf(args: Readonly<Record<string, unknown>>): readonly (ContainerJob | Rejection)[] | Rejection
+}
+
+/** The response ends with the call. */
+export interface CallerTool extends Description {
+  readonly answeredBy: 'caller'
+}
+
+export interface ContainerJob {
+  readonly source: Extract<ExecutionSource, { readonly kind: 'code' | 'command' }>
+  readonly timeoutSeconds: number
+}
+
+/** Why something does not run, with a sentence for the model. */
+export interface Rejection {
+  readonly reason: string
+  readonly message: string
 }
 
 export interface ToolLimits {
@@ -42,8 +73,10 @@ export interface ToolContext {
   readonly signal: AbortSignal
 }
 
-export type ToolResult =
-  /** `sources`: pages that the text is based on; an answer that contains their address cites them. */
-  | { readonly kind: 'text'; readonly text: string; readonly isError: boolean; readonly sources?: readonly Source[] }
-  /** Python to run in the response's container; the turn continues after that execution. */
-  | { readonly kind: 'code'; readonly code: string }
+/** `sources`: pages that the text is based on; an answer that contains their address cites them. */
+export interface ToolResult {
+  readonly kind: 'text'
+  readonly text: string
+  readonly isError: boolean
+  readonly sources?: readonly Source[]
+}

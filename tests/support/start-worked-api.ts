@@ -2,7 +2,7 @@ import { createModelCatalogue } from '../../services/adapters/models/catalogue.t
 import { typesOf } from '../../services/adapters/tools/create-tools.ts'
 import { createTurnStep } from '../../services/workers/turn/turn-step.ts'
 import type { Execution } from '../../services/model/executions/execution.ts'
-import type { Tool } from '../../services/ports/tool.ts'
+import type { ServerTool } from '../../services/ports/tool.ts'
 import { systemClock } from '../../services/ports/clock.ts'
 import { finishExecution } from './finish-execution.ts'
 import { startScriptedUpstream, type ScriptedUpstream } from './scripted-upstream.ts'
@@ -24,7 +24,7 @@ export interface WorkedApi {
  * The API over real HTTP with turn workers that handle every due row, as the queues and workers do. The models are `demo` and
  * `scripted`. The test decides the outcome of code.
  */
-export async function startWorkedApi(tools: readonly Tool[] = []): Promise<WorkedApi> {
+export async function startWorkedApi(tools: readonly ServerTool[] = []): Promise<WorkedApi> {
   const [api, upstream] = await Promise.all([
     startApi({ models: ['demo', 'scripted'], toolTypes: typesOf(tools) }),
     startScriptedUpstream(),

@@ -53,6 +53,11 @@ export const INTERPRETER = {
   interpreter: { containerId: null, memoryTier: '1g', fileIds: [] },
 } as const satisfies Partial<ResponseRequest>
 
+export const SHELL_TOOL = {
+  tools: [{ type: 'shell', environment: { type: 'container_auto' } }],
+  interpreter: { containerId: null, memoryTier: '1g', fileIds: [], isShellOnly: true },
+} as const satisfies Partial<ResponseRequest>
+
 const REQUEST = responseRequest({ model: 'scripted', input: 'Hello', stream: true })
 
 export async function startTurnBench(): Promise<TurnBench> {
@@ -113,14 +118,18 @@ export async function startTurnBench(): Promise<TurnBench> {
     },
     async runPending({ pending }, run) {
       const execution = pending === null ? null : await table.executions.get(tenant, pending.executionId)
-      if (execution === null || execution.endedAt !== null || execution.source.kind !== 'code') return
-      const { files = {}, result, patch } = run(execution.source.code, execution)
+      if (execution === null || execution.endedAt !== null) return
+      const { source, containerId } = execution
+      const code = source.kind === 'code' ? source.code : source.kind === 'command' ? source.argv.at(-1) : undefined
+      if (code === undefined) return
+      const { files = {}, result, patch } = run(code, execution)
       const made = await Promise.all(Object.entries(files).map(([path, text]) => storeFile(storage, execution, path, text)))
       const resultFiles = made.map(({ id, path, bytes, mime }) => ({ id, path, bytes, mime, sha256: 'x', isNew: true, modifiedFrom: null }))
       await finishExecution({ table, signals }, tenant, execution.id, {
         result: { files: resultFiles, ...result },
         ...(patch === undefined ? {} : { patch }),
       })
+      if (source.kind === 'command') await table.containers.removeCommand(tenant, containerId, execution.id, Date.now())
     },
     async row(id) {
       const row = await table.responses.get(tenant, id)

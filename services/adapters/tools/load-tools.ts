@@ -2,7 +2,7 @@ import { readdir } from 'node:fs/promises'
 import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { z } from 'zod'
-import type { Tool } from '../../ports/tool.ts'
+import type { ServerTool, Tool } from '../../ports/tool.ts'
 import { argumentChecker } from '../../model/tools/check-arguments.ts'
 import { OWN_ITEM_TOOLS } from '../../model/responses/items/item-types.ts'
 
@@ -21,7 +21,8 @@ const ToolFile = z.object({
   limits: z
     .object({ timeoutMs: z.int().min(1).max(600_000).default(30_000), maxResultChars: z.int().min(1).max(100_000).default(10_000) })
     .prefault({}),
-  execute: z.custom<Tool['execute']>((value) => typeof value === 'function', 'has to be a function'),
+  answeredBy: z.literal('server', 'has to be "server"').optional(),
+  execute: z.custom<ServerTool['execute']>((value) => typeof value === 'function', 'has to be a function'),
 })
 
 /** A tool whose calls have a separate item type has the same type and name. */
@@ -34,7 +35,7 @@ const CheckedTool = ToolFile.superRefine((tool, context) => {
  * The tools in the files of a folder, in the order of their names. Throws an Error with a sentence for each thing that is wrong, so that a
  * server with a bad tool does not start.
  */
-export async function loadTools(folder: string): Promise<readonly Tool[]> {
+export async function loadTools(folder: string): Promise<readonly ServerTool[]> {
   return Promise.all((await toolFiles(folder)).map(loadTool))
 }
 
@@ -47,7 +48,7 @@ export async function toolFiles(folder: string): Promise<readonly string[]> {
   return files.toSorted().map((name) => join(folder, name))
 }
 
-async function loadTool(path: string): Promise<Tool> {
+async function loadTool(path: string): Promise<ServerTool> {
   let exported: { readonly tool?: unknown }
   try {
     exported = (await import(pathToFileURL(path).href)) as typeof exported
@@ -59,7 +60,8 @@ async function loadTool(path: string): Promise<Tool> {
   if (!parsed.success) throw new Error(parsed.error.issues.map((issue) => faultOf(path, issue)).join('\n'))
   const { aliases, ...rest } = parsed.data
   // The exported object stays what `this` is, whatever was copied.
-  const tool: Tool = { ...rest, ...(aliases === undefined ? {} : { aliases }), execute: rest.execute.bind(exported.tool) }
+  const execute = rest.execute.bind(exported.tool)
+  const tool: ServerTool = { ...rest, answeredBy: 'server', ...(aliases === undefined ? {} : { aliases }), execute }
   try {
     argumentChecker(tool)
   } catch (cause) {

@@ -1,5 +1,5 @@
 import { WEB_SEARCH } from '../../model/responses/items/web-search-call.ts'
-import type { Tool, ToolContext } from '../../ports/tool.ts'
+import type { ServerTool, ToolContext } from '../../ports/tool.ts'
 import { trimText } from '../../model/trim-text.ts'
 import { searchBrave, type BraveSetting, type Found } from './brave-search.ts'
 
@@ -15,7 +15,8 @@ const MAX_SNIPPET_CHARS = 700
 const MAX_DOMAINS = 20
 
 /** OpenAI's web search: the results come from the Brave Search API and reach the model trimmed, each with its address. */
-export const webSearchTool = (setting: BraveSetting): Tool => ({
+export const webSearchTool = (setting: BraveSetting): ServerTool => ({
+  answeredBy: 'server',
   type: WEB_SEARCH,
   aliases: ['web_search_2025_08_26', 'web_search_preview', 'web_search_preview_2025_03_11'],
   name: WEB_SEARCH,

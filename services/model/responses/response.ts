@@ -101,11 +101,16 @@ export interface ContextCut {
   readonly isHistoryWhole: boolean
 }
 
-/** Code that was submitted and has not been collected. */
+/** A job of a call in the container: its result has not been recorded. */
 export interface PendingCall {
   readonly executionId: string
   readonly containerId: string
+  /** The call. */
   readonly itemIndex: number
+  /** The item that shows what the job prints: the call, or a separate item. */
+  readonly outputIndex: number
+  /** Which of the call's jobs. */
+  readonly jobIndex: number
 }
 
 /** One chat turn. Times are epoch ms. */
@@ -154,7 +159,7 @@ export interface ResponseRecord {
    */
   readonly checkpointedFence?: number
   /**
-   * The holder with this fencing token has submitted the pending code, and copies its output into the log only after the code has ended, or after it
+   * The holder with this fencing token has submitted the pending job, and copies its output into the log only after the job has ended, or after it
    * has set another number here. Until then readers may read the output from the execution.
    */
   readonly liveOutputFence?: number

@@ -6,7 +6,7 @@ import type { Signals } from '../../ports/signals.ts'
 import type { Table } from '../../ports/table.ts'
 import type { Telemetry } from '../../ports/telemetry.ts'
 import type { BudgetReader } from '../../operations/tenancy/budget.ts'
-import type { Tool } from '../../ports/tool.ts'
+import type { ServerTool } from '../../ports/tool.ts'
 import type { PriceList } from '../../model/usage/price-list.ts'
 
 export interface TurnDeps {
@@ -18,13 +18,15 @@ export interface TurnDeps {
   readonly telemetry: Telemetry
   readonly models: ModelCatalogue
   /** Tools of this server besides the interpreter. A request names them by type. */
-  readonly tools?: readonly Tool[]
+  readonly tools?: readonly ServerTool[]
   /** Of the platform that sandboxes run on. */
   readonly prices: PriceList
   /** The daily limits; not checked when absent. */
   readonly budget?: BudgetReader
-  /** How long a step waits for code that it submitted, milliseconds; 0 for no wait; by default one second. */
+  /** How long a step waits for a job that it submitted, milliseconds; 0 for no wait; by default one second. */
   readonly executionWaitMs?: number
+  /** After this time a step hands the turn over to a next message, milliseconds; by default 50 seconds. */
+  readonly stepBudgetMs?: number
   /** The name of this process in leases. */
   readonly workerId: string
 }

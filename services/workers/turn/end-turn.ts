@@ -4,12 +4,11 @@ import { inputItemId, wireItems } from '../../model/responses/input-items.ts'
 import { dayOf } from '../../model/usage/usage.ts'
 import { LeaseLostError } from '../../jobs/lease.ts'
 import type { TurnDeps } from './deps.ts'
-import { closeCode } from './code-call.ts'
 import type { NextAction } from './next-action.ts'
-import { cancelShell } from './shell-call.ts'
+import { closeCall } from './pending-job.ts'
 import { commitEnd, saveTurn } from './turn-store.ts'
 import type { Turn } from './turn.ts'
-import { isCodeWaiting, type TurnView } from './turn-state.ts'
+import type { TurnView } from './turn-state.ts'
 import { isOpenCall, type ResponseItem } from '../../model/responses/items/item-types.ts'
 
 /** Ends a turn with its one terminal state: cancels or closes open items, adds its items to the conversation, and commits the end. */
@@ -19,9 +18,8 @@ export async function endTurn(deps: TurnDeps, turn: Turn, action: Extract<NextAc
   if (turn.state.pending !== null) {
     // The available output is copied, so readers must not read ahead of the copy.
     if (turn.hasLiveOutput) await saveTurn(deps, turn, { liveOutputFence: 0 })
-    turn.apply(await closeCode(deps, turn, turn.log))
+    turn.apply(await closeCall(deps, turn, turn.log))
   }
-  await cancelShell(deps, turn)
   turn.apply({ finished: openItems(turn) })
   await turn.log.fence()
   await checkFence(deps, turn)
@@ -62,10 +60,7 @@ async function recordTokens(deps: TurnDeps, { row, state: { usage } }: TurnView)
 
 const openItems = ({ row, state }: TurnView): [number, ResponseItem][] =>
   [...state.items.entries()]
-    .filter(
-      ([, item]) =>
-        isCodeWaiting(item) || isOpenCall(item, row.request) || (item.type === 'shell_call_output' && item.status === 'in_progress'),
-    )
+    .filter(([, item]) => item.status === 'in_progress' || item.status === 'interpreting' || isOpenCall(item, row.request))
     .map(([index, item]) => [index, { ...item, status: 'incomplete' }])
 
 /**

@@ -1,8 +1,8 @@
 import type { EventPayload } from '../../model/events.ts'
 
-/** The same for two events that say the same of one item. */
+/** The same for two events that say the same of one item, or of one command of it. */
 export const eventKey = (type: string, data: Readonly<Record<string, unknown>>): string =>
-  `${type}:${typeof data['output_index'] === 'number' ? data['output_index'] : ''}`
+  [type, data['output_index'], data['command_index']].map((part) => (typeof part === 'object' ? '' : String(part ?? ''))).join(':')
 
 /** Merges waiting deltas of one item into one event. */
 export function mergeDeltas(last: EventPayload, next: EventPayload): EventPayload | null {

@@ -4,7 +4,7 @@ import { LIMITS } from '../../model/limits.ts'
 import type { ResponseUsage } from '../../model/responses/response.ts'
 import type { AnswerStream } from './answer/answer-stream.ts'
 import type { TurnChange, TurnView } from './turn-state.ts'
-import { isOpenCall, type ResponseItem } from '../../model/responses/items/item-types.ts'
+import { awaitsJobs, isOpenCall, type ResponseItem } from '../../model/responses/items/item-types.ts'
 
 /** Why an answer is incomplete. `hasBegun`: the endpoint's client has not retried it, because a part of the answer had arrived. */
 export interface Failure {
@@ -67,12 +67,11 @@ export function recordAnswer({ row, state }: TurnView, answer: AnswerStream) {
   for (const [offset, item] of answer.items.entries()) {
     const index = state.items.length + offset
     items.push([index, item])
-    const isCode = item.type === 'code_interpreter_call' && item.status !== 'incomplete'
-    const isOpen = isOpenCall(item, row.request)
-    if (!isCode && !isOpen) continue
+    const isOpen = isOpenCall(item, row.request) || awaitsJobs(answer.items, offset)
+    if (!isOpen && item.status !== 'failed') continue
     if (toolCalls >= limit) {
       incompleteReason = 'max_tool_calls'
-      if (isOpen || (isCode && item.outcome === null)) finished.push([index, { ...item, status: 'incomplete' }])
+      if (isOpen) finished.push([index, { ...item, status: 'incomplete' }])
       continue
     }
     toolCalls += 1

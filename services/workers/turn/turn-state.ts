@@ -23,16 +23,13 @@ export const stateOf = (row: ResponseRecord): TurnState => ({
   droppedParameters: row.droppedParameters ?? [],
 })
 
-/**
- * The execution of the pending call as this step knows it. `missing`: the execution was not accepted, because a worker crashed between the commit
- * of the call and the acceptance.
- */
-export type CodeProgress =
+/** The pending job as this step knows it. `missing`: it was not accepted, because a worker crashed between the commit and the acceptance. */
+export type JobProgress =
   | { readonly kind: 'missing' }
   | { readonly kind: 'running' }
   | { readonly kind: 'ended'; readonly execution: Execution }
 
-export function codeProgressOf(execution: Execution | null): CodeProgress {
+export function jobProgressOf(execution: Execution | null): JobProgress {
   if (execution === null) return { kind: 'missing' }
   return hasEnded(execution.status) ? { kind: 'ended', execution } : { kind: 'running' }
 }
@@ -56,11 +53,7 @@ export interface TurnChange {
   readonly events?: readonly TurnEvent[]
   /** Completed items, by their `output_index`; `rendered` replaces the item in its event and may have fields that are not stored. */
   readonly finished?: readonly (readonly [index: number, item: ResponseItem, rendered?: ResponseItem])[]
-  readonly code?: CodeProgress
+  readonly job?: JobProgress
 }
-
-/** Whether the code of this item has not run yet. */
-export const isCodeWaiting = (item: ResponseItem): boolean =>
-  item.type === 'code_interpreter_call' && item.outcome === null && (item.status === 'in_progress' || item.status === 'interpreting')
 
 export type RequestedTools = Pick<ResponseRequest, 'tools' | 'purpose'>

@@ -5,6 +5,7 @@ import { leaveConversation, mustWait } from '../../operations/turns/conversation
 import { LIMITS } from '../../model/limits.ts'
 import type { TurnMessage } from '../../model/messages.ts'
 import type { LeaseResult } from '../../ports/leased-store.ts'
+import { notifyResponse } from '../../operations/notify/notify-response.ts'
 import { loadResponse } from '../../operations/turns/response-blobs.ts'
 import { hasResponseEnded, isCheckpointed, hasEventStream, type ResponseRecord } from '../../model/responses/response.ts'
 import { acquireLease, extendLease, releaseLease } from '../../jobs/lease.ts'
@@ -22,15 +23,21 @@ import { Turn, type TurnSnapshot } from './turn.ts'
 
 export type { TurnDeps } from './deps.ts'
 
-/** While code runs, the reconciler reads the row again after this, milliseconds; the end of the code sends a message. */
+/** While a job runs, the reconciler reads the row again after this, milliseconds; the end of the job sends a message. */
 const RECHECK_MS = 30_000
+/**
+ * A step hands over after this, milliseconds. One action may still take as long as its own limit: a tool 600 s, a model's answer until its endpoint
+ * is silent for five minutes, the maximum of output tokens or the end of the response. A function of 900 s has time for 850 s of it.
+ */
+const STEP_BUDGET_MS = 50_000
 const EVENTS_PER_READ = 1_000
 /** Maximum number of times that a step reads an event log which another worker has written. */
 const MAX_ROUNDS = 5
 
 /**
  * Steps of a chat turn. Each acquires the lease of the row, advances the turn as far as it can, and commits. A step ends when the turn ends, or
- * when code runs for longer; the message about the end of that code starts the next step. After a crash a later step continues; a
+ * when a job in the container runs for longer; the message about the end of that job starts the next step. A step whose time is used up sends that
+ * message itself. After a crash a later step continues; a
  * message that finds the row leased does nothing. Throws only when storage fails.
  */
 export function createTurnStep(ports: TurnDeps): (message: TurnMessage) => Promise<void> {
@@ -41,9 +48,10 @@ export function createTurnStep(ports: TurnDeps): (message: TurnMessage) => Promi
   const deps: TurnDeps = { budget: createBudgetReader(table.usage, limits, clock, ports.prices), ...ports, objects }
   return async (message) => {
     const { tenant, responseId } = message
+    const endsAt = deps.clock.now() + (deps.stepBudgetMs ?? STEP_BUDGET_MS)
     for (let round = 0; round < MAX_ROUNDS; round += 1) {
       const startedAt = deps.clock.now()
-      const outcome = await step(deps, round === 0 ? message : { tenant, responseId })
+      const outcome = await step(deps, round === 0 ? message : { tenant, responseId }, endsAt)
       const fields = typeof outcome === 'string' ? { outcome } : { outcome: 'error', ...outcome }
       deps.telemetry.emit({ event: 'turn_step', ...fields, tenant, response_id: responseId, step_ms: deps.clock.now() - startedAt })
       if (outcome !== 'again') return
@@ -61,6 +69,7 @@ type Outcome = Advanced | Exclude<LeaseResult<ResponseRecord>['kind'], 'acquired
 async function step(
   deps: TurnDeps,
   { tenant, responseId, againAt }: Pick<TurnMessage, 'tenant' | 'responseId' | 'againAt'>,
+  endsAt: number,
 ): Promise<Outcome> {
   const { responses } = deps.table
   if (againAt !== undefined && (await responses.get(tenant, responseId))?.fence !== againAt) return 'early'
@@ -74,7 +83,7 @@ async function step(
   const lease = startTurnLease(deps, row, progress)
   try {
     if (await isEarly(deps, row)) return await waitForPredecessor(deps, row)
-    return await advance(deps, row, lease, progress)
+    return await advance(deps, row, lease, { progress, endsAt })
   } catch (cause) {
     const isLost = lease.reason === 'lost'
     const recovery = await recover(deps, responseJob(deps), row, cause, { isLost, hasProgressed: progress.turn?.hasCommitted === true })
@@ -91,6 +100,12 @@ async function step(
 interface Progress {
   turn: Turn | null
   snapshot: TurnSnapshot | null
+}
+
+interface StepState {
+  readonly progress: Progress
+  /** Epoch ms. */
+  readonly endsAt: number
 }
 
 function startTurnLease(deps: TurnDeps, row: ResponseRecord, progress: Progress): LeaseHeartbeat {
@@ -121,7 +136,12 @@ async function waitForPredecessor(deps: TurnDeps, row: ResponseRecord): Promise<
   return 'early'
 }
 
-async function advance(deps: TurnDeps, row: ResponseRecord, lease: LeaseHeartbeat, progress: Progress): Promise<Advanced | 'again'> {
+async function advance(
+  deps: TurnDeps,
+  row: ResponseRecord,
+  lease: LeaseHeartbeat,
+  { progress, endsAt }: StepState,
+): Promise<Advanced | 'again'> {
   const [whole, logged, execution] = await Promise.all([
     loadResponse(deps.objects, row),
     readUncommitted(deps, row),
@@ -129,12 +149,17 @@ async function advance(deps: TurnDeps, row: ResponseRecord, lease: LeaseHeartbea
   ])
   const turn = new Turn(deps, whole, logged, execution, () => lease.lose())
   progress.turn = turn
-  const advanced = await runTurn(deps, turn, lease, () => {
+  const onCheckpoint = (): void => {
     progress.snapshot = turn.snapshot()
-  })
-  if (advanced !== 'running') return advanced
+  }
+  const advanced = await runTurn(deps, turn, { lease, endsAt, onCheckpoint })
+  if (advanced === 'finished') return advanced
   const released = await releaseTurn(deps, turn, RECHECK_MS)
-  // The code may have ended, or the turn may have been cancelled, after they were read; the message about it then found the row leased.
+  if (advanced === 'out_of_time') {
+    await notifyResponse(deps.queue, released.tenant, released.id)
+    return advanced
+  }
+  // The job may have ended, or the turn may have been cancelled, after they were read; the message about it then found the row leased.
   if (released.cancelRequestedAt !== null) return 'again'
   const present = await pendingExecution(deps, released)
   return present !== null && hasEnded(present.status) ? 'again' : advanced

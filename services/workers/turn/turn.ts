@@ -10,8 +10,8 @@ import type { FlushPriority } from '../../jobs/event-log-writer.ts'
 import type { TurnDeps } from './deps.ts'
 import { recoverItems } from './recover-items.ts'
 import { TurnLog } from './turn-log.ts'
-import { codeProgressOf, stateOf, type CodeProgress, type TurnChange, type TurnState } from './turn-state.ts'
-import { itemDone, itemWritten, isOpenCall, type ResponseItem } from '../../model/responses/items/item-types.ts'
+import { jobProgressOf, stateOf, type JobProgress, type TurnChange, type TurnState } from './turn-state.ts'
+import { isContinued, itemDone, itemWritten, isOpenCall, type ResponseItem } from '../../model/responses/items/item-types.ts'
 
 /** State to commit. `nextSeq` may be committed when the log, or the same patch, has every event below it. */
 export interface TurnSnapshot {
@@ -27,10 +27,10 @@ export class Turn {
   readonly log: TurnLog
   /** Whether this step has committed progress. */
   hasCommitted = false
-  /** Whether readers may read the output of the pending code from its execution, before this step copies it into the log. */
+  /** Whether readers may read the output of the pending job from its execution, before this step copies it into the log. */
   hasLiveOutput = false
   #state: TurnState
-  #code: CodeProgress
+  #job: JobProgress
   #changes = 0
   /** Number of changes that the row has. */
   committedChanges = -1
@@ -52,7 +52,7 @@ export class Turn {
     this.row = row
     this.#objects = deps.objects
     this.#state = stateOf(row)
-    this.#code = codeProgressOf(execution)
+    this.#job = jobProgressOf(execution)
     this.log = new TurnLog(deps, row, logged, onBroken)
     this.#emitBeginning()
     this.#recover()
@@ -61,8 +61,8 @@ export class Turn {
   get state(): TurnState {
     return this.#state
   }
-  get code(): CodeProgress {
-    return this.#code
+  get job(): JobProgress {
+    return this.#job
   }
 
   emit(payload: EventPayload, priority: FlushPriority): void {
@@ -70,12 +70,12 @@ export class Turn {
   }
 
   /** Records the changes of an action in the state and in the event log. */
-  apply({ state = {}, items = [], events = [], finished = [], code }: TurnChange): void {
+  apply({ state = {}, items = [], events = [], finished = [], job }: TurnChange): void {
     this.#changes++
     const all = [...this.#state.items]
     for (const [index, item] of [...items, ...finished]) all[index] = item
     this.#state = { ...this.#state, ...state, items: all }
-    if (code !== undefined) this.#code = code
+    if (job !== undefined) this.#job = job
     for (const { payload, priority } of events) this.emit(payload, priority)
     for (const [index, item, rendered] of finished) this.emit(itemDone(index, rendered ?? item, this.row.request), 'soon')
   }
@@ -115,8 +115,7 @@ export class Turn {
     this.apply({ items: answered })
     for (const { item, isWritten, isDone } of items) {
       const index = this.#state.items.length
-      // The call is run again, and continues this item where its output ended.
-      if (isDone || item.type === 'shell_call_output') {
+      if (isDone || isContinued(item)) {
         this.apply({ items: [[index, item]] })
         continue
       }

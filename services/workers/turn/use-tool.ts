@@ -1,4 +1,4 @@
-import type { Tool, ToolResult } from '../../ports/tool.ts'
+import type { ServerTool, ToolResult } from '../../ports/tool.ts'
 import { trimText } from '../../model/trim-text.ts'
 import type { TurnDeps } from './deps.ts'
 import { argumentChecker } from '../../model/tools/check-arguments.ts'
@@ -7,8 +7,7 @@ import type { Turn } from './turn.ts'
 import type { TurnChange, TurnView } from './turn-state.ts'
 import { isServerCall, serverCallTypeOf, type ResponseItem, type ServerCallItem } from '../../model/responses/items/item-types.ts'
 
-type Answer = Extract<ToolResult, { kind: 'text' }>
-const failed = (text: string): Answer => ({ kind: 'text', text: `error: ${text}`, isError: true })
+const failed = (text: string): ToolResult => ({ kind: 'text', text: `error: ${text}`, isError: true })
 
 /**
  * A tool of this server answers the call at `index`. Its failure is an answer too. An aborted call changes nothing: the next step
@@ -24,7 +23,8 @@ export async function useTool(
   const item = toolCallAt(state.items, index)
   const type = serverCallTypeOf(item)
   const name = type.toolName ?? ('name' in item ? item.name : item.type)
-  const tool = offerTools(row.request, deps.tools ?? [], false).find(name)
+  const found = offerTools(row.request, deps.tools ?? [], false).find(name)
+  const tool = found?.answeredBy === 'server' ? found : null
   for (const event of type.working(index, item)) emit(event, 'now')
   const startedAt = deps.clock.now()
   // After a restart a server may have fewer tools than the one that offered this one.
@@ -47,7 +47,13 @@ export async function useTool(
   }
 }
 
-async function execute(deps: TurnDeps, { row }: TurnView, item: ServerCallItem, tool: Tool, signal: AbortSignal): Promise<Answer> {
+async function execute(
+  deps: TurnDeps,
+  { row }: TurnView,
+  item: ServerCallItem,
+  tool: ServerTool,
+  signal: AbortSignal,
+): Promise<ToolResult> {
   const checked = argumentChecker(tool)(item.arguments)
   if ('why' in checked) return failed(`${checked.why}.`)
   const { tenant, subject, id: responseId, request } = row
@@ -57,7 +63,6 @@ async function execute(deps: TurnDeps, { row }: TurnView, item: ServerCallItem, 
     const context = { tenant, subject, responseId, callId: item.id, options, signal: limited }
     // A tool that ignores its signal cannot block the turn.
     const result = await Promise.race([tool.execute(checked.args, context), rejectOnAbort(limited)])
-    if (result.kind === 'code') return failed('this tool cannot run code')
     if (typeof result.text !== 'string') throw new Error('The result of the tool has no text. Return { kind: "text", text, isError }.')
     return result
   } catch (cause) {

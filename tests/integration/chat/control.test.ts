@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import type { Tool } from '../../../services/ports/tool.ts'
+import type { ServerTool } from '../../../services/ports/tool.ts'
 import type { ResponseRequest } from '../../../services/model/responses/response.ts'
 import { checkResponseStream } from '../../support/check-response-stream.ts'
 import { call, runPython, say } from '../../support/scripted-upstream.ts'
@@ -157,7 +157,8 @@ describe('function tools', () => {
   })
 
   it('of this server run within the turn', async () => {
-    const shout: Tool = {
+    const shout: ServerTool = {
+      answeredBy: 'server',
       type: 'shout',
       name: 'shout',
       description: 'Shouts',

@@ -5,7 +5,6 @@ import { createModelCatalogue } from '../../../services/adapters/models/catalogu
 import { createTurnStep } from '../../../services/workers/turn/turn-step.ts'
 import type { ExecutionEvent } from '../../../services/model/executions/execution-event.ts'
 import type { ResponseEvent } from '../../../services/model/events.ts'
-import { isCodeOutput } from '../../../services/operations/executions/code-output.ts'
 import { systemClock } from '../../../services/ports/clock.ts'
 import { finishExecution } from '../../support/finish-execution.ts'
 import { startApi, type TestApi } from '../../support/start-api.ts'
@@ -183,8 +182,8 @@ describe('the output of running code', () => {
     await code.print('once')
     await code.end()
     const outputEvents = async () =>
-      (await api.table.events.read<ResponseEvent>({ kind: 'response', tenant: api.owner.tenant, id: code.id }, -1, 100)).filter((event) =>
-        isCodeOutput(event, 0),
+      (await api.table.events.read<ResponseEvent>({ kind: 'response', tenant: api.owner.tenant, id: code.id }, -1, 100)).filter(
+        ({ data }) => JSON.stringify(data).includes('code_interpreter_call_output'),
       )
     const models = createModelCatalogue(chatConfigFromEnv({}))
     const dying = createTurnStep({

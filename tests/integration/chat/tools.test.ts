@@ -3,7 +3,7 @@ import { createTools } from '../../../services/adapters/tools/create-tools.ts'
 import type { TurnDeps } from '../../../services/workers/turn/deps.ts'
 import { LEASE_MS } from '../../../services/jobs/lease.ts'
 import { LIMITS } from '../../../services/model/limits.ts'
-import type { Tool, ToolResult } from '../../../services/ports/tool.ts'
+import type { ServerTool, ToolResult } from '../../../services/ports/tool.ts'
 import type { WideEvent } from '../../../services/model/wide-event.ts'
 import { hasResponseEnded, type ResponseRecord } from '../../../services/model/responses/response.ts'
 import { checkResponseStream } from '../../support/check-response-stream.ts'
@@ -18,7 +18,8 @@ beforeAll(async () => {
 afterAll(() => bench.stop())
 
 const text = (said: string, isError = false): ToolResult => ({ kind: 'text', text: said, isError })
-const counter = (execute: Tool['execute'], limits: Partial<Tool['limits']> = {}, type = 'count'): Tool => ({
+const counter = (execute: ServerTool['execute'], limits: Partial<ServerTool['limits']> = {}, type = 'count'): ServerTool => ({
+  answeredBy: 'server',
   type,
   name: type,
   description: 'Counts.',

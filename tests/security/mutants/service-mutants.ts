@@ -90,7 +90,7 @@ export const SERVICE_MUTANTS: readonly Mutant[] = [
   ),
   service(
     'no images of private networks',
-    'wires/openai/image-urls.ts',
+    'operations/turns/image-urls.ts',
     "return !PRIVATE.check(host, 'ipv4')",
     'return true',
     'api/responses/image-urls.test.ts',

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { nextAction, type Decision } from '../../../services/workers/turn/next-action.ts'
-import type { CodeProgress, TurnState } from '../../../services/workers/turn/turn-state.ts'
+import type { JobProgress, TurnState } from '../../../services/workers/turn/turn-state.ts'
 import type { Execution } from '../../../services/model/executions/execution.ts'
 import type { PendingCall } from '../../../services/model/responses/response.ts'
 import type { ResponseItem } from '../../../services/model/responses/items/item-types.ts'
@@ -18,10 +18,10 @@ const EMPTY: TurnState = {
   droppedParameters: [],
 }
 const decide = (state: Partial<TurnState>, rest: Partial<Omit<Decision, 'state'>> = {}) =>
-  nextAction({ state: { ...EMPTY, ...state }, code: { kind: 'missing' }, request: { tools: [] }, stop: null, ...rest })
+  nextAction({ state: { ...EMPTY, ...state }, job: { kind: 'missing' }, request: { tools: [] }, stop: null, ...rest })
 
-const PENDING: PendingCall = { executionId: 'exec_1', containerId: 'cntr_1', itemIndex: 0 }
-const ENDED: CodeProgress = { kind: 'ended', execution: {} as Execution }
+const PENDING: PendingCall = { executionId: 'exec_1', containerId: 'cntr_1', itemIndex: 0, outputIndex: 0, jobIndex: 0 }
+const ENDED: JobProgress = { kind: 'ended', execution: {} as Execution }
 const code = (status: 'in_progress' | 'interpreting' | 'incomplete'): ResponseItem => ({
   type: 'code_interpreter_call',
   id: 'ci_1',
@@ -56,16 +56,44 @@ describe('the next action of a turn', () => {
     expect(decide({})).toEqual({ kind: 'ask_model', isLast: false })
   })
 
-  it.each<[CodeProgress, string]>([
-    [{ kind: 'missing' }, 'submit_code'],
-    [{ kind: 'running' }, 'wait_for_code'],
-    [ENDED, 'collect_code'],
+  it.each<[JobProgress, string]>([
+    [{ kind: 'missing' }, 'submit_job'],
+    [{ kind: 'running' }, 'wait_for_job'],
+    [ENDED, 'collect_job'],
   ])('with a pending call whose execution is %o is %s', (progress, kind) => {
-    expect(decide({ pending: PENDING, items: [code('interpreting')] }, { code: progress })).toEqual({ kind })
+    expect(decide({ pending: PENDING, items: [code('interpreting')] }, { job: progress })).toEqual({ kind })
   })
 
   it.each(['in_progress', 'interpreting'] as const)('is to start code that is %s', (status) => {
-    expect(decide({ items: [message('commentary'), code(status)] })).toEqual({ kind: 'start_code', index: 1 })
+    expect(decide({ items: [message('commentary'), code(status)] })).toEqual({ kind: 'start_call', index: 1 })
+  })
+
+  it('is to start a shell call that waits, also one that a crash left without its whole output', () => {
+    const shell: ResponseItem = {
+      type: 'shell_call',
+      id: 'sh_1',
+      callId: 'call_1',
+      containerId: 'cntr_1',
+      arguments: '{}',
+      status: 'in_progress',
+    }
+    const output = (status: 'in_progress' | 'completed'): ResponseItem => ({
+      type: 'shell_call_output',
+      id: 'sho_1',
+      callId: 'call_1',
+      status,
+      maxOutputLength: null,
+      results: [],
+      files: [],
+      modelText: '',
+    })
+    const start = { kind: 'start_call', index: 0 }
+    expect(decide({ items: [shell] })).toEqual(start)
+    expect(decide({ items: [{ ...shell, status: 'completed' }] })).toEqual(start)
+    expect(decide({ items: [{ ...shell, status: 'completed' }, output('in_progress')] })).toEqual(start)
+    expect(decide({ items: [{ ...shell, status: 'completed' }, output('completed')] })).toMatchObject({ kind: 'ask_model' })
+    expect(decide({ items: [{ ...shell, status: 'incomplete' }] })).toMatchObject({ kind: 'ask_model' })
+    expect(decide({ items: [{ ...shell, status: 'completed', containerId: null }] })).toMatchObject({ kind: 'end', status: 'completed' })
   })
 
   it('starts no code that an answer left incomplete', () => {
@@ -101,7 +129,7 @@ describe('the next action of a turn', () => {
 
   it('runs the calls of an answer before a limit ends the turn', () => {
     const incompleteReason = 'max_tool_calls'
-    expect(decide({ incompleteReason, items: [code('in_progress')] })).toMatchObject({ kind: 'start_code' })
+    expect(decide({ incompleteReason, items: [code('in_progress')] })).toMatchObject({ kind: 'start_call' })
     expect(decide({ incompleteReason })).toEqual({ kind: 'end', status: 'incomplete', incompleteReason })
   })
 
@@ -109,6 +137,6 @@ describe('the next action of a turn', () => {
     ['cancelled', { kind: 'end', status: 'cancelled', incompleteReason: null }],
     ['overdue', { kind: 'end', status: 'incomplete', incompleteReason: 'max_response_seconds' }],
   ] as const)('is to end at once when the turn is %s', (stop, action) => {
-    expect(decide({ pending: PENDING, items: [code('interpreting')] }, { stop, code: ENDED })).toEqual(action)
+    expect(decide({ pending: PENDING, items: [code('interpreting')] }, { stop, job: ENDED })).toEqual(action)
   })
 })

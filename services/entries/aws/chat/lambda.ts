@@ -3,7 +3,7 @@ import { newId } from '../../../model/ids.ts'
 import type { QueueMessages, TurnMessage } from '../../../model/messages.ts'
 import { createDeliveryStep } from '../../../workers/deliver/delivery-step.ts'
 import type { ModelCatalogue } from '../../../ports/model-catalogue.ts'
-import type { Tool } from '../../../ports/tool.ts'
+import type { ServerTool } from '../../../ports/tool.ts'
 import { sandboxDriverFromEnv } from '../../config.ts'
 import { DRIVERS } from '../../../adapters/drivers/registry.ts'
 import { createFunctionPorts } from '../../../adapters/storage/function-ports.ts'
@@ -29,7 +29,7 @@ async function runStep(message: TurnMessage): Promise<void> {
 }
 
 /** The models and tools; the secret has the keys of both. */
-async function readKeys(): Promise<{ readonly models: ModelCatalogue; readonly tools: readonly Tool[] }> {
+async function readKeys(): Promise<{ readonly models: ModelCatalogue; readonly tools: readonly ServerTool[] }> {
   const { SecretString } = await secrets.send(new GetSecretValueCommand({ SecretId: env.MODELS_SECRET_ARN }))
   const secret = SecretString ?? '{}'
   const keys = keysOfSecret(secret)

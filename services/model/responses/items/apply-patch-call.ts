@@ -20,7 +20,6 @@ export const applyPatchCall: CallType<ApplyPatchItem> = {
   type: 'apply_patch_call',
   idKind: 'patch',
   toolName: APPLY_PATCH,
-  place: 'caller',
   problemOf,
   begin: ({ id, callId }) => ({ type: 'apply_patch_call', id, callId, arguments: '', status: 'in_progress' }),
   close: (item, args, isWhole) => ({ ...item, arguments: args, status: isWhole ? 'completed' : 'incomplete' }),

@@ -2,6 +2,7 @@ import type { EventPayload } from '../../events.ts'
 import type { ExecutionUsage, Lost } from '../../executions/execution.ts'
 import type { MimeBundle } from '../../executions/outputs.ts'
 import { snakeCase } from '../../snake-case.ts'
+import { EXTENSION_EVENT, extensionData } from '../extension-event.ts'
 import type { LinkedFile } from '../linked-file.ts'
 import { itemAdded, itemEvent, NO_OPTIONS, objectsIn, textOf, type CallType, type Wire } from './item-type.ts'
 import { resultEntry } from './result-entry.ts'
@@ -65,7 +66,6 @@ export const codeInterpreterCall: CallType<CodeItem> = {
   progressEvents: [`${CALL}.interpreting`, `${CALL}.completed`],
   idKind: 'call',
   toolName: PYTHON,
-  place: 'container',
   begin: ({ id, callId, containerId }) => ({
     type: 'code_interpreter_call',
     id,
@@ -124,6 +124,11 @@ export const codeInterpreterCall: CallType<CodeItem> = {
       { kind: 'result', callId, text: logs.join('\n') || '(its output was not kept)' },
     ]
   },
+  awaitsJobs: ({ outcome, status }) => outcome === null && (status === 'in_progress' || status === 'interpreting'),
+  printed: (index, item, { stream, text }) => ({
+    type: EXTENSION_EVENT,
+    data: extensionData('code_interpreter_call_output', { output_index: index, item_id: item.id, stream, text }),
+  }),
   files: ({ outcome }) => outcome?.files ?? [],
   containerOf: (wire) => wire['container_id'],
 }

@@ -23,7 +23,6 @@ export const functionCall: ServerCallType<FunctionItem> = {
   type: 'function_call',
   idKind: 'functionCall',
   toolName: null,
-  place: 'server',
   begin: ({ id, callId, name }) => ({ type: 'function_call', id, callId, name, arguments: '', status: 'completed', output: null }),
   close: (item, args, isWhole) => ({ ...item, arguments: args, status: isWhole ? 'completed' : 'incomplete' }),
   render: (item) => ({

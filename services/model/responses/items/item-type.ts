@@ -17,6 +17,15 @@ interface Item {
   readonly id: string
   readonly status: string
 }
+/** An item that may belong to a call. */
+type CalledItem = Item & { readonly callId?: string }
+
+/** Text that a job in the container prints. `jobIndex`: which of the call's jobs. */
+export interface PrintedText {
+  readonly jobIndex: number
+  readonly stream: 'stdout' | 'stderr'
+  readonly text: string
+}
 
 /** How the model's context gets an item. `isEnd`: the last item of a response that has ended. `pathOf`: the path of a file of the container. */
 export interface EntryContext {
@@ -54,6 +63,12 @@ export interface ItemType<I extends Item> {
   inputEntries?(wire: Wire): Entry[]
   /** Whether a tool of this server has to answer the call and has not done so. `tools`: those of the request. */
   isOpen?(item: I, tools: readonly Wire[]): boolean
+  /** Whether jobs in the container have to answer the call, and its first one is not pending. `later`: the items after it. */
+  awaitsJobs?(item: I, later: readonly CalledItem[]): boolean
+  /** The event of text that a job prints while it runs. */
+  printed?(index: number, item: I, text: PrintedText): EventPayload
+  /** A step that takes over after a crash continues an item which its predecessor has begun, instead of ending it as `incomplete`. */
+  readonly isContinued?: true
   /** Whether the turn ends here, because the caller has to answer. */
   awaitsCaller?(item: I): boolean
   /** Files that code made, with their links. */
@@ -71,7 +86,7 @@ export interface NewCall {
   readonly containerId: string | null
 }
 
-/** Where a call of the model is answered. */
+/** Where a call of the model is answered: by jobs in the container, by a tool of this server, or by the caller with its next request. */
 export type CallPlace = 'container' | 'server' | 'caller'
 
 /** A type of items that the model's calls of tools become. */
@@ -79,7 +94,6 @@ export interface CallType<I extends Item> extends ItemType<I> {
   readonly idKind: ItemKind
   /** The tool whose calls have this type; null for every tool without a separate type. */
   readonly toolName: string | null
-  readonly place: CallPlace
   /**
    * What is wrong with the whole arguments of a call, as the end of a sentence for the model; null when they can be used. With this function an item
    * appears when its call is whole, and a call that cannot be used never becomes an item.

@@ -4,7 +4,7 @@ import { applyPatchCall } from './apply-patch-call.ts'
 import { codeInterpreterCall, type CodeItem } from './code-interpreter-call.ts'
 import type { Entry } from './entry.ts'
 import { functionCall } from './function-call.ts'
-import type { CallPlace, CallType, ItemType, NewCall, RenderOptions, ServerCallType, Wire } from './item-type.ts'
+import type { CallPlace, CallType, ItemType, NewCall, PrintedText, RenderOptions, ServerCallType, Wire } from './item-type.ts'
 import { message } from './message.ts'
 import { shellCallOutput } from './shell-call-output.ts'
 import { shellCall } from './shell-call.ts'
@@ -39,11 +39,11 @@ function typeOf(item: ResponseItem): ItemType<ResponseItem> {
 /** The type of an item on the wire; null for a type that responses do not produce. */
 export const itemTypeNamed = (type: unknown): ItemType<ResponseItem> | null => BY_TYPE.get(type) ?? null
 
-/** What a call of a tool of this server becomes, by the tool's name. */
-export function callKindOf(toolName: string): CallKind {
-  const type = CALLS.find((one) => one.toolName === toolName) ?? functionCall
-  return { type, place: type.place }
-}
+/** What a call of an offered tool becomes, by the tool's name. */
+export const callKindOf = (toolName: string, place: CallPlace): CallKind => ({
+  type: CALLS.find((one) => one.toolName === toolName) ?? functionCall,
+  place,
+})
 export const CALLERS_FUNCTION: CallKind = { type: functionCall, place: 'caller' }
 
 /** A call that the model begins to write. `index` is the `output_index` that the item gets. */
@@ -98,6 +98,19 @@ export const itemEntries = (items: readonly ResponseItem[], hasEnded: boolean, p
 /** Whether a tool of this server has to answer this call and has not done so. */
 export const isOpenCall = (item: ResponseItem, request: { readonly tools: readonly Wire[] }): boolean =>
   typeOf(item).isOpen?.(item, request.tools) ?? false
+/** Whether jobs in the container have to answer the call at `index`, and its first one is not pending. */
+export function awaitsJobs(items: readonly ResponseItem[], index: number): boolean {
+  const item = items[index]
+  return item !== undefined && (typeOf(item).awaitsJobs?.(item, items.slice(index + 1)) ?? false)
+}
+/** The event of text that a job of this item prints. */
+export function itemPrinted(index: number, item: ResponseItem, text: PrintedText): EventPayload {
+  const event = typeOf(item).printed?.(index, item, text)
+  if (event === undefined) throw new Error(`Nothing runs for a ${item.type}`)
+  return event
+}
+/** Whether a step continues this item after a crash of its predecessor, instead of ending it as `incomplete`. */
+export const isContinued = (item: ResponseItem): boolean => typeOf(item).isContinued ?? false
 /** Whether the caller has to answer this call. */
 export const awaitsCaller = (item: ResponseItem): boolean => typeOf(item).awaitsCaller?.(item) ?? false
 /** Files that the code of this item made. */

@@ -30,6 +30,8 @@ export interface ShellOutputItem {
 
 export const shellCallOutput: ItemType<ShellOutputItem> = {
   type: 'shell_call_output',
+  progressEvents: [`${CONTENT}.done`],
+  isContinued: true,
   render: (item) => ({
     id: item.id,
     type: item.type,
@@ -61,6 +63,8 @@ export const shellCallOutput: ItemType<ShellOutputItem> = {
     const text = Array.isArray(output) ? shellText(objectsIn(output).map(parseResult)) : JSON.stringify(output ?? '')
     return [{ kind: 'result', callId: textOf(wire['call_id']), text }]
   },
+  printed: (index, item, { jobIndex, stream, text }) =>
+    itemEvent(`${CONTENT}.delta`, index, item, { command_index: jobIndex, delta: { [stream]: text } }),
   files: ({ files }) => files,
 }
 
@@ -76,14 +80,6 @@ function parseResult(wire: Wire): ShellResult {
   const { exit_code: exitCode } = (wire['outcome'] ?? {}) as Wire
   return { stdout: textOf(wire['stdout']), stderr: textOf(wire['stderr']), exitCode: typeof exitCode === 'number' ? exitCode : null }
 }
-
-/** Text that a running command prints. */
-export const shellDelta = (
-  index: number,
-  item: ShellOutputItem,
-  commandIndex: number,
-  delta: { readonly stdout: string } | { readonly stderr: string },
-): EventPayload => itemEvent(`${CONTENT}.delta`, index, item, { command_index: commandIndex, delta })
 
 export const shellResultDone = (index: number, item: ShellOutputItem, commandIndex: number, result: ShellResult): EventPayload =>
   itemEvent(`${CONTENT}.done`, index, item, { command_index: commandIndex, output: [renderResult(result)] })

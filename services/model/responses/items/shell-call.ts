@@ -29,14 +29,13 @@ export const shellCall: CallType<ShellCallItem> = {
   type: 'shell_call',
   idKind: 'shellCall',
   toolName: SHELL,
-  place: 'container',
   begin: ({ id, callId, containerId }) => ({ type: 'shell_call', id, callId, containerId, arguments: '', status: 'in_progress' }),
   close(item, args, isWhole) {
     const status = !isWhole ? 'incomplete' : item.containerId === null ? 'completed' : 'in_progress'
     return { ...item, arguments: args, status }
   },
   render(item) {
-    const { commands, timeoutMs, maxOutputLength } = shellAction(item.arguments)
+    const { commands, timeoutMs, maxOutputLength } = shellAction(argumentsOf(item.arguments))
     return {
       id: item.id,
       type: item.type,
@@ -62,23 +61,26 @@ export const shellCall: CallType<ShellCallItem> = {
   replayed: commandsWritten,
   entries(item) {
     if (item.status !== 'completed') return []
-    const { commands, timeoutMs, maxOutputLength } = shellAction(item.arguments)
+    const { commands, timeoutMs, maxOutputLength } = shellAction(argumentsOf(item.arguments))
     const args = { commands, timeout_ms: timeoutMs ?? undefined, max_output_length: maxOutputLength ?? undefined }
     return [{ kind: 'call', call: { id: item.callId, name: SHELL, arguments: JSON.stringify(args) } }]
   },
   inputEntries: (wire) => [
     { kind: 'call', call: { id: textOf(wire['call_id']), name: SHELL, arguments: JSON.stringify(wire['action'] ?? {}) } },
   ],
-  isOpen: ({ status }) => status === 'in_progress',
+  // A call that a crash left without its output item has to run as well.
+  awaitsJobs: ({ callId, containerId, status }, later) =>
+    containerId !== null &&
+    status !== 'incomplete' &&
+    !later.some((item) => item.type === 'shell_call_output' && item.callId === callId && item.status !== 'in_progress'),
   awaitsCaller: ({ status, containerId }) => status === 'completed' && containerId === null,
   containerOf: (wire) => environmentOf(wire)['container_id'],
 }
 
 const environmentOf = (wire: Wire): Wire => (wire['environment'] ?? {}) as Wire
 
-/** The commands in the model's arguments; none without a valid one. Accepts any text. */
-export function shellAction(args: string): ShellAction {
-  const { commands, timeout_ms: timeout, max_output_length: length } = argumentsOf(args)
+/** The commands in the model's arguments; none without a valid one. */
+export function shellAction({ commands, timeout_ms: timeout, max_output_length: length }: Wire): ShellAction {
   return {
     commands: Array.isArray(commands) ? commands.filter((one): one is string => typeof one === 'string') : [],
     timeoutMs: typeof timeout === 'number' && timeout > 0 ? Math.ceil(timeout) : null,
@@ -88,7 +90,7 @@ export function shellAction(args: string): ShellAction {
 
 /** The events of the commands that the model has written. */
 function commandsWritten(index: number, item: ShellCallItem): EventPayload[] {
-  return shellAction(item.arguments).commands.flatMap((command, at): EventPayload[] => {
+  return shellAction(argumentsOf(item.arguments)).commands.flatMap((command, at): EventPayload[] => {
     const event = (type: string, fields: Wire): EventPayload =>
       itemEvent(`${COMMAND}.${type}`, index, item, { command_index: at, ...fields })
     return [event('added', { command: '' }), event('delta', { delta: command }), event('done', { command })]

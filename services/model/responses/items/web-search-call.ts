@@ -26,7 +26,6 @@ export const webSearchCall: ServerCallType<SearchItem> = {
   progressEvents: [`${SEARCH}.searching`, `${SEARCH}.completed`],
   idKind: 'search',
   toolName: WEB_SEARCH,
-  place: 'server',
   begin: ({ id, callId }) => ({ type: 'web_search_call', id, callId, arguments: '', status: 'in_progress', output: null, sources: [] }),
   close: (item, args, isWhole) => ({ ...item, arguments: args, status: isWhole ? 'in_progress' : 'incomplete' }),
   render(item, { include }) {

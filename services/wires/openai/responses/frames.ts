@@ -8,7 +8,6 @@ import { loadForRendering } from '../../../operations/turns/inline-images.ts'
 import {
   hasResponseEnded,
   hasEventStream,
-  hasExtensionEvents,
   TERMINAL_EVENTS,
   terminalEventOf,
   type ResponseRecord as ResponseRow,
@@ -56,7 +55,7 @@ export function responseEvents(
     after: options.after,
     signal: options.signal,
     isLast: (event) => TERMINAL_EVENTS.includes(event.type),
-    ...(hasExtensionEvents(row) ? { live: liveOutput(deps) } : {}),
+    live: liveOutput(deps),
     lastOf: async (current, seq) => {
       const response = renderResponse(await loadForRendering(deps.objects, current, row.request.include), row.request)
       return { seq, at: current.completedAt ?? current.createdAt, type: terminalEventOf(current.status), data: { response } }

@@ -123,7 +123,7 @@ export class AnswerStream {
   #addCode(code: string): void {
     const call = new OpenCall()
     call.add({ type: 'tool_call', index: 0, id: null, name: null, arguments: JSON.stringify({ code }) })
-    const item = call.begin(callKindOf(PYTHON), this.#options.containerId, this.#next())
+    const item = call.begin(callKindOf(PYTHON, 'container'), this.#options.containerId, this.#next())
     call.slot = this.#open(item)
     this.#emitDelta(call.slot, item, call.take(), 'now')
     this.#closeCall(call, false)

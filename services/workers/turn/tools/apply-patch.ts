@@ -1,5 +1,5 @@
 import { APPLY_PATCH } from '../../../model/responses/items/apply-patch-call.ts'
-import type { Tool } from '../../../ports/tool.ts'
+import type { CallerTool } from '../../../ports/tool.ts'
 
 const DESCRIPTION = `Changes one file of the user's workspace. The user applies the change and returns whether it succeeded; the sandbox does not have these files.
 - "update_file": "diff" has one or more sections. A section begins with a line "@@", which may name the function or class that contains it, then has lines that begin with " " (unchanged), "-" (removed) or "+" (added), with about three unchanged lines around each change. There are no line numbers.
@@ -7,7 +7,8 @@ const DESCRIPTION = `Changes one file of the user's workspace. The user applies 
 - "delete_file": without "diff".`
 
 /** The change of a file as a function for the model. The caller applies it. */
-export const applyPatchTool: Tool = {
+export const applyPatchTool: CallerTool = {
+  answeredBy: 'caller',
   type: APPLY_PATCH,
   name: APPLY_PATCH,
   description: DESCRIPTION,
@@ -21,6 +22,4 @@ export const applyPatchTool: Tool = {
     required: ['type', 'path'],
     additionalProperties: false,
   },
-  limits: { timeoutMs: 0, maxResultChars: 20_000 },
-  execute: () => Promise.reject(new Error('The caller applies patches')),
 }

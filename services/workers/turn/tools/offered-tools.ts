@@ -1,12 +1,11 @@
 import type { ModelRequest } from '../../../ports/chat-model.ts'
-import type { Tool } from '../../../ports/tool.ts'
+import type { ServerTool, Tool } from '../../../ports/tool.ts'
 import type { ResponseRequest } from '../../../model/responses/response.ts'
 import { CALLERS_FUNCTION, callKindOf, type CallKind } from '../../../model/responses/items/item-types.ts'
 import { APPLY_PATCH } from '../../../model/responses/items/apply-patch-call.ts'
 import { applyPatchTool } from './apply-patch.ts'
 import { pythonTool } from './python.ts'
-import { isLocalShell, shellOf, shellTool } from './shell.ts'
-import { SHELL } from '../../../model/responses/items/shell-call.ts'
+import { shellOf, shellTool } from './shell.ts'
 
 type Wire = Readonly<Record<string, unknown>>
 
@@ -15,24 +14,25 @@ export interface OfferedTools {
   readonly tools: ModelRequest['tools']
   readonly choice: ModelRequest['toolChoice']
   kindOf(name: string): CallKind | null
-  /** The tool of this server with that name. */
+  /** The offered tool with that name, unless it is a function of the caller. */
   find(name: string): Tool | null
 }
 
 /** Whether a request that names this type means this tool. */
-export const isOfType = (tool: Tool, type: unknown): boolean => tool.type === type || (tool.aliases?.includes(String(type)) ?? false)
+export const isOfType = (tool: Pick<Tool, 'type' | 'aliases'>, type: unknown): boolean =>
+  tool.type === type || (tool.aliases?.includes(String(type)) ?? false)
 
 /**
  * What the request lets the model call: the interpreter, tools of this server that it names by type, and functions of the caller. A
  * caller's function wins over a server's tool of the same name. `isFirst`: a forced choice holds for the first call only.
  */
-export function offerTools(request: ResponseRequest, serverTools: readonly Tool[], isFirst: boolean): OfferedTools {
+export function offerTools(request: ResponseRequest, serverTools: readonly ServerTool[], isFirst: boolean): OfferedTools {
   const functions = request.tools.filter((tool) => tool['type'] === 'function').map(functionTool)
   const isTaken = (name: string): boolean => functions.some((tool) => tool.name === name)
   const isWanted = (tool: Tool): boolean => request.tools.some((wanted) => isOfType(tool, wanted['type']))
   const hasPython = request.interpreter !== null && request.interpreter.isShellOnly !== true
   const hasPatch = request.tools.some((tool) => tool['type'] === APPLY_PATCH)
-  const builtIn = [
+  const builtIn: readonly Tool[] = [
     ...(hasPython ? [pythonTool] : []),
     ...(shellOf(request) === null ? [] : [shellTool(request)]),
     ...(hasPatch ? [applyPatchTool] : []),
@@ -48,9 +48,8 @@ export function offerTools(request: ResponseRequest, serverTools: readonly Tool[
     choice: tools.length === 0 ? 'none' : isForced && !isFirst ? 'auto' : choice,
     kindOf: (name) => {
       if (isTaken(name)) return CALLERS_FUNCTION
-      if (find(name) === null) return null
-      const kind = callKindOf(name)
-      return name === SHELL && isLocalShell(request) ? { ...kind, place: 'caller' } : kind
+      const tool = find(name)
+      return tool && callKindOf(name, tool.answeredBy)
     },
     find,
   }

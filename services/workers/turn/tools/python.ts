@@ -1,10 +1,11 @@
 import { LIMITS } from '../../../model/limits.ts'
 import { CODE_INTERPRETER } from '../../../model/responses/items/code-interpreter-call.ts'
-import type { Tool } from '../../../ports/tool.ts'
+import type { ContainerTool } from '../../../ports/tool.ts'
 
-/** The built-in interpreter. Its result comes later: the code runs in the response's container. */
-export const pythonTool: Tool = {
+/** The built-in interpreter: the code of a call is one job. */
+export const pythonTool: ContainerTool = {
   ...CODE_INTERPRETER,
+  answeredBy: 'container',
   description:
     'Runs Python code in a notebook with persistent state and returns what it printed, its result, its error and the files that it made in /mnt/data. No network.',
   parameters: {
@@ -13,10 +14,11 @@ export const pythonTool: Tool = {
     required: ['code'],
     additionalProperties: false,
   },
-  limits: { timeoutMs: LIMITS.defaultTimeoutSeconds * 1000, maxResultChars: 20_000 },
-  execute: (args) => {
-    const { code } = args
-    if (typeof code === 'string') return Promise.resolve({ kind: 'code', code })
-    return Promise.resolve({ kind: 'text', text: 'There is no string "code" in the arguments.', isError: true })
+  jobsOf(args) {
+    const code = String(args['code'])
+    const bytes = Buffer.byteLength(code)
+    if (bytes <= LIMITS.maxCodeBytes) return [{ source: { kind: 'code', code }, timeoutSeconds: LIMITS.defaultTimeoutSeconds }]
+    const message = `The code has ${bytes} bytes; the maximum is ${LIMITS.maxCodeBytes}. Write less code, and put data into files.`
+    return { reason: 'code_too_big', message }
   },
 }

@@ -1,14 +1,19 @@
-import { SHELL } from '../../../model/responses/items/shell-call.ts'
-import type { Tool } from '../../../ports/tool.ts'
+import { shellCommand } from '../../../model/executions/shell-command.ts'
+import { LIMITS } from '../../../model/limits.ts'
+import { SHELL, shellAction } from '../../../model/responses/items/shell-call.ts'
+import type { CallerTool, ContainerTool } from '../../../ports/tool.ts'
 import type { ResponseRequest } from '../../../model/responses/response.ts'
 
 type Wire = Readonly<Record<string, unknown>>
+
+/** Commands of one call. */
+const MAX_COMMANDS = 32
 
 /** The entry in `tools` that requests the shell. */
 export const shellOf = ({ tools }: Pick<ResponseRequest, 'tools'>): Wire | null => tools.find((tool) => tool['type'] === SHELL) ?? null
 
 /** Whether the caller runs the commands: without an environment, as OpenAI's wire has it, too. */
-export function isLocalShell(request: Pick<ResponseRequest, 'tools'>): boolean {
+function isLocalShell(request: Pick<ResponseRequest, 'tools'>): boolean {
   const environment = shellOf(request)?.['environment'] as Wire | null | undefined
   return environment === null || environment === undefined || environment['type'] === 'local'
 }
@@ -17,10 +22,10 @@ const HOSTED =
   'Runs command lines with bash in a Linux container, one after another, and returns stdout, stderr and exit code of each. Files in /mnt/data stay; there is no network.'
 const LOCAL = "Runs command lines on the user's computer and returns stdout, stderr and exit code of each."
 
-/** The shell as a function for the model. Its results come from commands of the container, or from the caller. */
-export function shellTool(request: Pick<ResponseRequest, 'tools'>): Tool {
+/** The shell as a function for the model. Each command of a call is one job, unless the caller runs them. */
+export function shellTool(request: Pick<ResponseRequest, 'tools'>): ContainerTool | CallerTool {
   const isLocal = isLocalShell(request)
-  return {
+  const description = {
     type: SHELL,
     name: SHELL,
     description: [isLocal ? LOCAL : HOSTED, ...localSkills(request)].join('\n'),
@@ -34,9 +39,29 @@ export function shellTool(request: Pick<ResponseRequest, 'tools'>): Tool {
       required: ['commands'],
       additionalProperties: false,
     },
-    limits: { timeoutMs: 0, maxResultChars: 20_000 },
-    execute: () => Promise.reject(new Error('Commands of the shell run as commands of a container')),
   }
+  return isLocal ? { ...description, answeredBy: 'caller' } : { ...description, answeredBy: 'container', jobsOf }
+}
+
+function jobsOf(args: Wire): ReturnType<ContainerTool['jobsOf']> {
+  const { commands, timeoutMs } = shellAction(args)
+  if (commands.length === 0)
+    return { reason: 'no_commands', message: 'There is no list "commands" with command lines in the arguments. Nothing was run.' }
+  if (commands.length > MAX_COMMANDS) {
+    const message = `${commands.length} commands are more than ${MAX_COMMANDS}, the maximum of one call. Nothing was run. Join them in a script.`
+    return { reason: 'too_many_commands', message }
+  }
+  const seconds = timeoutMs === null ? LIMITS.defaultTimeoutSeconds : Math.ceil(timeoutMs / 1000)
+  const timeoutSeconds = Math.min(seconds, LIMITS.maxResponseSeconds)
+  return commands.map((command) => {
+    if (Buffer.byteLength(command) > LIMITS.maxCommandBytes)
+      return {
+        reason: 'command_too_big',
+        message: `The command is longer than ${LIMITS.maxCommandBytes} bytes. Write its data to a file first.`,
+      }
+    const input = { stdin: null, hasOpenInput: false, pty: null, isBackground: false }
+    return { source: { kind: 'command', argv: shellCommand(command), ...input }, timeoutSeconds }
+  })
 }
 
 /** Skills on the caller's computer, as the request describes them. */
