@@ -2,9 +2,9 @@ import { setTimeout as delay } from 'node:timers/promises'
 import { LEASE_MS } from '../../../services/jobs/lease.ts'
 import { hasResponseEnded, type ResponseRecord } from '../../../services/model/responses/response.ts'
 import { atCall } from '../../support/at-call.ts'
-import { runPython, say as answerWith, type Script } from '../../support/scripted-upstream.ts'
+import { call, runPython, say as answerWith, type Script, type ScriptedAnswer } from '../../support/scripted-upstream.ts'
 import { streamFaults } from '../../support/stream-faults.ts'
-import { INTERPRETER, startTurnBench, type RunCode, type TurnBench } from '../../support/turn-bench.ts'
+import { INTERPRETER, SHELL_TOOL, startTurnBench, type RunCode, type TurnBench } from '../../support/turn-bench.ts'
 import type { Scenario } from './scenario.ts'
 
 const RUNS = 6
@@ -15,19 +15,25 @@ const MAX_STEPS = 20
 const ENDED = Symbol('ended')
 
 /** Depends only on the conversation, so that a repeated call gets the same reply. */
-const script: Script = ({ body }) =>
-  body.messages.some((message) => message.role === 'tool')
-    ? answerWith('It is a fine day for [a](sandbox:/mnt/data/a.txt).', 5)
-    : runPython('first()')
+const scriptOf =
+  (firstCall: ScriptedAnswer): Script =>
+  ({ body }) =>
+    body.messages.some((message) => message.role === 'tool')
+      ? answerWith('It is a fine day for [a](sandbox:/mnt/data/a.txt).', 5)
+      : firstCall
+const CODE_SCRIPT = scriptOf(runPython('first()'))
+const SHELL_SCRIPT = scriptOf(call({ name: 'shell', arguments: JSON.stringify({ commands: ['first', 'second'] }) }))
 
-/** The paused step: the turn's first one, the one after its code, or one that waits for its code. */
-const STEPS = ['first', 'second', 'waiting'] as const
+/** The paused step: the turn's first one, the one after its code, one that waits for its code, or one that waits for the commands of a shell call. */
+const STEPS = ['first', 'second', 'waiting', 'shell'] as const
 /** When the paused worker resumes: beside the other worker, after the turn has ended, or after another worker has ended the cancelled turn. */
 const RESUMPTIONS = ['concurrently', 'after', 'after a cancel'] as const
 type Resumption = (typeof RESUMPTIONS)[number]
 const STAY_MS = 1_000
 /** More than the events that a row in progress may hold, so that the log has them and the row has none. */
 const OUTPUT = 'ran\n'.repeat(2_000)
+/** The same for two commands, whose terminal event still has to fit the row. */
+const COMMAND_OUTPUT = 'ran\n'.repeat(1_000)
 /** Longer than the time for which events are buffered before a write. */
 const SLOW_MODEL_MS = 20
 
@@ -54,11 +60,13 @@ async function finish(bench: TurnBench, id: string, runCode: () => Promise<void>
  * worker, or after the turn has ended.
  */
 async function raceAt(bench: TurnBench, place: number, step: (typeof STEPS)[number], resumes: Resumption): Promise<RaceOutcome> {
-  const { id } = await bench.accept({ ...INTERPRETER, include: ['code_interpreter_call.outputs'] })
+  const [tool, script] = step === 'shell' ? [SHELL_TOOL, SHELL_SCRIPT] : [INTERPRETER, CODE_SCRIPT]
+  bench.upstream.play(script)
+  const { id } = await bench.accept({ ...tool, include: ['code_interpreter_call.outputs'] })
   const ran = new Map<string, number>()
   const run: RunCode = (_code, { id: execution }) => {
     ran.set(execution, (ran.get(execution) ?? 0) + 1)
-    return { files: { 'a.txt': 'a' }, result: { stdout: OUTPUT } }
+    return { files: { 'a.txt': 'a' }, result: { stdout: step === 'shell' ? COMMAND_OUTPUT : OUTPUT } }
   }
   // One execution at a time, as in one sandbox.
   let running = Promise.resolve()
@@ -88,7 +96,7 @@ async function raceAt(bench: TurnBench, place: number, step: (typeof STEPS)[numb
       if (name === 'executions') await runCode()
     },
   }
-  const slow = bench.step(id, step === 'waiting' ? { ...ports, queue, executionWaitMs: STAY_MS } : ports).then(
+  const slow = bench.step(id, step === 'waiting' || step === 'shell' ? { ...ports, queue, executionWaitMs: STAY_MS } : ports).then(
     () => ENDED,
     () => ENDED,
   )
@@ -108,6 +116,12 @@ async function raceAt(bench: TurnBench, place: number, step: (typeof STEPS)[numb
   const listed = row.items.flatMap((item) =>
     item.type === 'code_interpreter_call' && item.outcome !== null ? [item.outcome.executionId] : [],
   )
+  const results = row.items.flatMap((item) => (item.type === 'shell_call_output' ? item.results : []))
+  if (step === 'shell') {
+    if (results.length > ran.size || (!isCancelled && results.length !== ran.size))
+      faults.push(`the response has results of ${results.length} commands, and ${ran.size} ran`)
+    listed.push(...ran.keys())
+  }
   // A cancel may come while the code runs; its call then ends without the result.
   const mayMiss = isCancelled ? [...ran.keys()].filter((execution) => !listed.includes(execution)) : []
   if ([...listed, ...mayMiss].toSorted().join() !== [...ran.keys()].toSorted().join())
@@ -122,7 +136,6 @@ export const turns: Scenario = {
   thresholds: ['D-31'],
   async run({ scale, log, failFast = false }) {
     const bench = await startTurnBench()
-    bench.upstream.play(script)
     const failures: string[] = []
     const places = new Set<string>()
     let races = 0

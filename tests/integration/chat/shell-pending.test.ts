@@ -178,7 +178,10 @@ async function playWithDeath(diesAt: number, when: 'before' | 'after', stays: bo
   }
   const context = `killed ${when} call ${diesAt} (${worker.calls[diesAt] ?? 'none'})`
   expect(row.status, context).toBe('completed')
-  checkResponseStream(await bench.events(id), row)
+  const events = await bench.events(id)
+  checkResponseStream(events, row)
+  const done = events.filter(({ type }) => type.endsWith('shell_call_output_content.done')).map(({ data }) => data['command_index'])
+  expect(done, context).toEqual([0, 1])
   expect(new Set(ran).size, context).toBe(ran.length)
   // A call whose answer was cut off by the crash is asked for again, under another id.
   expect(
