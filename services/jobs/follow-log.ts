@@ -1,10 +1,12 @@
 import type { AnyEvent, EventOwner } from '../model/events.ts'
+import { LIMITS } from '../model/limits.ts'
 import type { Clock } from '../ports/clock.ts'
 import type { Signals } from '../ports/signals.ts'
 import type { Table } from '../ports/table.ts'
 import { POLL_MS } from './wait-for-row.ts'
 
-const BATCH = 200
+/** What a stream holds while its reader does not read. */
+const BATCH = { events: 200, bytes: LIMITS.maxEventReadBytes }
 /** Polling interval for live events, which cause no signal, milliseconds. */
 const LIVE_MS = 400
 

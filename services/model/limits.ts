@@ -76,8 +76,16 @@ export const LIMITS = {
   /** Maximum size of the outputs that an answer of the native wire embeds, bytes; and with `inline=all`. */
   inlineAnswerBytes: 1 * MiB,
   maxInlineAnswerBytes: 16 * MiB,
-  /** Results that one process holds in memory to answer calls, bytes. */
-  maxResultBytesInFlight: 128 * MiB,
+  /** Answers that one process holds until their clients have read them, bytes. A tenant gets a quarter: the largest notebook. */
+  maxResultBytesInFlight: 256 * MiB,
+  /** Request bodies that one process holds, bytes. A tenant gets a quarter: the largest body. */
+  maxRequestBytesInFlight: 288 * MiB,
+  /** A connection that makes no progress for this time is ended, seconds. */
+  stallSeconds: 30,
+  /** Connections of one address on which no request had a valid key. */
+  maxKeylessConnections: 256,
+  /** A stream reads events up to this size at a time, bytes, and at least one batch of their writer. */
+  maxEventReadBytes: 256 * 1024,
   /** Lifetime of a presigned URL, seconds. */
   presignedSeconds: 300,
   /** Default lifetime of a `/d/…` link, days. */

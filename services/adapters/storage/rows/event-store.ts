@@ -3,7 +3,7 @@ import type { AnyEvent, EventBatch, EventOwner } from '../../../model/events.ts'
 import { executionEventSchema } from '../../../model/executions/events/event-types.ts'
 import { newObjectKey } from '../../../model/object-keys.ts'
 import type { ObjectStore } from '../../../ports/object-store.ts'
-import type { EventStore } from '../../../ports/event-store.ts'
+import type { EventStore, ReadLimit } from '../../../ports/event-store.ts'
 import { readBytes } from '../../../model/read-bytes.ts'
 import { absent, all, between, equals, startsWith, type Condition } from './expression.ts'
 import type { Items } from './items.ts'
@@ -41,6 +41,11 @@ const lastSeqOf = (batch: EventBatch): number => batch.firstSeq + batch.events.l
 const executionEvents = z.array(executionEventSchema)
 const partitionOf = (owner: EventOwner): string => rowKey(owner.tenant, owner.kind, owner.id).pk
 
+/** A batch with the length of its JSON. */
+interface OpenedBatch extends EventBatch {
+  readonly bytes: number
+}
+
 /** The batches of the table, read and opened. */
 class Batches {
   readonly items: Items
@@ -52,10 +57,11 @@ class Batches {
     this.objects = objects
   }
 
-  async open(owner: EventOwner, item: Item): Promise<EventBatch> {
+  async open(owner: EventOwner, item: Item): Promise<OpenedBatch> {
     const objectKey = item['objectKey']
     const text = typeof objectKey === 'string' ? await readText(this.objects, objectKey) : String(item['events'])
     return {
+      bytes: text.length,
       firstSeq: Number(item['firstSeq']),
       events: parseEvents(owner, text),
       fence: Number(item['fence']),
@@ -89,7 +95,7 @@ export function createEventStore(items: Items, objects: ObjectStore): EventStore
   const batches = new Batches(items, objects)
   return {
     append: (owner, batch) => append(batches, owner, batch),
-    read: async <E extends AnyEvent>(owner: EventOwner, after: number, limit: number) =>
+    read: async <E extends AnyEvent>(owner: EventOwner, after: number, limit: ReadLimit) =>
       (await read(batches, owner, after, limit)) as readonly E[],
     last: (owner) => batches.newest(owner, startsWith('sk', EVENT_PREFIX)),
     removeAll: (owner) => removeAll(batches, owner),
@@ -112,8 +118,10 @@ async function append({ items, objects, ends }: Batches, owner: EventOwner, batc
   return isMine
 }
 
-async function read(batches: Batches, owner: EventOwner, after: number, limit: number): Promise<readonly AnyEvent[]> {
+async function read(batches: Batches, owner: EventOwner, ...[after, given]: [number, ReadLimit]): Promise<readonly AnyEvent[]> {
   const { items, ends } = batches
+  const { events: limit, bytes: maxBytes } = typeof given === 'number' ? { events: given, bytes: Number.POSITIVE_INFINITY } : given
+  let bytes = 0
   const pk = partitionOf(owner)
   const events: AnyEvent[] = []
   let startKey: Item | undefined
@@ -124,12 +132,13 @@ async function read(batches: Batches, owner: EventOwner, after: number, limit: n
     if (startKey === undefined && !isAligned) events.push(...(await batches.restOfBatch(owner, after)))
     for (const item of page.items) {
       const batch = await batches.open(owner, item)
-      if (events.length > 0 && events.length + batch.events.length > limit) return events
+      if (events.length > 0 && (events.length + batch.events.length > limit || bytes + batch.bytes > maxBytes)) return events
       events.push(...batch.events)
+      bytes += batch.bytes
       ends.add(pk, lastSeqOf(batch))
     }
     startKey = page.lastKey
-  } while (startKey !== undefined && events.length < limit)
+  } while (startKey !== undefined && events.length < limit && bytes < maxBytes)
   return events
 }
 
