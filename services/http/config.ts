@@ -116,6 +116,14 @@ export const ApiConfig = z.object({
   maxOpenStreams: z.number().int().positive().default(LIMITS.maxOpenStreams),
   /** Maximum size of results in memory of this process, bytes; beyond it calls get 429. */
   maxResultBytesInFlight: z.number().int().positive().default(LIMITS.maxResultBytesInFlight),
+  /** Maximum size of request bodies in memory of this process, bytes; beyond it calls get 429. */
+  maxRequestBytesInFlight: z.number().int().positive().default(LIMITS.maxRequestBytesInFlight),
+  /** A body that makes no progress for this time is refused with 408, milliseconds. */
+  stallMs: z
+    .number()
+    .int()
+    .positive()
+    .default(LIMITS.stallSeconds * 1000),
   /** Maximum body sizes that the proxy in front of the API passes on, bytes. Null: only the API's own limits apply. */
   requestBytes: z.object({ json: z.number().int().positive(), binary: z.number().int().positive() }).nullable().default(null),
   /** Audit entries of ordinary requests are stored within this time, milliseconds; 0: before the answer, for a process that may stop after it. */

@@ -15,6 +15,7 @@ import type { ApiConfig } from './config.ts'
 import type { ResultBudget } from '../operations/executions/result-budget.ts'
 import type { PagePorts } from './page-ports.ts'
 import type { AuditLog } from '../operations/audit/audit-log.ts'
+import type { BytePool } from './connection-budget.ts'
 import type { SocketAdmissions } from './socket-admissions.ts'
 import type { StreamSlots } from './stream-slots.ts'
 
@@ -66,6 +67,10 @@ export interface ApiPorts {
 /** All dependencies of the HTTP edge. Its only state is a cache of verified keys, the open streams and the results in memory. */
 export interface ApiDeps extends ApiPorts {
   readonly streams: StreamSlots
+  /** Request bodies and answers in memory, by tenant. */
+  readonly bodies: BytePool
+  readonly answers: BytePool
+  /** The results that a call holds; outside of a call, those of the process. */
   readonly results: ResultBudget
   /** The limits of each tenant. */
   readonly limits: LimitReader

@@ -4,8 +4,14 @@ import { ErrorBody } from './schemas.ts'
 import type { AnyRoute } from './route.ts'
 
 const EVERYWHERE: readonly ErrorCode[] = ['invalid_request', 'internal_error', 'storage_full']
-const WITH_KEY: readonly ErrorCode[] = ['invalid_api_key', 'insufficient_scope', 'rate_limit_exceeded', 'not_ready']
-const WITH_BODY: readonly ErrorCode[] = ['invalid_json', 'request_too_large', 'unsupported_media_type']
+const WITH_KEY: readonly ErrorCode[] = ['invalid_api_key', 'insufficient_scope', 'rate_limit_exceeded', 'too_many_results', 'not_ready']
+const WITH_BODY: readonly ErrorCode[] = [
+  'invalid_json',
+  'request_timeout',
+  'request_too_large',
+  'unsupported_media_type',
+  'too_many_request_bytes',
+]
 
 /** Adds a route to the OpenAPI document: parameters, bodies, answers, and each refusal under its status. */
 export function documentRoute(registry: OpenAPIHono['openAPIRegistry'], route: AnyRoute): void {

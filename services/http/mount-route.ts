@@ -4,7 +4,9 @@ import { LIMITS } from '../model/limits.ts'
 import type { Caller } from '../model/tenants/tenant.ts'
 import type { ApiDeps } from './deps.ts'
 import type { ApiHono } from './middleware/wide-event.ts'
+import { AnswerBudget } from '../operations/executions/result-budget.ts'
 import { requireScope } from './authenticate.ts'
+import { addressOwner, connectionOf, Exchange } from './exchange.ts'
 import { checkRequestRate } from '../operations/tenancy/check-limits.ts'
 import { lazySchema } from '../model/lazy-schema.ts'
 import { parseJson } from './parse-json.ts'
@@ -44,10 +46,12 @@ function serveRoute(deps: ApiDeps, authenticate: Authenticate, route: AnyRoute):
   const bodySchema = route.body && lazySchema(route.body)
   return async (context) => {
     const request = context.req.raw
+    const env = connectionOf(context.env)
     const fields = context.get('fields')
     fields['route'] = route.operationId
     const caller = route.scope === 'public' ? NO_CALLER : await authenticate(request)
     if (route.scope !== 'public') {
+      if (caller.tenant !== '') env.identified?.()
       context.set('caller', caller)
       context.set('params', context.req.param())
       Object.assign(fields, { tenant: caller.tenant, key_id: caller.keyId })
@@ -57,10 +61,11 @@ function serveRoute(deps: ApiDeps, authenticate: Authenticate, route: AnyRoute):
     const query = parseQuery(context.req.url)
     if (route.body === undefined && route.streamed === undefined && route.foreign === undefined)
       refuseAnnounced(request, LIMITS.maxJsonBytes)
-    const answer = async (): Promise<Response> => {
+    const exchange = new Exchange(deps, caller.tenant === '' ? addressOwner(env) : caller.tenant, { request, env })
+    try {
       const rawBody = route.body === undefined ? NO_BYTES : await readJsonBody(request, route.maxBodyBytes)
-      return handle({
-        deps,
+      return await handle({
+        deps: { ...deps, results: new AnswerBudget(exchange.answer) },
         caller,
         authenticate: () => authenticate(request),
         request,
@@ -74,11 +79,9 @@ function serveRoute(deps: ApiDeps, authenticate: Authenticate, route: AnyRoute):
           fields[name] = value
         },
       })
+    } finally {
+      exchange.handled()
     }
-    const bytes = announcedBytes(request)
-    // Large bodies count as results do: together they must fit into the memory of the process.
-    const isLarge = bytes > LIMITS.maxJsonBytes && bytes <= (route.maxBodyBytes ?? 0)
-    return isLarge ? deps.results.hold(bytes, answer) : answer()
   }
 }
 

@@ -5,7 +5,7 @@ import type { BusboyInstance } from '@fastify/busboy'
 import { ServiceError } from '../model/errors.ts'
 import type { ObjectStore } from '../ports/object-store.ts'
 import { loadFormParser } from './form-parser.ts'
-import { bodyUpTo } from './read-body.ts'
+import { bodyUpTo, ClientLeftError } from './read-body.ts'
 
 export interface ReceivedFile {
   readonly filename: string
@@ -145,7 +145,7 @@ class FileParts<Stored> {
     await this.#storing
     const { part, maxFiles = 1 } = this.#rules
     if (this.#isTruncated) throw tooLarge(this.#rules)
-    if (failure instanceof ServiceError && failure !== this.#storeFailure) throw failure
+    if ((failure instanceof ServiceError || failure instanceof ClientLeftError) && !this.#isStoreFirst) throw failure
     if (this.#storeFailure !== null && (this.#isStoreFirst || failure === null)) throw this.#storeFailure
     if (this.#isOneTooMany && failure === null)
       throw refuse(

@@ -74,6 +74,10 @@ export const ERROR_HELP: Readonly<Record<ErrorCode, ErrorHelp>> = {
   key_not_found: missing('key'),
   model_not_found: { means: 'The server offers no model of this name.', fix: 'Read the names at `GET /v1/models`.' },
   method_not_allowed: { means: 'The address exists, but not with this method.', fix: 'The header `Allow` names the methods.' },
+  request_timeout: {
+    means: 'The body of the request arrived too slowly or not at all, so the server stopped waiting.',
+    fix: 'Send the request again over a faster connection. Large files go to an upload URL.',
+  },
   conflict: {
     means: 'The object is in a state that does not allow this call.',
     fix: 'Read the object again. The message says which state it is in.',
@@ -117,8 +121,16 @@ export const ERROR_HELP: Readonly<Record<ErrorCode, ErrorHelp>> = {
     fix: 'Wait for a container to become idle, or delete one.',
   },
   too_many_results: {
-    means: 'Results fill the memory that the server keeps for answers. The code has run.',
-    fix: 'Read the result again after a second, with less embedded (`inline`).',
+    means: 'Answers that clients have not read yet fill the memory of the server, or the part of it that one tenant may use.',
+    fix: 'Read the answers that are open. Then send the request again, with less embedded (`inline`).',
+  },
+  too_many_request_bytes: {
+    means: 'Request bodies that are not answered yet fill the memory of the server, or the part of it that one tenant may use.',
+    fix: 'Wait for other requests to end, then send this one again. Large files go to an upload URL.',
+  },
+  too_many_connections: {
+    means: 'The address opened more connections than it may before one of them sent a valid key. The oldest one was closed.',
+    fix: 'Send the key with the first request of a connection, and use connections again.',
   },
   model_error: {
     means: 'The endpoint of the model refused the call or broke off.',

@@ -12,7 +12,8 @@ import type { VerifiedToken } from '../../http/verify-token.ts'
 import { createAuthenticator } from '../../http/authenticate.ts'
 import { routedPath } from '../../http/e2b-hosts.ts'
 import { mountRoute } from '../../http/mount-route.ts'
-import { createResultBudget } from '../../operations/executions/result-budget.ts'
+import { AnswerBudget } from '../../operations/executions/result-budget.ts'
+import { answerPool, requestPool } from '../../http/connection-budget.ts'
 import { createStreamSlots } from '../../http/stream-slots.ts'
 import { allowOrigins, refuseForeignOrigins } from '../../http/middleware/cross-origin.ts'
 import { handleErrors } from '../../http/middleware/errors.ts'
@@ -63,12 +64,15 @@ function tokenVerifier({ config, table, clock }: ApiDeps): ((token: string) => P
 export function createApp(ports: ApiPorts): Hono<ApiHono> {
   const limits = createLimitReader(ports.table.tenants, ports.clock)
   const counts = createResourceCounts({ ...ports, limits })
+  const answers = answerPool(ports.config.maxResultBytesInFlight)
   const deps: ApiDeps = {
     ...ports,
     objects: meterObjects(ports.objects, counts.storageBytes, { isStrict: true }),
     counts,
     streams: createStreamSlots(ports.config.maxOpenStreams),
-    results: createResultBudget(ports.config.maxResultBytesInFlight),
+    bodies: requestPool(ports.config.maxRequestBytesInFlight),
+    answers,
+    results: new AnswerBudget(answers.lease('')),
     limits,
     audit: new AuditLog(ports, ports.config.auditFlushMs),
     requests: createRequestLimiter(ports.table.quotas, limits, ports.clock),
@@ -93,7 +97,7 @@ export function createApp(ports: ApiPorts): Hono<ApiHono> {
   mountErrorPages(app)
   mountLlms(app, deps.config)
   if (page) mountGuide(app, page.readGuide ?? null)
-  if (page !== undefined) mountPage(app, { page, config: deps.config, clock: deps.clock, authenticate: byKey })
+  if (page !== undefined) mountPage(app, { ...deps, page, authenticate: byKey })
   handleErrors(app)
   return app
 }

@@ -2,14 +2,22 @@ import type { Hono } from 'hono'
 import { ServiceError } from '../../model/errors.ts'
 import { isStorageFull } from '../../model/storage-full.ts'
 import { errorResponse, internalErrorResponse } from '../error-response.ts'
+import { ClientLeftError } from '../read-body.ts'
 import type { ApiHono } from './wide-event.ts'
 
 const STORAGE_FULL = 'The disk of this service is full, so nothing was kept. Its operator has to free space; then send the request again.'
+
+/** nginx's status of a client that left; no client sees it. */
+const CLIENT_LEFT_STATUS = 499
 
 /** Converts every failure into an error envelope: a refusal with its message, any other failure as a 500 with the request id only. */
 export function handleErrors(app: Hono<ApiHono>): void {
   app.onError((error, context) => {
     const fields = context.get('fields')
+    if (error instanceof ClientLeftError) {
+      fields['code'] = 'client_left'
+      return new Response(null, { status: CLIENT_LEFT_STATUS })
+    }
     const refusal = isStorageFull(error) ? new ServiceError('storage_full', STORAGE_FULL, { cause: error }) : error
     if (refusal instanceof ServiceError) {
       fields['code'] = refusal.code

@@ -7,6 +7,7 @@ import type { Caller } from '../../model/tenants/tenant.ts'
 import type { ApiConfig } from '../config.ts'
 import { parseJson } from '../parse-json.ts'
 import { publicUrlOf } from '../public-url.ts'
+import { addressOwner, connectionOf, Exchange, type ExchangePools } from '../exchange.ts'
 import { mediaType, readBody, refuseEncoded } from '../read-body.ts'
 import { json } from '../responses.ts'
 import { validate } from '../validate.ts'
@@ -22,7 +23,7 @@ const SignIn = lazySchema(() =>
 const MAX_SIGN_IN_BYTES = 4_096
 const IMMUTABLE = 'public, max-age=31536000, immutable'
 
-interface PageDeps {
+interface PageDeps extends Pick<ExchangePools, 'bodies' | 'answers'> {
   readonly page: PagePorts
   readonly config: ApiConfig
   readonly clock: Clock
@@ -42,7 +43,11 @@ export function mountPage(app: Hono<ApiHono>, deps: PageDeps): void {
     })
   }
   app.get('/session', async (context) => json(200, await describeSession(context.req.raw, deps)))
-  app.post('/session', (context) => signIn(context.req.raw, deps))
+  app.post('/session', async (context) => {
+    const env = connectionOf(context.env)
+    const exchange = new Exchange(deps, addressOwner(env), { request: context.req.raw, env })
+    return signIn(context.req.raw, deps).finally(() => exchange.handled())
+  })
   app.delete('/session', (context) =>
     json(200, { signed_in: false }, { 'set-cookie': setCookie('', isHttps(context.req.raw, deps.config)) }),
   )

@@ -9,6 +9,7 @@ import { LIMITS } from '../../model/limits.ts'
 import { runCommand } from '../commands/run-command.ts'
 import { cancelExecution } from '../executions/cancel-execution.ts'
 import type { RunContext } from '../executions/run-code.ts'
+import { RUN_ANSWER_BYTES } from '../executions/result-budget.ts'
 import { storedBytes } from '../executions/stored-bytes.ts'
 
 /** The program in the image that does the work with the rights of user code: `runtime-image/supervisor/cellblock_supervisor/worker/file_operations.py`. */
@@ -138,12 +139,14 @@ async function operate<Schema extends z.ZodType>(
   const { deps } = context
   const argv = [...PROGRAM, JSON.stringify(request)]
   const waitMs = Math.min(TIMEOUT_SECONDS, deps.config.maxHoldSeconds) * 1000
+  // A refusal after the operation would make a client repeat it.
+  deps.results.reserve(RUN_ANSWER_BYTES)
   const { execution } = await runCommand(context, { containerId, argv, timeoutSeconds: TIMEOUT_SECONDS, waitMs })
   if (!hasEnded(execution.status)) {
     await cancelExecution(deps, execution)
     throw new ServiceError('sandbox_unavailable', 'The sandbox did not complete the file operation in time. Call again.')
   }
-  const answer = await deps.results.hold(storedBytes(execution), async () => {
+  const answer = await deps.results.use(storedBytes(execution), async () => {
     const result = await loadResult(deps.objects, execution)
     return execution.status === 'succeeded' ? parseHostileJson(result?.stdout ?? '') : undefined
   })

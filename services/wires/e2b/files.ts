@@ -8,7 +8,7 @@ import { LIMITS } from '../../model/limits.ts'
 import { currentFiles } from '../../operations/files/find-by-path.ts'
 import { FORM_OVERHEAD_BYTES, receiveFiles, type FormRules } from '../../http/receive-multipart.ts'
 import { readRange } from '../../operations/files/sandbox-files.ts'
-import { mediaType, refuseAnnounced, refuseEncoded } from '../../http/read-body.ts'
+import { bodyUpTo, mediaType, refuseAnnounced, refuseEncoded } from '../../http/read-body.ts'
 import { json } from '../../http/responses.ts'
 import type { AnyRoute, Call } from '../../http/route.ts'
 import type { RunContext } from '../../operations/executions/run-code.ts'
@@ -118,7 +118,7 @@ async function stageBody(request: Request, staged: StagedFiles): Promise<void> {
   refuseAnnounced(request, path.stored === null ? MAX_SANDBOX_BYTES : LIMITS.maxFileBytes)
   const isCompressed = request.headers.get('content-encoding') === 'gzip'
   if (!isCompressed) refuseEncoded(request)
-  const body = request.body === null ? Readable.from([]) : Readable.fromWeb(request.body as Parameters<typeof Readable.fromWeb>[0])
+  const body = Readable.from(bodyUpTo(request, Number.POSITIVE_INFINITY), { objectMode: false })
   try {
     await staged.add(path, isCompressed ? pipeline(body, createGunzip(), () => undefined) : body)
   } catch (cause) {

@@ -7,6 +7,7 @@ import { LIMITS } from '../../model/limits.ts'
 import type { ApiDeps } from '../../http/deps.ts'
 import { cancelExecution } from '../../operations/executions/cancel-execution.ts'
 import { executionEvents } from '../../operations/executions/execution-events.ts'
+import { RUN_ANSWER_BYTES } from '../../operations/executions/result-budget.ts'
 import { runCode } from '../../operations/executions/run-code.ts'
 import { environment } from '../../http/execution-scope.ts'
 import { checkSource } from '../../operations/executions/source.ts'
@@ -42,6 +43,7 @@ async function execute(call: Call): Promise<Response> {
     ...(Object.keys(env).length > 0 && { env }),
     ...(chosen.cwd !== null && chosen.cwd !== '/home/user' && { cwd: sandboxPath(chosen.cwd).real }),
   }
+  call.deps.results.reserve(RUN_ANSWER_BYTES)
   const { timeoutSeconds } = await call.deps.limits.of(container.tenant)
   return streamCall(
     call,

@@ -42,7 +42,7 @@ async function completeBundle(deps: Pick<ApiDeps, 'objects' | 'results'>, bundle
   const refs = refsOf(bundle)
   if (refs.length === 0) return bundle
   const { [REF_MIME]: _, ...complete } = bundle as Record<string, unknown>
-  await deps.results.hold(
+  await deps.results.use(
     refs.reduce((sum, { bytes }) => sum + bytes, 0),
     async () => {
       for (const { objectKey, mime } of refs) {

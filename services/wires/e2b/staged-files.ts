@@ -80,7 +80,7 @@ export class StagedFiles {
 
   /** Throws ServiceError `too_many_results` when this process holds too many bytes. */
   async #write(context: RunContext, { path, objectKey, bytes }: StagedFile): Promise<void> {
-    await this.#deps.results.hold(bytes, async () => {
+    await this.#deps.results.use(bytes, async () => {
       const content = Buffer.alloc(bytes)
       let at = 0
       for await (const chunk of (await this.#deps.objects.get(objectKey))?.body ?? []) {

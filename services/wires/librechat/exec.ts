@@ -1,6 +1,7 @@
 import type { Execution } from '../../model/executions/execution.ts'
 import { runCommand } from '../../operations/commands/run-command.ts'
 import { runCode } from '../../operations/executions/run-code.ts'
+import { RUN_ANSWER_BYTES } from '../../operations/executions/result-budget.ts'
 import { checkSource } from '../../operations/executions/source.ts'
 import { runContext, type Call } from '../../http/route.ts'
 import { answerEnded, timeLimit } from './ended-run.ts'
@@ -13,6 +14,7 @@ import { findOrCreateSession } from './session.ts'
 /** Runs code in the container of the hint, or in a new one with copies of the files. Failing code is an answer with status 200. */
 export async function exec(call: Call<unknown, ExecBody>): Promise<Readonly<Record<string, unknown>>> {
   const { body } = call
+  call.deps.results.reserve(RUN_ANSWER_BYTES)
   const hint = body.runtime_session_hint
   const { language, image } = await findLanguage(call, body.lang)
   const { container, isNew } = await findOrCreateSession(call, hint, image)

@@ -10,6 +10,7 @@ import {
 } from '@modelcontextprotocol/server'
 import { ServiceError } from '../../model/errors.ts'
 import { LIMITS } from '../../model/limits.ts'
+import { RUN_ANSWER_BYTES } from '../../operations/executions/result-budget.ts'
 import { keepAliveJson } from '../../http/keep-alive-json.ts'
 import { json } from '../../http/responses.ts'
 import type { Call } from '../../http/route.ts'
@@ -28,8 +29,10 @@ export async function handleMcp(call: Call): Promise<Response> {
   const { streams, limits, config } = call.deps
   const message = await readMcpMessage(call.request).catch(parseError)
   if (message instanceof Response) return message
-  const release = streams.take(call.caller.tenant, (await limits.of(call.caller.tenant)).openStreams)
   const toolCall = toolCallOf(message)
+  // A tool may run code; a client would repeat a call that is refused for its result.
+  if (toolCall !== null) call.deps.results.reserve(RUN_ANSWER_BYTES)
+  const release = streams.take(call.caller.tenant, (await limits.of(call.caller.tenant)).openStreams)
   const response = exchange(call, message, toolCall?.tool ?? null, release)
   // Without progress a tool sends nothing before its result, and a proxy would close the connection.
   if (toolCall === null || toolCall.hasProgress) return response

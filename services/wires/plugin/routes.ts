@@ -4,6 +4,8 @@ import { defineRoute, runContext, type AnyRoute } from '../../http/route.ts'
 import { manifest, pluginDocument } from './documents.ts'
 import { runProgram, type ProgramLimits } from '../../operations/programs/run-program.ts'
 import { loadResult } from '../../operations/executions/load-result.ts'
+import { RUN_ANSWER_BYTES } from '../../operations/executions/result-budget.ts'
+import { storedBytes } from '../../operations/executions/stored-bytes.ts'
 import { scriptResult } from './script-result.ts'
 import { LOGO_PNG } from './logo.ts'
 
@@ -86,8 +88,12 @@ const executeRoute = defineRoute({
   },
   errors: ['sandbox_unavailable', 'too_many_queued', 'concurrency_limit_reached'],
   async handle(call) {
+    const { objects, results } = call.deps
+    results.reserve(RUN_ANSWER_BYTES)
     const { execution, isCutOff } = await runProgram(runContext(call), call.body.code, PROGRAM_LIMITS)
-    return json(200, scriptResult(execution, await loadResult(call.deps.objects, execution), isCutOff))
+    return results.hold(storedBytes(execution), async () =>
+      json(200, scriptResult(execution, await loadResult(objects, execution), isCutOff)),
+    )
   },
 })
 

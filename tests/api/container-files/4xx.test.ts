@@ -138,7 +138,7 @@ it('stores nothing of aborted uploads and releases their connections', async () 
     })
   for (const bytes of [0, 100, 10_000, 200_000]) await breakOff(bytes)
   await expect.poll(() => api.events.length, { timeout: 10_000 }).toBe(before + 4)
-  expect(api.events.slice(before).map((event) => event['status'])).toEqual([400, 400, 400, 400])
+  expect(api.events.slice(before).map((event) => event['status'])).toEqual([499, 499, 499, 499])
   const list = (await (await api.fetch(path)).json()) as { data: { path: string }[] }
   expect(list.data.map((file) => file.path)).not.toContain('/mnt/data/broken.bin')
 })

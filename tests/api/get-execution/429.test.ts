@@ -19,7 +19,7 @@ const slowReads = (objects: ObjectStore): ObjectStore => ({
   },
 })
 beforeAll(async () => {
-  api = await startApi({ config: { maxResultBytesInFlight: 10_000 }, wrapObjects: slowReads })
+  api = await startApi({ config: { maxResultBytesInFlight: 40_000 }, wrapObjects: slowReads })
   containerId = (await api.openai().containers.create({ name: 'busy' })).id
   reads = new Promise((resolve) => (release = resolve))
   reading = new Promise((resolve) => (isReading = resolve))

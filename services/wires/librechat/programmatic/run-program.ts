@@ -3,6 +3,7 @@ import { gzipSync } from 'node:zlib'
 import type { Container } from '../../../model/containers/container.ts'
 import { ServiceError } from '../../../model/errors.ts'
 import type { Execution, ExecutionResult } from '../../../model/executions/execution.ts'
+import { RUN_ANSWER_BYTES } from '../../../operations/executions/result-budget.ts'
 import { runCommand } from '../../../operations/commands/run-command.ts'
 import { deleteFile } from '../../../operations/files/delete-file.ts'
 import { currentFiles } from '../../../operations/files/find-by-path.ts'
@@ -27,6 +28,7 @@ type ProgramCall = Call<unknown, ProgramBody>
  * results and the program runs again from its start with them.
  */
 export async function runProgrammatic(call: ProgramCall): Promise<Answer> {
+  call.deps.results.reserve(RUN_ANSWER_BYTES)
   const { continuation_token: token, tool_results: given } = call.body
   if (token === undefined) {
     const program = newProgram(call.body)

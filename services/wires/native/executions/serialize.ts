@@ -6,7 +6,7 @@ import { textSoFar } from '../../../operations/executions/text-so-far.ts'
 import { storedBytes } from '../../../operations/executions/stored-bytes.ts'
 import { fitResult, type FittedResult, type InlineBudget } from './inline-outputs.ts'
 import { renderOutputs, renderOutput } from './outputs.ts'
-import type { Output } from '../../../model/executions/outputs.ts'
+import { refsOf, type Output } from '../../../model/executions/outputs.ts'
 import { LIMITS } from '../../../model/limits.ts'
 import { plainFields } from '../../../model/executions/events/event-types.ts'
 import type { ExecutionEvent } from '../../../model/executions/execution-event.ts'
@@ -69,7 +69,9 @@ async function renderWith(
     whole: `${address}?inline=all`,
     part: (cell, output, mime) => `${address}/outputs/${cell}/${output}?type=${encodeURIComponent(mime)}`,
   })
-  const cells = isWhole ? await embedObjects(deps.objects, fitted.cells, left) : fitted.cells
+  const cells = isWhole
+    ? await deps.results.hold(Math.min(left.bytes, objectBytes(fitted.cells)), () => embedObjects(deps.objects, fitted.cells, left))
+    : fitted.cells
   const [body, files] = await Promise.all([
     renderBody(row, cells, presign),
     renderFiles(deps, row, result?.files ?? [], filePresigner(deps.objects, publicUrl, caller)),
@@ -104,6 +106,13 @@ const renderPlace = (place: QueuePlace | null): Readonly<Record<string, unknown>
   ...(place !== null && { queue_position: place.position }),
   ...(place !== null && place.expectedStartAt !== null && { expected_start_at: iso(place.expectedStartAt) }),
 })
+
+/** Bytes of the parts that are stored as objects. */
+const objectBytes = (cells: FittedResult['cells']): number =>
+  cells
+    .flatMap(({ outputs }) => outputs)
+    .flatMap((output) => ('data' in output ? refsOf(output.data) : []))
+    .reduce((sum, { bytes }) => sum + bytes, 0)
 
 async function embedObjects(objects: ObjectStore, cells: FittedResult['cells'], budget: InlineBudget): Promise<FittedResult['cells']> {
   const embedded = []

@@ -1,11 +1,11 @@
-import { Readable } from 'node:stream'
+import type { Readable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
 import type { BusboyInstance } from '@fastify/busboy'
 import { ServiceError } from '../../../model/errors.ts'
 import { LIMITS } from '../../../model/limits.ts'
 import { FORM_OVERHEAD_BYTES } from '../../../http/receive-multipart.ts'
 import { loadFormParser } from '../../../http/form-parser.ts'
-import { mediaType, refuseAnnounced, refuseEncoded } from '../../../http/read-body.ts'
+import { ClientLeftError, keptBody, mediaType, refuseAnnounced, refuseEncoded } from '../../../http/read-body.ts'
 import { makeSkill, type MadeSkill } from '../../../operations/skills/make-skill.ts'
 import { readArchive, type NamedFile } from '../../../operations/skills/read-archive.ts'
 
@@ -96,9 +96,10 @@ async function readForm(request: Request): Promise<SkillForm> {
     )
   })
   try {
-    await pipeline(Readable.fromWeb(request.body as Parameters<typeof Readable.fromWeb>[0]), parser)
+    await pipeline(keptBody(request, MAX_FORM_BYTES), parser)
     await Promise.all(pending)
   } catch (cause) {
+    if (refusal === null && (cause instanceof ServiceError || cause instanceof ClientLeftError)) throw cause
     throw (
       refusal ??
       new ServiceError('invalid_request', 'The multipart form ended too early or is malformed. Send it again.', { param: PARAM, cause })
