@@ -1,9 +1,18 @@
 import type { Caller } from '../model/tenants/tenant.ts'
+import type { ByteLease } from './connection-budget.ts'
 import { createStreamSlots, type StreamSlots } from './stream-slots.ts'
+
+/** What the messages of a connection cost its tenant. */
+export interface MessageAccount {
+  /** Messages that arrive, wait or run. */
+  readonly lease: ByteLease
+  /** Counts a message that is refused before it becomes a request. Throws ServiceError `rate_limit_exceeded`. */
+  countRefused(refusal: { readonly status: number; readonly code: string }): Promise<void>
+}
 
 /** A handshake that passed every check of a request. */
 export interface Admission {
-  readonly caller: Caller
+  readonly messages: MessageAccount
   /** Frees the connection's place; further calls have no effect. */
   release(): void
 }
@@ -23,8 +32,13 @@ export class SocketAdmissions {
   }
 
   /** Called by the route of the handshake. `max` is the tenant's limit. Throws ServiceError `too_many_streams`. */
-  admit(request: Request, caller: Caller, max: number): void {
-    this.#admitted.set(request, { caller, release: this.#slots.take(caller.tenant, max) })
+  admit(request: Request, { caller, max, messages }: { caller: Caller; max: number; messages: MessageAccount }): void {
+    const leave = this.#slots.take(caller.tenant, max)
+    const release = (): void => {
+      leave()
+      messages.lease.release()
+    }
+    this.#admitted.set(request, { messages, release })
   }
 
   /** Called by the server after the API answered the handshake; null when the API refused it. */

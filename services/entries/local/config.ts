@@ -90,6 +90,12 @@ const LocalEnv = z.object({
   OTEL_EXPORTER_OTLP_ENDPOINT: z.url('must be a whole address, such as http://127.0.0.1:4318').optional(),
   /** Memory and disk that sandbox starts leave free on this machine, MiB. */
   CELLBLOCK_RESERVE_MIB: wholeNumber(0, 1_000_000).default(256),
+  CELLBLOCK_STALL_SECONDS: wholeNumber(1, 3_600).default(LIMITS.stallSeconds),
+  /** Connections of one address on which no request had a valid key. */
+  CELLBLOCK_KEYLESS_CONNECTIONS: wholeNumber(1, 1_000_000).default(LIMITS.maxKeylessConnections),
+  /** Request bodies, and unread answers, in memory, MiB. One tenant gets a quarter. */
+  CELLBLOCK_REQUEST_MIB: wholeNumber(4, 1_000_000).default(LIMITS.maxRequestBytesInFlight / 1024 ** 2),
+  CELLBLOCK_ANSWER_MIB: wholeNumber(4, 1_000_000).default(LIMITS.maxResultBytesInFlight / 1024 ** 2),
   MAX_OPEN_STREAMS: wholeNumber(1, 100_000).default(LIMITS.maxOpenStreams),
   CORS_ORIGINS: originList.default([]),
   CELLBLOCK_TOKEN_ISSUERS: issuerList.default([]),
@@ -163,6 +169,11 @@ export interface LocalConfig {
   readonly reserveBytes: number
   /** Maximum number of open event streams. */
   readonly maxOpenStreams: number
+  /** Bounds of connections, as CELLBLOCK_STALL_SECONDS and the three variables after it have them. */
+  readonly stallMs: number
+  readonly maxKeyless: number
+  readonly requestBytes: number
+  readonly answerBytes: number
   /** Whether links in answers open only with an API key. */
   readonly linksRequireKey: boolean
   /** Host names to which webhooks may go over http and at private addresses. */
@@ -223,6 +234,10 @@ export function readLocalConfig(argv: readonly string[], env: Readonly<Record<st
     exportsTraces: values.OTEL_EXPORTER_OTLP_ENDPOINT !== undefined,
     reserveBytes: values.CELLBLOCK_RESERVE_MIB * 1024 ** 2,
     maxOpenStreams: values.MAX_OPEN_STREAMS,
+    stallMs: values.CELLBLOCK_STALL_SECONDS * 1000,
+    maxKeyless: values.CELLBLOCK_KEYLESS_CONNECTIONS,
+    requestBytes: values.CELLBLOCK_REQUEST_MIB * 1024 ** 2,
+    answerBytes: values.CELLBLOCK_ANSWER_MIB * 1024 ** 2,
     corsOrigins: values.CORS_ORIGINS,
     webhookHosts: values.CELLBLOCK_WEBHOOK_HOSTS,
     linksRequireKey: values.CELLBLOCK_LINKS_REQUIRE_KEY ?? false,

@@ -1,6 +1,9 @@
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
-import type { AddressInfo } from 'node:net'
+import type { AddressInfo, Socket } from 'node:net'
+import type { Duplex } from 'node:stream'
 import { getRequestListener } from '@hono/node-server'
+import { guardConnections } from '../../http/connection-guard.ts'
+import { LIMITS } from '../../model/limits.ts'
 import type { HttpHandler } from '../../adapters/storage/files/object-handler.ts'
 import { OBJECTS_PATH } from '../../adapters/storage/files/signed-link.ts'
 import { isHandshake, type WebSockets } from './web-sockets.ts'
@@ -20,27 +23,39 @@ export async function listen(options: {
   readonly webSockets?: WebSockets | null
   readonly host: string
   readonly port: number
+  /** A connection whose client reads nothing for this time is closed, milliseconds. */
+  readonly stallMs?: number
+  /** Connections of one address on which no request had a valid key. */
+  readonly maxKeyless?: number
 }): Promise<{ readonly url: string; stop(): Promise<void> }> {
+  const { webSockets = null } = options
+  const server = createServer({ shouldUpgradeCallback: (request) => webSockets !== null && isHandshake(request) })
+  const { stallMs = LIMITS.stallSeconds * 1000, maxKeyless = LIMITS.maxKeylessConnections } = options
+  const guard = guardConnections(server, { stallMs, maxKeyless })
   // HTTP/1.0 requests, as some health probes send them, need no Host header.
-  const api = getRequestListener((request, env) => options.app.fetch(request, env), { hostname: 'localhost' })
+  const identifies = ({ socket }: { readonly socket: Duplex }) => ({ identified: () => guard.identify(socket as Socket) })
+  const api = getRequestListener((request, env) => options.app.fetch(request, { ...env, ...identifies(env.incoming) }), {
+    hostname: 'localhost',
+  })
   const serve: HttpHandler = (request, response) => {
     const { metricsHandler, objectHandler } = options
     if (request.url === METRICS_PATH && metricsHandler) return metricsHandler(request, response)
     const isLink = request.url?.startsWith(`${OBJECTS_PATH}/`) === true
-    return isLink && objectHandler !== null ? objectHandler(request, response) : void api(request, response)
+    if (!isLink || objectHandler === null) return void api(request, response)
+    guard.identifyUntilAnswered(request, response)
+    return objectHandler(request, response)
   }
-  const { webSockets = null } = options
-  const shouldUpgradeCallback = (request: IncomingMessage): boolean => webSockets !== null && isHandshake(request)
-  const server = createServer({ shouldUpgradeCallback }, serve)
+  server.on('request', serve)
   server.on('upgrade', (request, socket, head) => {
-    const fetch = (handshake: Request, env: unknown): Response | Promise<Response> => options.app.fetch(handshake, env)
+    const env = identifies(request)
+    const fetch = (handshake: Request): Response | Promise<Response> => options.app.fetch(handshake, env)
     webSockets?.upgrade(fetch, request, socket, head).catch(() => socket.destroy())
   })
-  server.on('checkContinue', (request: IncomingMessage, response: ServerResponse) => {
+  server.on('checkContinue', (request, response) => {
     continueOnRead(request, response)
-    return serve(request, response)
+    serve(request, response)
   })
-  // Uploads and long waits have their own limits.
+  // A body that makes progress may take longer than Node's five minutes; one that makes none is refused by the API.
   server.requestTimeout = 0
   server.keepAliveTimeout = KEEP_ALIVE_MS
   await new Promise<void>((resolve, reject) => {

@@ -72,7 +72,7 @@ export async function openService(parts: ServiceParts, cleanups: Cleanups): Prom
   const apiKey = await ensureDevTenant(table.tenants, config.apiKey, systemClock.now())
   const adminKey = await ensureAdminKey(table.tenants, config.adminKey, systemClock.now())
   const page = await openLocalPage({ folder: config.playgroundDir, guideFolder: config.guideDir, dataDir: config.dataDir, apiKey })
-  const webSockets = new WebSockets()
+  const webSockets = new WebSockets(config.stallMs)
   const app = createApp({
     ...common,
     sockets: webSockets.admissions,
@@ -92,7 +92,8 @@ export async function openService(parts: ServiceParts, cleanups: Cleanups): Prom
   })
   const metricsHandler = createMetricsHandler(telemetry.metrics, config.metricsKey)
   const { objectHandler } = storage
-  const server = await listen({ app, objectHandler, metricsHandler, webSockets, host: config.host, port: config.port })
+  const { host, port, stallMs, maxKeyless } = config
+  const server = await listen({ app, objectHandler, metricsHandler, webSockets, host, port, stallMs, maxKeyless })
   cleanups.push(() => server.stop())
   const control = await openControlSocket(storage)
   cleanups.push(() => control.close())
@@ -107,6 +108,9 @@ const apiConfigOf = (config: LocalConfig, { memoryTiers }: LocalSandboxes): ApiC
     allowedHosts: config.allowedHosts,
     e2bDomain: config.e2bDomain,
     maxOpenStreams: config.maxOpenStreams,
+    maxRequestBytesInFlight: config.requestBytes,
+    maxResultBytesInFlight: config.answerBytes,
+    stallMs: config.stallMs,
     corsOrigins: config.corsOrigins,
     tokenIssuers: config.tokenIssuers,
     linksRequireKey: config.linksRequireKey,

@@ -1,9 +1,11 @@
 import { STATUS_CODES, type IncomingMessage } from 'node:http'
+import type { Socket } from 'node:net'
 import type { Duplex } from 'node:stream'
-import { WebSocketServer, type RawData, type WebSocket } from 'ws'
+import { WebSocketServer, type WebSocket } from 'ws'
 import { SocketAdmissions, type Admission } from '../../http/socket-admissions.ts'
 import { ResponsesSocket } from '../../wires/openai/responses/responses-socket.ts'
 import { LIMITS } from '../../model/limits.ts'
+import { WebSocketPeer } from './web-socket-peer.ts'
 
 /** Connections of one process. */
 const MAX_CONNECTIONS = 1_000
@@ -23,15 +25,28 @@ const PATH = '/v1/responses'
 export const isHandshake = ({ headers, url }: IncomingMessage): boolean =>
   headers.upgrade?.toLowerCase() === 'websocket' && url?.split('?', 1)[0] === PATH
 
+interface Connection {
+  readonly handshake: Request
+  readonly peer: WebSocket
+  readonly socket: Duplex
+  readonly admission: Admission
+}
+
 /** Upgrades handshakes that the API admits, and answers the others as it answers requests. */
 export class WebSockets {
   readonly admissions = new SocketAdmissions(MAX_CONNECTIONS)
+  readonly #stallMs: number
   readonly #server = new WebSocketServer({
     noServer: true,
     maxPayload: LIMITS.maxJsonBytes,
     perMessageDeflate: false,
     clientTracking: true,
   })
+
+  /** A connection that makes no progress for `stallMs` is closed. */
+  constructor(stallMs: number = LIMITS.stallSeconds * 1000) {
+    this.#stallMs = stallMs
+  }
 
   /** Takes a connection whose first request asks for an upgrade. */
   async upgrade(fetch: Fetch, incoming: IncomingMessage, socket: Duplex, head: Buffer): Promise<void> {
@@ -46,7 +61,7 @@ export class WebSockets {
     // The client may have left, and a handshake with wrong headers ends without a connection.
     socket.once('close', () => admission.release())
     if (socket.destroyed) admission.release()
-    else this.#server.handleUpgrade(incoming, socket, head, (peer) => this.#serve(fetch, handshake, peer, admission))
+    else this.#server.handleUpgrade(incoming, socket, head, (peer) => this.#serve(fetch, { handshake, peer, socket, admission }))
   }
 
   /** Ends every connection. */
@@ -57,17 +72,19 @@ export class WebSockets {
     }
   }
 
-  #serve(fetch: Fetch, handshake: Request, peer: WebSocket, admission: Admission): void {
+  #serve(fetch: Fetch, { handshake, peer, socket, admission }: Connection): void {
+    const client = new WebSocketPeer(peer, { socket: socket as Socket, lease: admission.messages.lease, stallMs: this.#stallMs })
     const session = new ResponsesSocket({
       fetch: (request) => fetch(request, {}),
       sockets: this.admissions,
       handshake,
-      peer: { send: (text) => send(peer, text), close: (code, reason) => peer.close(code, reason) },
+      peer: client,
+      messages: admission.messages,
     })
     const stopPings = keepAlive(peer)
     peer.on('message', (data, isBinary) => {
       if (isBinary) peer.close(UNSUPPORTED_DATA, 'Send JSON as text messages.')
-      else session.receive(bytesOf(data))
+      else void client.receive(data, (bytes) => session.receive(bytes))
     })
     // A broken frame or a message that is too long; the connection closes with the code that says so.
     peer.on('error', () => undefined)
@@ -79,17 +96,14 @@ export class WebSockets {
   }
 }
 
-const send = (peer: WebSocket, text: string): Promise<void> =>
-  new Promise((resolve, reject) => {
-    peer.send(text, (error) => (error ? reject(error) : resolve()))
-  })
-
 function keepAlive(peer: WebSocket): () => void {
   let isAlive = true
   peer.on('pong', () => {
     isAlive = true
   })
   const timer = setInterval(() => {
+    // The pong of a paused connection has not been read.
+    if (peer.isPaused) return
     if (!isAlive) {
       peer.terminate()
       return
@@ -99,9 +113,6 @@ function keepAlive(peer: WebSocket): () => void {
   }, PING_MS)
   return () => clearInterval(timer)
 }
-
-const bytesOf = (data: RawData): Uint8Array =>
-  Array.isArray(data) ? Buffer.concat(data) : Buffer.isBuffer(data) ? data : Buffer.from(data)
 
 /** The handshake as the API reads it. */
 function requestOf({ headers, url = '/' }: IncomingMessage): Request {
@@ -115,5 +126,5 @@ async function refuse(socket: Duplex, answer: Response): Promise<void> {
   const headers = [...answer.headers].filter(([name]) => name !== 'connection' && name !== 'content-length')
   const lines = [...headers.map(([name, value]) => `${name}: ${value}`), 'connection: close', `content-length: ${body.byteLength}`]
   const head = `HTTP/1.1 ${answer.status} ${STATUS_CODES[answer.status] ?? ''}\r\n${lines.join('\r\n')}\r\n\r\n`
-  socket.end(Buffer.concat([Buffer.from(head), body]))
+  socket.end(Buffer.concat([Buffer.from(head), body]), () => socket.destroy())
 }

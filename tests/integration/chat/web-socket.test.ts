@@ -3,6 +3,7 @@ import { ResponsesWS } from 'openai/resources/responses/ws'
 import type { ResponseInput, ResponsesClientEvent, ResponsesServerEvent } from 'openai/resources/responses/responses'
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
 import { WebSocket } from 'ws'
+import { requestPool } from '../../../services/http/connection-budget.ts'
 import { SocketAdmissions } from '../../../services/http/socket-admissions.ts'
 import { ResponsesSocket } from '../../../services/wires/openai/responses/responses-socket.ts'
 import { call, runPython, say } from '../../support/scripted-upstream.ts'
@@ -250,10 +251,11 @@ describe('the longest time of a connection', () => {
         send: async (text) => void received.push(JSON.parse(text) as ResponsesServerEvent),
         close: (code) => void closed.push(code),
       },
+      messages: { lease: requestPool(1024).lease(api.owner.tenant), countRefused: async () => undefined },
       lifetimeMs,
     })
     opened.push({ close: () => socket.end() })
-    const send = (message: unknown) => socket.receive(Buffer.from(JSON.stringify(message)))
+    const send = (message: unknown) => void socket.receive(Buffer.from(JSON.stringify(message)))
     return { received, closed, send }
   }
   const limitReached = { type: 'error', status: 400, error: { code: 'websocket_connection_limit_reached' } }

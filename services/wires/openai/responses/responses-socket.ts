@@ -1,7 +1,7 @@
-import type { SocketAdmissions } from '../../../http/socket-admissions.ts'
+import type { MessageAccount, SocketAdmissions } from '../../../http/socket-admissions.ts'
 import { readFrames } from './read-frames.ts'
 import { errorEvent, EXPIRED, readMessage, refusalEvent, steerRefusal, type Wire } from './socket-messages.ts'
-import { ServiceError } from '../../../model/errors.ts'
+import { ERRORS, ServiceError } from '../../../model/errors.ts'
 import { LIMITS } from '../../../model/limits.ts'
 import { TERMINAL_EVENTS } from '../../../model/responses/response.ts'
 
@@ -30,6 +30,7 @@ export interface SocketOptions {
   /** Every message is a request to the same address with the headers of the handshake. */
   readonly handshake: Request
   readonly peer: SocketPeer
+  readonly messages: MessageAccount
   /** A connection takes messages for this time, milliseconds. */
   readonly lifetimeMs?: number
 }
@@ -72,19 +73,31 @@ export class ResponsesSocket {
     this.#lifetime = setTimeout(() => this.#expire(), options.lifetimeMs ?? LIFETIME_MS)
   }
 
-  /** Takes one message of the client. */
-  receive(bytes: Uint8Array): void {
+  /** Takes one message of the client. Resolves when it waits for its turn, or its refusal was sent. */
+  async receive(bytes: Uint8Array): Promise<void> {
+    if (this.#stop.signal.aborted) return
     try {
       const { body, streamId } = readMessage(bytes)
-      if (body['type'] === 'response.steer') void this.#send(steerRefusal(body))
-      else if (this.#isExpired) void this.#send(errorEvent(400, EXPIRED, streamId))
+      if (body['type'] === 'response.steer') await this.#refuseMessage(steerRefusal(body), 'steering_not_supported')
+      else if (this.#isExpired) await this.#refuseMessage(errorEvent(400, EXPIRED, streamId), 'websocket_connection_limit_reached')
       else {
         this.#refuseExcess(bytes)
+        this.#options.messages.lease.add(bytes.byteLength)
         this.#enqueue(body, streamId, bytes.byteLength)
       }
     } catch (error) {
-      void this.#send(refusalEvent(error, null))
+      const { code } = error instanceof ServiceError ? error : { code: 'internal_error' as const }
+      await this.#refuseMessage(refusalEvent(error, null), code, ERRORS[code].status)
     }
+  }
+
+  /** A refused message is a request too. */
+  async #refuseMessage(answer: string, code: string, status = 400): Promise<void> {
+    const refused = this.#options.messages.countRefused({ status, code }).then(
+      () => answer,
+      (error: unknown) => refusalEvent(error, null),
+    )
+    await this.#send(await refused)
   }
 
   /** The connection is gone. Responses that run continue, as those of a stream without a reader. */
@@ -112,6 +125,8 @@ export class ResponsesSocket {
       .finally(() => {
         this.#pending -= 1
         this.#pendingBytes -= bytes
+        const { lease } = this.#options.messages
+        lease.set(lease.bytes - bytes)
         if (this.#lanes.get(lane) === done) this.#lanes.delete(lane)
         if (this.#isExpired && this.#pending === 0) void this.#closeExpired()
       })

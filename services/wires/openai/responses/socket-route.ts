@@ -1,6 +1,7 @@
 import { z } from '@hono/zod-openapi'
 import { json } from '../../../http/responses.ts'
 import { defineRoute } from '../../../http/route.ts'
+import { messageAccount } from './message-account.ts'
 import { ServiceError } from '../../../model/errors.ts'
 
 const ADVICE = 'Send POST /v1/responses with "stream": true.'
@@ -17,12 +18,13 @@ export const responsesSocketRoute = defineRoute({
     'A WebSocket on one machine: each message `response.create` has the fields of `POST /v1/responses`, and the events come as messages. A deployment in AWS answers 426.',
   answers: { 200: { description: 'Never: an accepted handshake is answered with 101.', schema: () => z.object({}) } },
   errors: ['upgrade_required', 'too_many_streams'],
-  async handle({ deps, caller, request }) {
+  async handle(call) {
+    const { deps, caller, request } = call
     const { sockets } = deps
     if (sockets === undefined) throw new ServiceError('upgrade_required', `This deployment offers no WebSocket. ${ADVICE}`)
     if (request.headers.get('upgrade')?.toLowerCase() !== 'websocket')
       throw new ServiceError('upgrade_required', `This address takes a WebSocket handshake, or POST. ${ADVICE}`)
-    sockets.admit(request, caller, (await deps.limits.of(caller.tenant)).openStreams)
+    sockets.admit(request, { caller, max: (await deps.limits.of(caller.tenant)).openStreams, messages: messageAccount(call) })
     return json(200, {})
   },
 })
