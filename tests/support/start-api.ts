@@ -33,6 +33,8 @@ export interface TestApi extends Pick<ApiDeps, 'table' | 'queue' | 'objects' | '
   /** Every wide event so far. */
   readonly events: readonly WideEvent[]
   newKey(options?: Partial<NewApiKey>): Promise<TestKey>
+  /** WebSocket connections of the server. */
+  openSockets(): number
   setReadiness(readiness: Readiness): void
   openai(key?: TestKey): OpenAI
   fetch(path: string, init?: RequestInit & { readonly key?: TestKey | null }): Promise<Response>
@@ -51,6 +53,8 @@ export async function startApi(
     readonly mcpFixtures?: McpFixtures
     /** False: as in a deployment, no connection becomes a WebSocket. */
     readonly hasWebSockets?: boolean
+    /** Connections of one address without a key. */
+    readonly maxKeyless?: number
     readonly wrapObjects?: (objects: ObjectStore) => ObjectStore
     readonly wrapTable?: (table: Table) => Table
   } = {},
@@ -64,7 +68,7 @@ export async function startApi(
   const time = { skew: 0 }
   let readiness: Readiness = { ok: true, parts: { table: { ok: true } } }
   const models = (options.models ?? ['demo']).map((id) => ({ id, createdAt: 1_700_000_000_000, ownedBy: 'cellblock' }))
-  const webSockets = options.hasWebSockets === false ? null : new WebSockets()
+  const webSockets = options.hasWebSockets === false ? null : new WebSockets(options.config?.stallMs)
   const { prices } = DRIVERS.fargate
   const app = createApp({
     ...(webSockets === null ? {} : { sockets: webSockets.admissions }),
@@ -83,7 +87,15 @@ export async function startApi(
     config: ApiConfig.parse(options.config ?? {}),
     ...(options.page === undefined ? {} : { page: options.page }),
   })
-  const server = await listen({ app, objectHandler: storage.objectHandler, webSockets, host: '127.0.0.1', port: 0 })
+  const server = await listen({
+    app,
+    objectHandler: storage.objectHandler,
+    webSockets,
+    host: '127.0.0.1',
+    port: 0,
+    ...(options.config?.stallMs !== undefined && { stallMs: options.config.stallMs }),
+    ...(options.maxKeyless !== undefined && { maxKeyless: options.maxKeyless }),
+  })
 
   const newKey: TestApi['newKey'] = async ({ tenant = newId('tenant'), ...options } = {}) => {
     const key = newApiKey()
@@ -116,6 +128,7 @@ export async function startApi(
     otherTenant,
     newKey,
     url: server.url,
+    openSockets: () => webSockets?.admissions.open ?? 0,
     setReadiness: (next) => void (readiness = next),
     openai: (key = owner) => new OpenAI({ baseURL: `${server.url}/v1`, apiKey: key.key, maxRetries: 0 }),
     fetch: call,

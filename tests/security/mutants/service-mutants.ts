@@ -6,6 +6,67 @@ const service = (protection: string, file: string, find: string, replace: string
   killer: { test: `tests/${test}` },
 })
 
+/** What one connection, and one tenant by its connections, can hold of the process. */
+const CONNECTION_MUTANTS: readonly Mutant[] = [
+  service(
+    'share of a tenant in bytes in flight',
+    'api/http/connection-budget.ts',
+    ' && this.heldBy(owner) + bytes <= this.share',
+    '',
+    'unit/api/connection-budget.test.ts',
+  ),
+  service(
+    'bodies count as they arrive',
+    'http/read-body.ts',
+    '      intake?.lease.add(value.byteLength)\n',
+    '',
+    'api/connections/unsent.test.ts',
+  ),
+  service(
+    'bodies that make no progress',
+    'api/http/body-progress.ts',
+    'Promise.race([next, tooLate])',
+    'next',
+    'api/connections/unsent.test.ts',
+  ),
+  service(
+    'answers count until they were sent',
+    'api/http/exchange.ts',
+    '    this.#isClosed = false\n',
+    '',
+    'api/connections/unread.test.ts',
+  ),
+  service('answers that are not read', 'api/http/connection-guard.ts', 'isUnread || ', '', 'api/connections/unread.test.ts'),
+  service(
+    'events are read by bytes',
+    'adapters/storage/rows/event-store.ts',
+    ' || bytes + batch.bytes > maxBytes',
+    '',
+    'api/connections/unread.test.ts',
+  ),
+  service(
+    'space for the answer before the code runs',
+    'wires/librechat/exec.ts',
+    '  call.deps.results.reserve(RUN_ANSWER_BYTES)\n',
+    '',
+    'api/connections/space-for-answers.test.ts',
+  ),
+  service(
+    'connections of an address without a key',
+    'api/http/connection-guard.ts',
+    'sockets.size > maxKeyless && ',
+    'false && ',
+    'api/connections/keyless.test.ts',
+  ),
+  service(
+    'messages of a client that does not read',
+    'local/web-socket-peer.ts',
+    '    if (this.#busy === 1) this.#peer.pause()\n',
+    '',
+    'api/connections/socket.test.ts',
+  ),
+]
+
 /** Protections of the services. */
 export const SERVICE_MUTANTS: readonly Mutant[] = [
   service(
@@ -114,13 +175,8 @@ export const SERVICE_MUTANTS: readonly Mutant[] = [
     '',
     'api/get-execution/large-outputs.test.ts',
   ),
-  service(
-    'memory for results',
-    'operations/executions/result-budget.ts',
-    'inFlight > 0 && inFlight + bytes > maxBytes',
-    'false',
-    'api/get-execution/429.test.ts',
-  ),
+  service('memory for results', 'operations/executions/result-budget.ts', 'else pool.check(owner, more)', '', 'api/get-execution/429.test.ts'),
+  ...CONNECTION_MUTANTS,
   {
     protection: 'service: sandboxes removed although the output is closed',
     edits: [{ file: 'services/entries/local/main.ts', find: '\nignoreOutputErrors()\n', replace: '\n' }],
