@@ -10,7 +10,7 @@ const service = (protection: string, file: string, find: string, replace: string
 const CONNECTION_MUTANTS: readonly Mutant[] = [
   service(
     'share of a tenant in bytes in flight',
-    'api/http/connection-budget.ts',
+    'http/connection-budget.ts',
     ' && this.heldBy(owner) + bytes <= this.share',
     '',
     'unit/api/connection-budget.test.ts',
@@ -24,19 +24,13 @@ const CONNECTION_MUTANTS: readonly Mutant[] = [
   ),
   service(
     'bodies that make no progress',
-    'api/http/body-progress.ts',
+    'http/body-progress.ts',
     'Promise.race([next, tooLate])',
     'next',
     'api/connections/unsent.test.ts',
   ),
-  service(
-    'answers count until they were sent',
-    'api/http/exchange.ts',
-    '    this.#isClosed = false\n',
-    '',
-    'api/connections/unread.test.ts',
-  ),
-  service('answers that are not read', 'api/http/connection-guard.ts', 'isUnread || ', '', 'api/connections/unread.test.ts'),
+  service('answers count until they were sent', 'http/exchange.ts', '    this.#isClosed = false\n', '', 'api/connections/unread.test.ts'),
+  service('answers that are not read', 'http/connection-guard.ts', 'isUnread || ', '', 'api/connections/unread.test.ts'),
   service(
     'events are read by bytes',
     'adapters/storage/rows/event-store.ts',
@@ -53,14 +47,14 @@ const CONNECTION_MUTANTS: readonly Mutant[] = [
   ),
   service(
     'connections of an address without a key',
-    'api/http/connection-guard.ts',
+    'http/connection-guard.ts',
     'sockets.size > maxKeyless && ',
     'false && ',
     'api/connections/keyless.test.ts',
   ),
   service(
     'messages of a client that does not read',
-    'local/web-socket-peer.ts',
+    'entries/local/web-socket-peer.ts',
     '    if (this.#busy === 1) this.#peer.pause()\n',
     '',
     'api/connections/socket.test.ts',
@@ -175,7 +169,7 @@ export const SERVICE_MUTANTS: readonly Mutant[] = [
     '',
     'api/get-execution/large-outputs.test.ts',
   ),
-  service('memory for results', 'operations/executions/result-budget.ts', 'else pool.check(owner, more)', '', 'api/get-execution/429.test.ts'),
+  service('memory for results', 'http/answer-budget.ts', 'else pool.check(owner, more)', '', 'api/get-execution/429.test.ts'),
   ...CONNECTION_MUTANTS,
   {
     protection: 'service: sandboxes removed although the output is closed',

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { AnswerBudget } from '../../../services/operations/executions/result-budget.ts'
+import { AnswerBudget } from '../../../services/http/answer-budget.ts'
 import { answerPool, requestPool } from '../../../services/http/connection-budget.ts'
 
 const refusal = (work: () => void): unknown => {
