@@ -6,8 +6,8 @@ import tempfile
 import unittest
 from unittest import mock
 
-from cellblock_supervisor.execution.cgroup import Cgroup
-from cellblock_supervisor.worker import allocation_limit
+from cellblock_supervisor.cgroup import Cgroup
+from cellblock_supervisor.worker.isolation import allocation_limit
 
 GIB = 1024**3
 

@@ -6,8 +6,8 @@ import unittest
 from unittest import mock
 
 from cellblock_supervisor import isolation_checks
+from cellblock_supervisor.cgroup import Cgroup
 from cellblock_supervisor.config import Config, Limits
-from cellblock_supervisor.execution.cgroup import Cgroup
 from cellblock_supervisor.execution.kernel_host import KernelHost
 from cellblock_supervisor.execution.memory_monitor import RESERVE_BYTES, MemoryMonitor
 

@@ -7,9 +7,9 @@ import tempfile
 import threading
 import unittest
 
-from cellblock_supervisor.worker import databases, sqlite_connections
+from cellblock_supervisor.worker.snapshot.values import databases, sqlite_connections
 
-from .test_snapshot import carry
+from .carry import carry
 
 try:
     import sqlalchemy

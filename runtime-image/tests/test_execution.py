@@ -3,8 +3,8 @@
 import json
 import unittest
 
+from cellblock_supervisor.cgroup import Cgroup
 from cellblock_supervisor.config import Limits
-from cellblock_supervisor.execution.cgroup import Cgroup
 from cellblock_supervisor.execution.event_log import RetainedBytes
 from cellblock_supervisor.execution.execution import Execution, Request
 from cellblock_supervisor.execution.kernel_host import KernelDeath

@@ -8,8 +8,8 @@ import tempfile
 import unittest
 from unittest import mock
 
-from cellblock_supervisor.worker import file_attributes
-from cellblock_supervisor.worker.file_attributes import FileAttributes
+from cellblock_supervisor.worker.snapshot.process import file_attributes
+from cellblock_supervisor.worker.snapshot.process.file_attributes import FileAttributes
 
 
 class FileAttributesTest(unittest.TestCase):

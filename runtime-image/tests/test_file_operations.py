@@ -10,7 +10,7 @@ import tempfile
 import unittest
 import zipfile
 
-from cellblock_supervisor.worker import archive_unpacking, file_operations, file_preview
+from cellblock_supervisor.worker.programs import archive_unpacking, file_operations, file_preview, folder_watch
 
 
 class Operations(unittest.TestCase):
@@ -87,7 +87,7 @@ class Operations(unittest.TestCase):
     def test_reports_creation_change_rename_and_removal(self) -> None:
         before = {"/a": (1, 1, 1, False), "/b": (2, 1, 1, False), "/c": (3, 1, 1, False)}
         now = {"/a": (1, 2, 2, False), "/d": (2, 1, 1, False), "/e": (9, 0, 0, True)}
-        events = [(one["op"], one["path"], one.get("from")) for one in file_operations.changes(before, now)]
+        events = [(one["op"], one["path"], one.get("from")) for one in folder_watch.changes(before, now)]
         self.assertEqual(events, [("write", "/a", None), ("rename", "/d", "/b"), ("create", "/e", None), ("remove", "/c", None)])
 
     def test_runs_as_a_program(self) -> None:

@@ -8,9 +8,9 @@ import unittest
 from collections.abc import Callable
 
 from cellblock_supervisor import packets
+from cellblock_supervisor.execution.head_tail_stream import HeadTailStream
 from cellblock_supervisor.execution.kernel_host import Listener
 from cellblock_supervisor.execution.kernel_link import KernelLink
-from cellblock_supervisor.execution.head_tail_stream import HeadTailStream
 
 HEAD, TAIL = 1000, 64 * 1024
 DEFAULT_PIPE_BYTES = 64 * 1024

@@ -5,9 +5,10 @@ import socket
 import unittest
 
 from cellblock_supervisor import packets
-from cellblock_supervisor.worker import snapshot
-from cellblock_supervisor.worker.channel import Channel
-from cellblock_supervisor.worker.time_budget import TimeBudget
+from cellblock_supervisor.worker.channel.channel import Channel
+from cellblock_supervisor.worker.snapshot.restore import NamespaceRestorer
+from cellblock_supervisor.worker.snapshot.save import NamespaceSaver
+from cellblock_supervisor.worker.snapshot.time_budget import TimeBudget
 
 
 class Forks:
@@ -62,14 +63,14 @@ class ForkedChildren(unittest.TestCase):
 
     def test_neither_save_nor_restore_variables(self) -> None:
         variables = {"forks": Forks(), "after": "kept"}
-        snapshot.dump(Shell(variables), self.channel, 1 << 30, [], TimeBudget(10_000), NoProcessParts())  # type: ignore[arg-type]
+        NamespaceSaver(Shell(variables), self.channel, NoProcessParts()).save(1 << 30, [], TimeBudget(10_000))  # type: ignore[arg-type]
         self._end_child()
         saved = self._sent()
         self.assertEqual({packet[:1] for packet in saved}, {bytes((packets.BULK,))})
         for packet in (*saved, bytes((packets.BULK,))):
             self.theirs.send(packet)
         shell = Shell({})
-        reply = snapshot.load(shell, self.channel, TimeBudget(10_000), NoProcessParts())  # type: ignore[arg-type]
+        reply = NamespaceRestorer(shell, self.channel, NoProcessParts()).restore(TimeBudget(10_000))  # type: ignore[arg-type]
         self._end_child()
         self.assertEqual((reply["lost"], reply["restored"], shell.user_ns["after"]), ([], 2, "kept"))
         self.assertEqual(self._sent(), [])

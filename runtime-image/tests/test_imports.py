@@ -18,10 +18,10 @@ class Imports(unittest.TestCase):
             self.assertNotIn(module, loaded)
 
     def test_idle_kernel_does_without_what_only_saving_and_explaining_use(self) -> None:
-        loaded = _loaded("import cellblock_supervisor.worker.prepared_kernel")
+        loaded = _loaded("from cellblock_supervisor.worker.kernel import serve")
         for module in ("sqlite3", "tarfile", "difflib"):
             self.assertNotIn(module, loaded)
-        for module in ("sqlite_connections", "plotly_bundles"):
+        for module in ("snapshot.values.sqlite_connections", "libraries.plotly_displays", "charts.matplotlib_matrices"):
             self.assertNotIn(f"cellblock_supervisor.worker.{module}", loaded)
 
 

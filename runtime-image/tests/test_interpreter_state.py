@@ -8,10 +8,10 @@ import unittest
 
 import numpy
 
-from cellblock_supervisor.worker import interpreter_state
-from cellblock_supervisor.worker.interpreter_state import InterpreterState
+from cellblock_supervisor.worker.snapshot.process import interpreter_state
+from cellblock_supervisor.worker.snapshot.process.interpreter_state import InterpreterState
 
-from .test_snapshot import carry
+from .carry import carry
 
 
 def _shell(cells: list[str], results: dict[int, object]) -> types.SimpleNamespace:

@@ -7,8 +7,8 @@ import socket
 import unittest
 
 from cellblock_supervisor import packets
+from cellblock_supervisor.cgroup import Cgroup
 from cellblock_supervisor.config import Limits
-from cellblock_supervisor.execution.cgroup import Cgroup
 from cellblock_supervisor.execution.kernel_host import KernelHost, Listener
 
 FIRST_PID = 2**22 + 1

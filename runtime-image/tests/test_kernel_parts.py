@@ -6,10 +6,10 @@ import time
 import unittest
 
 from cellblock_supervisor import packets
-from cellblock_supervisor.worker import streams
-from cellblock_supervisor.worker.channel import Channel
-from cellblock_supervisor.worker.streams import ChannelText, Flusher
-from cellblock_supervisor.worker.transform_once import TransformOnce
+from cellblock_supervisor.worker.channel import streams
+from cellblock_supervisor.worker.channel.channel import Channel
+from cellblock_supervisor.worker.channel.streams import ChannelText, Flusher
+from cellblock_supervisor.worker.kernel.transform_once import TransformOnce
 
 
 class Transforming(unittest.TestCase):

@@ -3,7 +3,7 @@ import os
 import unittest
 from unittest import mock
 
-from cellblock_supervisor.worker import landlock
+from cellblock_supervisor.worker.isolation import landlock
 
 _PR_SET_NO_NEW_PRIVS = 38
 

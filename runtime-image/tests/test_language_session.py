@@ -2,7 +2,7 @@
 
 import unittest
 
-from cellblock_supervisor.worker.language_session import _Session
+from cellblock_supervisor.worker.languages.language_session import _Session
 
 
 class EndedSessionTest(unittest.TestCase):

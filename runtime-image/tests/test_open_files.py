@@ -6,9 +6,10 @@ import tempfile
 import unittest
 from unittest import mock
 
-from cellblock_supervisor.worker import file_position, open_files
+from cellblock_supervisor.worker.kernel import file_flush
+from cellblock_supervisor.worker.snapshot.values import file_position
 
-from .test_snapshot import carry
+from .carry import carry
 
 _LINES = "".join(f"line {number} é\n" for number in range(3_000))
 
@@ -22,7 +23,7 @@ class OpenFilesTest(unittest.TestCase):
             file.write(_LINES)
 
     def _carried(self, file: object) -> object:
-        open_files.flush([file])
+        file_flush.flush([file])
         kept, lost = carry({"file": file})
         self.assertEqual(lost, {})
         self.addCleanup(kept["file"].close)  # type: ignore[attr-defined]
@@ -59,7 +60,7 @@ class OpenFilesTest(unittest.TestCase):
     def test_the_flush_after_a_cell_leaves_files_for_reading_alone(self) -> None:
         with open(self.path, encoding="utf-8") as file:
             next(file)
-            open_files.flush([file])
+            file_flush.flush([file])
             self.assertRaises(OSError, file.tell)
             self.assertEqual(file.readline(), "line 1 é\n")
 

@@ -3,8 +3,7 @@
 import errno
 import unittest
 
-from cellblock_supervisor.worker import seccomp
-from cellblock_supervisor.worker import syscall_table as table
+from cellblock_supervisor.worker.isolation import seccomp, syscall_table as table
 
 ALLOWED = "allowed"
 ARCH = {"x86_64": 0xC000003E, "aarch64": 0xC00000B7}

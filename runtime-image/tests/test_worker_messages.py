@@ -6,8 +6,8 @@ import pathlib
 import random
 import unittest
 
+from cellblock_supervisor.cgroup import Cgroup
 from cellblock_supervisor.config import Limits
-from cellblock_supervisor.execution.cgroup import Cgroup
 from cellblock_supervisor.execution.event_log import RetainedBytes
 from cellblock_supervisor.execution.execution import Execution, Request
 from cellblock_supervisor.execution.worker_messages import Display, Malformed, normalize_bundle, parse_output, parse_reply

@@ -16,7 +16,7 @@ print(json.dumps({name: answer(number) for name, number in CALLS}))`
 /** Interprets the worker's filter, for an architecture other than this machine's. */
 const INTERPRETED = `
 import errno, json
-from cellblock_supervisor.worker import seccomp
+from cellblock_supervisor.worker.isolation import seccomp
 ARCH = {"x86_64": 0xC000003E, "aarch64": 0xC00000B7}
 def answer(machine, number):
     lines, data, at, value = seccomp.program(machine), {0: number, 4: ARCH[machine], 16: 0xFFFFFFFF}, 0, 0

@@ -7,7 +7,7 @@ import sys
 
 from . import worker_identity
 from .config import EXIT_BAD_CONFIG, ConfigError, load_config
-from .worker.drop_privileges import hide_memory, return_memory_early
+from .worker.isolation.drop_privileges import hide_memory, return_memory_early
 
 
 def main() -> None:

@@ -7,8 +7,8 @@ import json
 import os
 from collections.abc import Callable
 
+from .cgroup import Cgroup
 from .config import DATA_DIR, Config
-from .execution.cgroup import Cgroup
 from .execution.kernel_host import KernelHost
 
 PROBE_TIMEOUT_SECONDS = 10.0

@@ -5,8 +5,8 @@ import os
 import sys
 import traceback
 
+from .cgroup import Cgroup
 from .config import EXIT_NO_KERNEL, Config
-from .execution.cgroup import Cgroup
 from .execution.commands import Commands
 from .execution.kernel_host import KernelHost
 from .execution.memory_monitor import MemoryMonitor
@@ -17,7 +17,7 @@ from .execution.zygote_client import ZygoteExitedError
 from .files.client import FilesClient
 from .files.tracker import FileTracker
 from .refusal_codes import refusal_code
-from .worker.drop_privileges import unmap_used_code
+from .worker.isolation.drop_privileges import unmap_used_code
 
 _IDLE_CHECK_SECONDS = 0.5
 

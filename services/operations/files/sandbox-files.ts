@@ -12,8 +12,8 @@ import type { RunContext } from '../executions/run-code.ts'
 import { RUN_ANSWER_BYTES } from '../executions/result-budget.ts'
 import { storedBytes } from '../executions/stored-bytes.ts'
 
-/** The program in the image that does the work with the rights of user code: `runtime-image/supervisor/cellblock_supervisor/worker/file_operations.py`. */
-const PROGRAM = ['/usr/bin/python3', '-I', '-S', '/opt/cellblock/cellblock_supervisor/worker/file_operations.py']
+/** The program in the image that does the work with the rights of user code: `runtime-image/supervisor/cellblock_supervisor/worker/programs/file_operations.py`. */
+const PROGRAM = ['/usr/bin/python3', '-I', '-S', '/opt/cellblock/cellblock_supervisor/worker/programs/file_operations.py']
 const TIMEOUT_SECONDS = 60
 /** Entries of one list. */
 export const MAX_ENTRIES = 5_000

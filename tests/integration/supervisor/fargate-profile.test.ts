@@ -30,7 +30,7 @@ async function withModule(module: string, find: string, replace: string): Promis
 }
 /** Fargate's kernel may have no Landlock. */
 const WITHOUT_LANDLOCK = () =>
-  withModule('worker/landlock.py', '_LEAST_VERSION, _VERSION_OF_TRUNCATE = 2, 3', '_LEAST_VERSION, _VERSION_OF_TRUNCATE = 99, 99')
+  withModule('worker/isolation/landlock.py', '_LEAST_VERSION, _VERSION_OF_TRUNCATE = 2, 3', '_LEAST_VERSION, _VERSION_OF_TRUNCATE = 99, 99')
 
 /** What the task definition drops of Docker's default capabilities; Fargate adds none. */
 const DROPPED = [
@@ -113,7 +113,7 @@ except OSError as error: print(error.errno)`
       options: async () => [
         ...TASK,
         '--security-opt=no-new-privileges',
-        ...(await withModule('worker/seccomp.py', '    code = filter_code()', '    return')),
+        ...(await withModule('worker/isolation/seccomp.py', '    code = filter_code()', '    return')),
       ],
     },
     engine_socket_is_absent: { options: () => [...TASK, '--volume=/var/run/docker.sock:/var/run/docker.sock'] },

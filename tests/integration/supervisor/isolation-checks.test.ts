@@ -32,7 +32,7 @@ async function withModule(module: string, find: string, replace: string): Promis
 }
 
 /** Without Landlock only modes restrict the worker's writes. */
-const UNCONFINED = () => withModule('worker/drop_privileges.py', '    landlock.confine_writes()\n', '')
+const UNCONFINED = () => withModule('worker/isolation/drop_privileges.py', '    landlock.confine_writes()\n', '')
 
 interface Misconfiguration {
   readonly options: () => Promise<readonly string[]> | readonly string[]
@@ -81,19 +81,19 @@ const MISCONFIGURATIONS: Readonly<Record<string, Misconfiguration>> = {
     check: 'control_socket_is_unreachable',
   },
   'a worker without a filter of system calls': {
-    options: () => withModule('worker/seccomp.py', '    code = filter_code()', '    return'),
+    options: () => withModule('worker/isolation/seccomp.py', '    code = filter_code()', '    return'),
     check: 'no_other_socket_opens',
   },
   'a worker that may attach filters to sockets': {
-    options: () => withModule('worker/seccomp.py', '(_JUMP_EQUAL, 2, 0, _SO_ATTACH_FILTER)', '(_JUMP_EQUAL, 3, 0, _SO_ATTACH_FILTER)'),
+    options: () => withModule('worker/isolation/seccomp.py', '(_JUMP_EQUAL, 2, 0, _SO_ATTACH_FILTER)', '(_JUMP_EQUAL, 3, 0, _SO_ATTACH_FILTER)'),
     check: 'own_filters_are_refused',
   },
   'a worker that stays root': {
-    options: () => withModule('worker/drop_privileges.py', '    os.setresuid(WORKER_UID, WORKER_UID, WORKER_UID)\n', ''),
+    options: () => withModule('worker/isolation/drop_privileges.py', '    os.setresuid(WORKER_UID, WORKER_UID, WORKER_UID)\n', ''),
     check: 'no_privilege_is_left',
   },
   "a worker with the supervisor's environment": {
-    options: () => withModule('worker/environment.py', '    return {\n', '    return {\n        **__import__("os").environ,\n'),
+    options: () => withModule('worker/isolation/environment.py', '    return {\n', '    return {\n        **__import__("os").environ,\n'),
     check: 'environment_holds_no_secret',
   },
   'a worker without Landlock': {
@@ -232,7 +232,7 @@ print(answers - {errno.ENOSYS})`
   it('gets exactly the errno of the table for dangerous system calls', async () => {
     const code = `
 import ctypes, errno, platform, sys
-from cellblock_supervisor.worker import syscall_table as table
+from cellblock_supervisor.worker.isolation import syscall_table as table
 libc = ctypes.CDLL(None, use_errno=True); libc.syscall.restype = ctypes.c_long
 wrong, tried = [], 0
 for calls, answer in ((table.ABSENT, errno.ENOSYS), (table.REFUSED, errno.EPERM)):

@@ -30,10 +30,10 @@ const selfTest = (check: string, misconfiguration: string): Mutant => ({
 
 /** Protections of the supervisor and the worker. */
 export const SANDBOX_MUTANTS: readonly Mutant[] = [
-  worker('seccomp filter', 'worker/seccomp.py', '    code = filter_code()', '    return', 'network/tcp-connect', 'system-calls/clone3'),
+  worker('seccomp filter', 'worker/isolation/seccomp.py', '    code = filter_code()', '    return', 'network/tcp-connect', 'system-calls/clone3'),
   worker(
     'unprivileged user',
-    'worker/drop_privileges.py',
+    'worker/isolation/drop_privileges.py',
     '    os.setresuid(WORKER_UID, WORKER_UID, WORKER_UID)\n',
     '',
     'privilege/setfsuid',
@@ -41,30 +41,30 @@ export const SANDBOX_MUTANTS: readonly Mutant[] = [
   ),
   worker(
     'unprivileged group',
-    'worker/drop_privileges.py',
+    'worker/isolation/drop_privileges.py',
     '    os.setresgid(WORKER_GID, WORKER_GID, WORKER_GID)\n',
     '',
     'privilege/groups-by-name',
   ),
-  worker('empty groups', 'worker/drop_privileges.py', '    os.setgroups([])\n', '', 'privilege/groups-by-name'),
+  worker('empty groups', 'worker/isolation/drop_privileges.py', '    os.setgroups([])\n', '', 'privilege/groups-by-name'),
   worker(
     'first to be killed when memory runs out',
-    'worker/drop_privileges.py',
+    'worker/isolation/drop_privileges.py',
     'os.write(score, b"1000")',
     'os.write(score, b"0")',
     'processes/own-priority-for-memory',
   ),
-  worker('nice', 'worker/drop_privileges.py', '    os.nice(19)\n', '', 'processes/own-niceness'),
+  worker('nice', 'worker/isolation/drop_privileges.py', '    os.nice(19)\n', '', 'processes/own-niceness'),
   worker(
     'limit of locked memory',
-    'worker/drop_privileges.py',
+    'worker/isolation/drop_privileges.py',
     '    _limit(resource.RLIMIT_MEMLOCK, 64 * 1024)\n',
     '    _limit(resource.RLIMIT_MEMLOCK, 64 << 30)\n',
     'resources/limit-of-locked-memory',
   ),
   worker(
     'clean environment',
-    'worker/environment.py',
+    'worker/isolation/environment.py',
     '    return {\n',
     '    return {\n        **__import__("os").environ,\n',
     'information/public-key-only',
@@ -78,12 +78,12 @@ export const SANDBOX_MUTANTS: readonly Mutant[] = [
     '',
     'kernel-channel/forged-death-of-the-kernel',
   ),
-  unit('socket families', 'worker/seccomp.py', '(_JUMP_EQUAL, 1, 0, _AF_UNIX)', '(_JUMP_AT_LEAST, 1, 0, _AF_UNIX)'),
-  unit('namespaces by clone', 'worker/seccomp.py', '(_JUMP_ANY_BIT, 0, 1, _CLONE_NEW)', '(_JUMP_ANY_BIT, 0, 1, 0)'),
-  unit('no filters of sockets', 'worker/seccomp.py', '(_JUMP_EQUAL, 2, 0, _SO_ATTACH_FILTER)', '(_JUMP_EQUAL, 3, 0, _SO_ATTACH_FILTER)'),
-  unit('no filters of processes', 'worker/seccomp.py', '(_JUMP_EQUAL, 0, 1, _PR_SET_SECCOMP)', '(_JUMP_EQUAL, 1, 1, _PR_SET_SECCOMP)'),
-  unit('other architectures', 'worker/seccomp.py', '(_JUMP_EQUAL, 1, 0, _AUDIT_ARCH[machine])', '(_JUMP_AT_LEAST, 1, 0, 0)'),
-  unit('x32 numbers', 'worker/seccomp.py', '(_JUMP_AT_LEAST, 0, 1, _X32_BIT)', '(_JUMP_AT_LEAST, 0, 1, 0xFFFF_FFFF)'),
+  unit('socket families', 'worker/isolation/seccomp.py', '(_JUMP_EQUAL, 1, 0, _AF_UNIX)', '(_JUMP_AT_LEAST, 1, 0, _AF_UNIX)'),
+  unit('namespaces by clone', 'worker/isolation/seccomp.py', '(_JUMP_ANY_BIT, 0, 1, _CLONE_NEW)', '(_JUMP_ANY_BIT, 0, 1, 0)'),
+  unit('no filters of sockets', 'worker/isolation/seccomp.py', '(_JUMP_EQUAL, 2, 0, _SO_ATTACH_FILTER)', '(_JUMP_EQUAL, 3, 0, _SO_ATTACH_FILTER)'),
+  unit('no filters of processes', 'worker/isolation/seccomp.py', '(_JUMP_EQUAL, 0, 1, _PR_SET_SECCOMP)', '(_JUMP_EQUAL, 1, 1, _PR_SET_SECCOMP)'),
+  unit('other architectures', 'worker/isolation/seccomp.py', '(_JUMP_EQUAL, 1, 0, _AUDIT_ARCH[machine])', '(_JUMP_AT_LEAST, 1, 0, 0)'),
+  unit('x32 numbers', 'worker/isolation/seccomp.py', '(_JUMP_AT_LEAST, 0, 1, _X32_BIT)', '(_JUMP_AT_LEAST, 0, 1, 0xFFFF_FFFF)'),
   unit('no links followed', 'files/walk.py', 'return "symlink"', 'return None'),
   unit('no hard links', 'files/walk.py', 'return "hardlink" if status.st_nlink != 1 else None', 'return None'),
   unit('one use of a signature', 'signing.py', '            return False\n', '            return True\n'),
@@ -96,7 +96,7 @@ export const SANDBOX_MUTANTS: readonly Mutant[] = [
   unit('a bounded rest after the death of a kernel', 'execution/kernel_link.py', '            left -= size\n', ''),
   unit(
     'a key of the namespace that is no name',
-    'worker/snapshot.py',
+    'worker/snapshot/save.py',
     'if type(name) is str and name not in hidden',
     'if name not in hidden',
   ),
@@ -108,13 +108,13 @@ export const SANDBOX_MUTANTS: readonly Mutant[] = [
   unit('metadata is an object', 'execution/worker_messages.py', 'metadata if isinstance(metadata, dict) else {}', 'metadata'),
   unit(
     'time limit of saving and restoring',
-    'worker/time_budget.py',
+    'worker/snapshot/time_budget.py',
     '        signal.setitimer(self._which, max(_LEAST_SECONDS, self._left_seconds / 2), _REPEAT_SECONDS)\n',
     '',
   ),
   unit(
     'a forked child writes nothing into a snapshot',
-    'worker/channel.py',
+    'worker/channel/channel.py',
     'into the snapshot of the kernel."""\n        self._end_if_forked()\n',
     'into the snapshot of the kernel."""\n',
   ),
@@ -185,7 +185,7 @@ export const SANDBOX_MUTANTS: readonly Mutant[] = [
     protection: "worker: a forked child takes no packet of the kernel's snapshot",
     edits: [
       {
-        file: `${SUPERVISOR}/worker/channel.py`,
+        file: `${SUPERVISOR}/worker/channel/channel.py`,
         find: 'would take parts of the snapshot.\n        """\n        self._end_if_forked()\n',
         replace: 'would take parts of the snapshot.\n        """\n',
       },
@@ -195,7 +195,7 @@ export const SANDBOX_MUTANTS: readonly Mutant[] = [
   {
     protection: 'worker: only the kernel replies, not a child that a cell forked',
     edits: [
-      { file: `${SUPERVISOR}/worker/request_server.py`, find: '        if self._channel.is_forked:\n', replace: '        if False:\n' },
+      { file: `${SUPERVISOR}/worker/kernel/request_server.py`, find: '        if self._channel.is_forked:\n', replace: '        if False:\n' },
     ],
     killer: { test: 'tests/integration/supervisor/executions.test.ts', only: 'a forked child that reaches the end of the cell' },
   },
@@ -203,7 +203,7 @@ export const SANDBOX_MUTANTS: readonly Mutant[] = [
   selfTest('control_group_is_hidden', "the host's control groups"),
   {
     protection: 'worker: nothing written outside its folders',
-    edits: [{ file: `${SUPERVISOR}/worker/drop_privileges.py`, find: '    landlock.confine_writes()\n', replace: '' }],
+    edits: [{ file: `${SUPERVISOR}/worker/isolation/drop_privileges.py`, find: '    landlock.confine_writes()\n', replace: '' }],
     killer: { test: 'tests/integration/supervisor/isolation-checks.test.ts', only: 'writes only below its folders' },
   },
   {

@@ -15,7 +15,7 @@ describe('the exit codes of isolation checks', () => {
   })
 
   it('exist for every check of the self-test', () => {
-    const worker = /^CHECKS: [\s\S]*?^\)/m.exec(source('worker/probe.py'))?.[0] ?? ''
+    const worker = /^CHECKS: [\s\S]*?^\)/m.exec(source('worker/isolation/probe.py'))?.[0] ?? ''
     const checks = [...names(worker, /^ {4}(\w+),$/gm), ...names(source('isolation_checks.py'), /^ {4}(\w+): frozenset/gm)]
     expect(checks.length).toBeGreaterThan(30)
     expect(checks.filter((name) => !ISOLATION_CHECKS.some((known) => known === name))).toEqual([])

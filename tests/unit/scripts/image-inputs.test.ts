@@ -20,7 +20,7 @@ const IMAGE_FILES = [
   'programs/no-network',
   'site/cellblock_processors.py',
   'extra/packages.lock',
-  'supervisor/cellblock_supervisor/worker/kernel.py',
+  'supervisor/cellblock_supervisor/worker/zygote.py',
 ]
 const VARIANT_FILES = ['data.lock', ...IMAGE_VARIANTS.flatMap((name) => [`${name}.lock`, `${name}.apt`])].map(
   (name) => `requirements/${name}`,
@@ -58,7 +58,7 @@ describe('imageTag', () => {
     const before = await imageTag(folder, SLIM)
     expect(await imageTag(folder, { ...SLIM, hasDisplay: true })).toBe(`${before}-xvfb`)
     expect(await imageTag(folder, { variant: 'full' })).toMatch(/-full$/)
-    await writeFile(join(folder, 'supervisor/cellblock_supervisor/worker/kernel.py'), 'changed')
+    await writeFile(join(folder, 'supervisor/cellblock_supervisor/worker/zygote.py'), 'changed')
     expect(await imageTag(folder, SLIM)).not.toBe(before)
   })
 

@@ -29,7 +29,7 @@ it.each(['standard', 'full'])('the hint for a missing module knows every library
   const requirements = await readFile(`runtime-image/requirements/${variant}.in`, 'utf8')
   const packages = [...requirements.matchAll(/^[A-Za-z0-9][\w.-]*/gm)].map(([name]) => name.toLowerCase())
   const modules = packages.map((name) => MODULES[name] ?? name.replaceAll('-', '_'))
-  const source = await readFile('runtime-image/supervisor/cellblock_supervisor/worker/missing_modules.py', 'utf8')
+  const source = await readFile('runtime-image/supervisor/cellblock_supervisor/worker/libraries/missing_modules.py', 'utf8')
   const listed = new RegExp(`"${variant}": frozenset\\(\\s*"""([^"]*)"""`).exec(source)?.[1] ?? ''
   expect(listed.trim().split(/\s+/).toSorted()).toEqual([...modules, ...(OF_DEBIAN[variant] ?? [])].toSorted())
 })

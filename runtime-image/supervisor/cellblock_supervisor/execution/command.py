@@ -11,9 +11,9 @@ import termios
 import time
 from dataclasses import dataclass
 
+from ..cgroup import Cgroup
 from ..files.tracker import FileTracker
 from . import background_processes, terminals, worker_processes
-from .cgroup import Cgroup
 from .command_input import CommandInput
 from .command_output import OutputReader
 from .cpu_limit import watch_cpu

@@ -3,9 +3,9 @@
 import asyncio
 from collections import OrderedDict
 
+from ..cgroup import Cgroup
 from ..config import Limits
 from ..files.tracker import FileTracker
-from .cgroup import Cgroup
 from .command import Command, CommandRequest
 from .event_log import RetainedBytes
 from .fork_bomb_monitor import ForkBombMonitor

@@ -4,7 +4,7 @@ import asyncio
 import os
 from collections.abc import Callable
 
-from .cgroup import Cgroup
+from ..cgroup import Cgroup
 
 _MIN_PAUSE_SECONDS = 0.05
 

@@ -4,10 +4,10 @@ import asyncio
 import time
 from dataclasses import dataclass
 
+from ..cgroup import Cgroup
 from ..config import Limits
 from ..files.tracker import Changes, FileTracker
 from . import background_processes, worker_processes
-from .cgroup import Cgroup
 from .cpu_limit import watch_cpu
 from .envelope import Usage, changed_files, envelope
 from .event_log import EventLog, RetainedBytes

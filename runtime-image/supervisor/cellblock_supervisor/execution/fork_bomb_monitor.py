@@ -1,7 +1,7 @@
 """Gives many worker processes the lowest scheduling class, so that a fork bomb cannot starve the supervisor."""
 
+from ..cgroup import Cgroup
 from . import worker_processes
-from .cgroup import Cgroup
 
 # A fork bomb doubles between two checks. Up to this many processes do not slow the supervisor down.
 _MIN_PROCESSES = 32

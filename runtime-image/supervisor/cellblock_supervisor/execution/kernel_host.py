@@ -7,9 +7,9 @@ import time
 from collections.abc import Callable
 from dataclasses import dataclass
 
+from ..cgroup import Cgroup
 from ..config import Limits
 from . import shared_memory, worker_processes
-from .cgroup import Cgroup
 from .command_starter import CommandStarter
 from .kernel_link import KernelLink
 from .terminals import TerminalBroker

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 
-from .cgroup import Cgroup
+from ..cgroup import Cgroup
 
 # Memory that stays free for the supervisor. The worker is killed when less than this is left.
 RESERVE_BYTES = 24 * 1024 * 1024

@@ -9,8 +9,8 @@ import time
 from collections.abc import AsyncIterator, Callable
 from dataclasses import dataclass
 
+from ..cgroup import Cgroup
 from ..config import Limits
-from .cgroup import Cgroup
 from .fork_bomb_monitor import ForkBombMonitor
 from .kernel_host import KernelDeath, KernelHost, Listener
 from .memory_monitor import MemoryMonitor

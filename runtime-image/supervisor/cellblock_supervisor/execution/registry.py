@@ -5,9 +5,9 @@ from collections import OrderedDict
 from collections.abc import Coroutine
 from dataclasses import dataclass
 
+from ..cgroup import Cgroup
 from ..config import Limits
 from ..files.tracker import FileTracker
-from .cgroup import Cgroup
 from .event_log import EventLog, RetainedBytes
 from .execution import Execution, Request
 from .kernel_host import KernelHost

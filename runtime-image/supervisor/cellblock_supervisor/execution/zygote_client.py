@@ -8,8 +8,8 @@ import sys
 from collections.abc import Callable
 
 from ..config import INSTALL_DIR, WORKER_UID
-from ..worker import loopback
-from ..worker.environment import worker_environment
+from ..worker.isolation import loopback
+from ..worker.isolation.environment import worker_environment
 
 # The worker's UID comes with the code, not with the environment, which kernels inherit.
 _BOOT = """

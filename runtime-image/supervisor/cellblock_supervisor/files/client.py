@@ -10,8 +10,9 @@ import stat
 from collections.abc import Awaitable, Callable
 
 from .. import packets
-from ..execution.zygote_client import ExitWatcher
 
+# Receives the exit code, or the signal, of the process.
+ExitWatcher = Callable[[int | None, int | None], None]
 # A helper that takes longer (for at most some ten thousand entries) is stuck and is replaced.
 TIMEOUT_SECONDS = 20.0
 

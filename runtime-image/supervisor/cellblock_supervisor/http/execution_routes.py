@@ -7,8 +7,7 @@ from collections.abc import AsyncIterator
 from ..config import DATA_DIR
 from ..execution.command import Command
 from ..execution.event_log import EventLog
-from ..execution.execution import Execution
-from ..execution.execution import Request as ExecutionRequest
+from ..execution.execution import Execution, Request as ExecutionRequest
 from ..execution.outputs import MAX_DISPLAY_EVENTS
 from ..execution.registry import Busy, Expired, FinishedExecution
 from ..sandbox import Sandbox

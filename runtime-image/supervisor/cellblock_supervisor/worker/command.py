@@ -7,8 +7,8 @@ import os
 import signal
 import termios
 
-from . import loopback
-from .terminals import NO_TERMINAL
+from .channel.terminals import NO_TERMINAL
+from .isolation import loopback
 
 _NOT_FOUND, _NOT_EXECUTABLE = 127, 126
 _FIRST_FD = 3

@@ -19,12 +19,22 @@ import traceback
 import types
 
 from ..config import DATA_DIR, INSTALL_DIR, WORKER_GID
-from ..files import helper
-from . import command, descriptors, loopback, seccomp
-from .drop_privileges import Rlimits, become_worker, change_identity, files_owned_by_worker, hide_memory, restrict, return_free_memory, unmap_used_code
-from .channel import Channel
-from .font_cache import copy_font_cache
-from .peak_memory import PeakMemory
+from . import command, files_helper
+from .channel import descriptors
+from .channel.channel import Channel
+from .isolation import loopback, seccomp
+from .isolation.drop_privileges import (
+    Rlimits,
+    become_worker,
+    change_identity,
+    files_owned_by_worker,
+    hide_memory,
+    restrict,
+    return_free_memory,
+    unmap_used_code,
+)
+from .kernel.peak_memory import PeakMemory
+from .libraries.matplotlib_font_cache import copy_font_cache
 
 
 # Between two checks for children that ended, where the kernel has no pidfd.
@@ -117,7 +127,8 @@ def preload(modules: list[str]) -> list[str]:
         copy_font_cache()
     # Arrow's allocator would start a thread, which kernels would not inherit.
     os.environ[_ARROW_ALLOCATOR] = "background_thread:false"
-    importlib.import_module(f"{__package__}.prepared_kernel")
+    from .kernel import prepared_kernel, serve  # noqa: F401
+
     # Pandas takes a process without IPython for a terminal and sets other display options than in a kernel.
     builtins.get_ipython = lambda: types.SimpleNamespace(kernel=None)  # type: ignore[attr-defined]
     for module in modules:
@@ -129,7 +140,7 @@ def preload(modules: list[str]) -> list[str]:
     # Before the last objects, which fill the holes of the garbage. A kernel that filled them would copy their pages.
     gc.collect()
     with files_owned_by_worker():
-        sys.modules[f"{__package__}.prepared_kernel"].prepare(DATA_DIR)
+        prepared_kernel.prepare(DATA_DIR)
     # The collector ignores the shared objects from here on, so that it does not copy their pages.
     gc.freeze()
     return_free_memory()
@@ -152,23 +163,24 @@ def _run_kernel(fds: list[int], limits: Rlimits) -> None:
     os.close(out)
     os.close(err)
     sys.path[:] = [entry for entry in sys.path if entry != INSTALL_DIR]
-    from . import kernel, prepared_kernel, terminals
+    from .channel import terminals
+    from .kernel import prepared_kernel, serve
 
     sock = socket.socket(fileno=channel)
     sock.set_inheritable(False)
     terminals.install(terminal)
-    kernel.main(prepared_kernel.prepare(DATA_DIR), Channel(sock), DATA_DIR, peak)
+    serve.serve(prepared_kernel.prepare(DATA_DIR), Channel(sock), DATA_DIR, peak)
 
 
 def _run_probe(fds: list[int], limits: Rlimits) -> None:
     become_worker(limits)
-    from . import probe
+    from .isolation import probe
 
     probe.main(fds[0])
 
 
 def _run_files_helper(fds: list[int], _limits: Rlimits) -> None:
-    helper.main(fds[0])
+    files_helper.main(fds[0])
 
 
 def _run_command(fds: list[int], limits: Rlimits) -> None:

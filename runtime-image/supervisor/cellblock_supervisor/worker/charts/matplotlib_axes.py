@@ -1,0 +1,42 @@
+"""Names and values of positions on the axes of matplotlib, and labels of its artists."""
+
+from typing import Any
+
+from .chart_data import MAX_TEXT_CHARACTERS
+
+
+def tick_names(axis: Any) -> list[tuple[float, str]]:
+    """Positions with a name: categories, or labels that were set. A plain number is not a name."""
+    mapping = getattr(axis.units, "_mapping", None)
+    if mapping:
+        return [(float(at), str(name)) for name, at in mapping.items()]
+    formatter = axis.get_major_formatter()
+    if type(formatter).__name__ not in ("FixedFormatter", "StrCategoryFormatter", "FuncFormatter"):
+        return []
+    places = axis.get_majorticklocs()
+    return [(float(at), str(name)) for at, name in zip(places, formatter.format_ticks(places), strict=False) if str(name)]
+
+
+def category(axis: Any, names: list[tuple[float, str]], at: float, width: float) -> object:
+    """Bars of one group are near the tick that names them."""
+    near = min(names, key=lambda name: abs(name[0] - at), default=None)
+    return near[1][:MAX_TEXT_CHARACTERS] if near is not None and abs(near[0] - at) <= max(0.5, abs(width)) else data_values(axis, [at])[0]
+
+
+def data_values(axis: Any, values: Any) -> list[object]:
+    """Offsets are numbers; on a time axis they are days."""
+    if type(axis.get_converter()).__name__ in ("DateConverter", "_SwitchableDateConverter", "DatetimeConverter"):
+        from matplotlib.dates import num2date
+
+        return [num2date(float(value)).replace(tzinfo=None) for value in values]
+    mapping = getattr(axis.units, "_mapping", None)
+    if mapping:
+        names = {at: name for name, at in mapping.items()}
+        return [names.get(round(float(value)), float(value)) for value in values]
+    return list(values)
+
+
+def label_of(artist: Any) -> str | None:
+    """Labels that start with an underscore are matplotlib's own."""
+    label = artist.get_label()
+    return None if not isinstance(label, str) or label == "" or label.startswith("_") else label[:MAX_TEXT_CHARACTERS]

@@ -1,0 +1,1 @@
+"""What displayed objects are sent as: tables, charts and pictures beside their own representations."""

@@ -1,0 +1,1 @@
+"""Sessions of a shell, Node.js and R beside the Python kernel."""

@@ -1,0 +1,290 @@
+"""Sessions of other languages: a shell, a JavaScript program and an R program that run the cells of their language, beside the Python namespace.
+
+Each is a child of the kernel with the kernel's limits. Its standard output and error are the kernel's own descriptors, which the supervisor
+reads live. Cells and answers travel over two pipes. An answer ends with a null byte.
+"""
+
+import contextlib
+import dataclasses
+import fcntl
+import json
+import os
+import shlex
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+import termios
+
+from ...config import DATA_DIR
+from . import r_session, shell_state
+
+_PROGRAMS = {"bash": "bash", "javascript": "node", "r": r_session.PROGRAM}
+_NODE_SESSION = os.path.join(os.path.dirname(__file__), "node_session.cjs")
+_CELL_FD, _ANSWER_FD = 3, 4
+_READ_BYTES = 64 * 1024
+_MAX_ANSWER_BYTES = 4 * 1024 * 1024
+# From the interrupt of a cell to the end of its session, seconds.
+_INTERRUPT_GRACE_SECONDS = 0.2
+# Evaluates each cell in the shell itself, so that variables, functions and the folder stay. `exit` ends the session.
+# It is one line, because messages about a cell count lines from the one that evaluates it.
+_SHELL_LOOP = " ".join(
+    r"""
+while IFS= read -r -d '' -u 3 __before && IFS= read -r -d '' -u 3 __cell && IFS= read -r -d '' -u 3 __after; do
+  eval "$__before";
+  eval "$__cell" 3<&- 4>&-;
+  __status=$?;
+  eval "$__after";
+  printf '%s\0' "$__status" >&4;
+done
+""".split()
+)
+
+
+@dataclasses.dataclass(frozen=True)
+class CellResult:
+    """What a cell shows beside its output."""
+
+    text: str | None = None
+    # PNG.
+    pictures: tuple[bytes, ...] = ()
+    # A line for standard error.
+    notice: str | None = None
+
+
+class SessionError(Exception):
+    """A cell failed. `name` and `value` are shown as those of an exception."""
+
+    def __init__(self, name: str, value: str, traceback: list[str] | None = None) -> None:
+        super().__init__(value)
+        self.name = name
+        self.value = value
+        self.traceback = traceback or [f"{name}: {value}"]
+        # Of the plots before the failure, PNG.
+        self.pictures: tuple[bytes, ...] = ()
+
+
+class _CleanExit(SessionError):
+    """The cell ended its session with code 0, which is a success, as `sys.exit(0)` is in Python."""
+
+    def __init__(self, language: str) -> None:
+        super().__init__("SessionEnded", f"The {language} session ended with code 0; its variables are lost. The next {language} cell starts another one.")
+
+
+class _Session:
+    """One child and its two pipes."""
+
+    def __init__(self, argv: list[str]) -> None:
+        cells_read, self._cells = os.pipe2(os.O_CLOEXEC)
+        self._answers, answers_write = os.pipe2(os.O_CLOEXEC)
+        self._rest = bytearray()
+
+        def place() -> None:
+            # Above every number that is replaced, so that neither overwrites the other.
+            ends = os.dup(cells_read), os.dup(answers_write)
+            os.dup2(ends[0], _CELL_FD)
+            os.dup2(ends[1], _ANSWER_FD)
+            # The kernel ignores it between cells, and programs inherit that.
+            signal.signal(signal.SIGINT, signal.SIG_DFL)
+
+        try:
+            # Closing other descriptors is the program's part: `pass_fds` would close the two again.
+            self._process = subprocess.Popen(
+                argv, stdin=subprocess.DEVNULL, stdout=1, stderr=2, close_fds=False, preexec_fn=place, process_group=0
+            )
+        finally:
+            os.close(cells_read)
+            os.close(answers_write)
+        self._first_descriptors = shell_state.open_descriptors(self.pid)
+
+    @property
+    def pid(self) -> int:
+        return self._process.pid
+
+    def new_descriptors(self) -> list[tuple[str, str]]:
+        return shell_state.named_descriptors(self._first_descriptors, shell_state.open_descriptors(self.pid))
+
+    def ask(self, data: bytes) -> str:
+        """Sends a cell and waits for its answer. Raises EOFError when the session ended, BrokenPipeError when it had ended before the cell."""
+        while data:
+            data = data[os.write(self._cells, data) :]
+        while (end := self._rest.find(b"\0")) < 0:
+            piece = os.read(self._answers, _READ_BYTES)
+            if not piece or len(self._rest) > _MAX_ANSWER_BYTES:
+                raise EOFError
+            self._rest += piece
+        answer = bytes(self._rest[:end]).decode("utf-8", "replace")
+        del self._rest[: end + 1]
+        return answer
+
+    @property
+    def has_unread_cell(self) -> bool:
+        """True if the program ended before it had read its last cell, which therefore did not run."""
+        return int.from_bytes(fcntl.ioctl(self._cells, termios.FIONREAD, bytes(4)), sys.byteorder) > 0
+
+    def interrupt(self) -> None:
+        """A program that does not answer an interrupt ends with everything that it started."""
+        self._signal(signal.SIGINT)
+        with contextlib.suppress(subprocess.TimeoutExpired):
+            self._process.wait(_INTERRUPT_GRACE_SECONDS)
+
+    def end(self) -> int:
+        """Returns the exit code."""
+        self._signal(signal.SIGKILL)
+        code = self._process.wait()
+        for fd in (self._cells, self._answers):
+            with contextlib.suppress(OSError):
+                os.close(fd)
+        return code
+
+    def _signal(self, number: signal.Signals) -> None:
+        with contextlib.suppress(ProcessLookupError, PermissionError):
+            os.killpg(self._process.pid, number)
+
+
+class LanguageSessions:
+    """The sessions of one kernel, each started by the first cell of its language."""
+
+    def __init__(self) -> None:
+        self._sessions: dict[str, _Session] = {}
+
+    def run(self, language: str, code: str, env: dict[str, str] | None, cwd: str | None) -> CellResult:
+        """Runs a cell. Raises SessionError."""
+        try:
+            return self._run(language, code, env, cwd)
+        except _CleanExit as ended:
+            return CellResult(pictures=ended.pictures, notice=ended.value)
+
+    def _run(self, language: str, code: str, env: dict[str, str] | None, cwd: str | None) -> CellResult:
+        if language == "bash":
+            self._ask_shell([_shell_scope(env, cwd), code, _shell_scope_end(env, cwd)])
+            return CellResult()
+        if language == "r":
+            return self._run_r(code, env, cwd)
+        answer = json.loads(self._ask("javascript", _null_ended([json.dumps(env or {}), cwd or "", language, code])))
+        error = answer.get("error")
+        if error is not None:
+            raise SessionError(error["name"], error["value"], error["traceback"])
+        return CellResult(answer["result"])
+
+    @property
+    def pids(self) -> frozenset[int]:
+        return frozenset(session.pid for session in self._sessions.values())
+
+    def unsaved_of_shell(self) -> list[tuple[str, str]]:
+        session = self._sessions.get("bash")
+        return [] if session is None else session.new_descriptors()
+
+    def save_shell(self) -> str | None:
+        """Text that makes a new shell continue where this one stopped; None without a shell."""
+        session = self._sessions.get("bash")
+        if session is None:
+            return None
+        with tempfile.NamedTemporaryFile("r", encoding="utf-8", errors="replace") as file:
+            session.ask(_null_ended([f"__state_file={shlex.quote(file.name)}", shell_state.SAVE, "unset __state_file"]))
+            return file.read()
+
+    def restore_shell(self, state: str) -> None:
+        self._ask_shell(["", state, ""])
+
+    def save_r(self, max_bytes: int) -> tuple[bytes, list[tuple[str, str]]] | None:
+        """The state of the R session, and the variables that it lacks with the reason; None without a session."""
+        if "r" not in self._sessions:
+            return None
+        with tempfile.NamedTemporaryFile("rb") as file:
+            left_out = self._ask_r(r_session.request("save", file.name, str(max_bytes)))
+            return file.read(), list(zip(left_out[::2], left_out[1::2], strict=True))
+
+    def restore_r(self, state: bytes) -> list[str]:
+        """Returns the names of packages and variables that could not be restored."""
+        with tempfile.NamedTemporaryFile("wb") as file:
+            file.write(state)
+            file.flush()
+            return self._ask_r(r_session.request("load", file.name))
+
+    @property
+    def has_javascript(self) -> bool:
+        return "javascript" in self._sessions
+
+    def _run_r(self, code: str, env: dict[str, str] | None, cwd: str | None) -> CellResult:
+        with tempfile.TemporaryDirectory(prefix=".plots-") as folder:
+            try:
+                text = "\n".join(self._ask_r(r_session.cell(code, env, cwd or "", folder)))
+            except SessionError as error:
+                error.pictures = tuple(r_session.read_pictures(folder))
+                raise
+            return CellResult(text or None, tuple(r_session.read_pictures(folder)))
+
+    def _ask_r(self, data: bytes) -> list[str]:
+        kind, fields = r_session.fields_of(self._ask("r", data))
+        if kind != "error":
+            return [line for field in fields for line in field.split("\n")] if any(fields) else []
+        name, value, *lines = fields
+        raise SessionError(name, value, [line for field in lines for line in field.split("\n") if line])
+
+    def _ask_shell(self, fields: list[str]) -> None:
+        status = self._ask("bash", _null_ended(fields))
+        if status != "0":
+            raise SessionError("ExitStatus", f"exit status {status}")
+
+    def _ask(self, language: str, data: bytes) -> str:
+        session = self._sessions.get(language)
+        if session is None:
+            session = self._sessions[language] = _Session(_argv(language))
+        try:
+            return session.ask(data)
+        except KeyboardInterrupt:
+            session.interrupt()
+            session.end()
+            del self._sessions[language]
+            raise SessionError("KeyboardInterrupt", f"The {language} session was interrupted and ended; its variables are lost.") from None
+        except (EOFError, BrokenPipeError) as error:
+            ran_cell = isinstance(error, EOFError) and not session.has_unread_cell
+            code = session.end()
+            del self._sessions[language]
+            if code == 0 and ran_cell:
+                raise _CleanExit(language) from None
+            raise SessionError("SessionEnded", f"The {language} session ended with code {code}; its variables are lost.") from None
+        except BaseException:
+            # The next cell would receive the answer of this one.
+            session.end()
+            del self._sessions[language]
+            raise
+
+
+def _null_ended(fields: list[str]) -> bytes:
+    return b"".join(field.replace("\0", "").encode("utf-8", "replace") + b"\0" for field in fields)
+
+
+def _argv(language: str) -> list[str]:
+    program = shutil.which(_PROGRAMS[language])
+    if program is None:
+        images = "full" if language == "r" else "standard or full"
+        raise SessionError("LanguageMissing", f"This image has no {language}. Create a container with the image {images}.")
+    if language == "bash":
+        return [program, "--noprofile", "--norc", "-O", "expand_aliases", "-c", _SHELL_LOOP, "bash"]
+    if language == "r":
+        return r_session.argv(program)
+    return [program, "--no-warnings", _NODE_SESSION]
+
+
+def _shell_scope(env: dict[str, str] | None, cwd: str | None) -> str:
+    lines = []
+    for name in env or {}:
+        if name.isidentifier():
+            lines.append(f"__had_{name}=${{{name}+x}} __was_{name}=${{{name}-}}; export {name}={shlex.quote(env[name])}")
+    if cwd is not None:
+        lines.append(f"__folder=$PWD; cd -- {shlex.quote(os.path.join(DATA_DIR, cwd))}")
+    return "\n".join(lines)
+
+
+def _shell_scope_end(env: dict[str, str] | None, cwd: str | None) -> str:
+    lines = [
+        f'if [ -n "$__had_{name}" ]; then export {name}="$__was_{name}"; else unset {name}; fi; unset __had_{name} __was_{name}'
+        for name in env or {}
+        if name.isidentifier()
+    ]
+    if cwd is not None:
+        lines.append('cd -- "$__folder"; unset __folder')
+    return "\n".join(lines)

@@ -1,0 +1,99 @@
+"""Explains a failed connection: the sandbox has no network."""
+
+import errno
+import functools
+import os
+import socket
+from collections.abc import Iterator
+from typing import Any
+
+_MAX_CAUSES = 12
+_UNREACHABLE = frozenset((errno.ENETUNREACH, errno.EHOSTUNREACH))
+_LOOPBACK_HOSTS = frozenset(("", "localhost", "0.0.0.0", "::", "::1"))
+_NOTHING_LISTENS = "Nothing listens on this port of the sandbox."
+
+
+def install(_module: object, _shell: object) -> None:
+    """Explains a failed name resolution where it happens: programs often catch and print it."""
+    original = socket.getaddrinfo
+
+    @functools.wraps(original)
+    def getaddrinfo(*arguments: Any, **options: Any) -> Any:
+        try:
+            return original(*arguments, **options)
+        except socket.gaierror as error:
+            explain(error)
+            raise
+
+    socket.getaddrinfo = getaddrinfo
+    _refuse_dead_ports()
+
+
+def _refuse_dead_ports() -> None:
+    """Where loopback works, a port on which nothing listens refuses connections. The library behind loopback has other errors for it."""
+    connect, connect_ex = socket.socket.connect, socket.socket.connect_ex
+
+    @functools.wraps(connect)
+    def refused_connect(self: socket.socket, address: Any, /) -> None:
+        try:
+            connect(self, address)
+        except OSError as error:
+            if error.errno not in _UNREACHABLE or not _is_loopback(self, address):
+                raise
+            raise ConnectionRefusedError(errno.ECONNREFUSED, os.strerror(errno.ECONNREFUSED)) from None
+
+    @functools.wraps(connect_ex)
+    def refused_connect_ex(self: socket.socket, address: Any, /) -> int:
+        code = connect_ex(self, address)
+        return errno.ECONNREFUSED if code in _UNREACHABLE and _is_loopback(self, address) else code
+
+    socket.socket.connect = refused_connect  # type: ignore[method-assign]
+    socket.socket.connect_ex = refused_connect_ex  # type: ignore[method-assign]
+
+
+def _is_loopback(connection: socket.socket, address: Any) -> bool:
+    """Whether the address is one of the sandbox, and loopback works. The kernel is prepared before that is decided, so every failure asks again."""
+    if not _has_loopback() or connection.family not in (socket.AF_INET, socket.AF_INET6) or not isinstance(address, tuple) or not address:
+        return False
+    host = str(address[0])
+    return host in _LOOPBACK_HOSTS or host.startswith("127.") or host == socket.gethostname()
+
+
+def _has_loopback() -> bool:
+    return "SOCKET_WRAPPER_DIR" in os.environ
+
+
+def explain(error: BaseException) -> None:
+    """Completes the message of an exception that a refused connection or a failed name resolution has caused; leaves every other one as it is."""
+    text = next((sentence for cause in causes(error) if (sentence := _sentence(cause)) is not None), None)
+    if text is None or text in str(error):
+        return
+    if isinstance(error, OSError) and error.strerror:
+        error.strerror = f"{error.strerror}. {text}"
+    elif hasattr(error, "reason"):
+        error.reason = f"{error.reason}. {text}"
+    else:
+        error.args = (f"{error.args[0] if error.args else type(error).__name__}. {text}", *error.args[1:])
+
+
+def _sentence(error: BaseException) -> str | None:
+    has_loopback = _has_loopback()
+    if isinstance(error, socket.gaierror) or (isinstance(error, OSError) and error.errno == errno.ENETUNREACH):
+        rest = " Only programs inside it answer, on 127.0.0.1." if has_loopback else ""
+        return f"This sandbox has no network, so no address can be reached.{rest} Upload the data as a file instead."
+    if has_loopback and isinstance(error, OSError) and error.errno in (errno.EHOSTUNREACH, errno.ECONNREFUSED):
+        return _NOTHING_LISTENS
+    return None
+
+
+def causes(error: BaseException) -> Iterator[BaseException]:
+    """The exception and those that it wraps: by chaining, as `reason`, or as its first argument."""
+    waiting, seen = [error], set[int]()
+    while waiting and len(seen) < _MAX_CAUSES:
+        one = waiting.pop(0)
+        if id(one) in seen:
+            continue
+        seen.add(id(one))
+        yield one
+        inner = (one.__cause__, one.__context__, getattr(one, "reason", None), *one.args[:1])
+        waiting += [other for other in inner if isinstance(other, BaseException)]

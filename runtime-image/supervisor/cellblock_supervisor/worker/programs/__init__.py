@@ -1,0 +1,1 @@
+"""Programs that run as processes of their own with the rights of the worker."""

@@ -1,0 +1,70 @@
+"""Entries of folders as the API describes them, and the refusals of file operations. Paths are absolute or relative to /mnt/data."""
+
+import os
+import stat
+from collections.abc import Iterator
+
+DATA_DIR = "/mnt/data"
+# Below the head of a stream that the supervisor keeps.
+MAX_RESULT_BYTES = 700 * 1024
+MAX_DEPTH = 64
+_UPLOAD_PREFIX = ".cellblock-upload-"
+
+Json = dict[str, object]
+
+
+class Refusal(Exception):
+    """The operation is refused. The message is a sentence for the client."""
+
+    def __init__(self, code: str, message: str) -> None:
+        super().__init__(message)
+        self.code = code
+
+
+def absolute(path: object) -> str:
+    if not isinstance(path, str) or path == "" or "\0" in path:
+        raise Refusal("invalid", "The path is empty or contains a null character.")
+    return os.path.normpath(os.path.join(DATA_DIR, path))
+
+
+def entry_of(path: str) -> Json:
+    """Raises OSError. Times are milliseconds since the epoch."""
+    status = os.lstat(path)
+    entry: Json = {
+        "path": text_of(path),
+        "name": text_of(os.path.basename(path)),
+        "type": _type_of(status.st_mode),
+        "bytes": status.st_size if stat.S_ISREG(status.st_mode) else 0,
+        "modified_at": status.st_mtime_ns // 1_000_000,
+        "mode": stat.S_IMODE(status.st_mode),
+    }
+    if stat.S_ISLNK(status.st_mode):
+        entry["target"] = text_of(os.readlink(path))
+    return entry
+
+
+def _type_of(mode: int) -> str:
+    if stat.S_ISREG(mode):
+        return "file"
+    if stat.S_ISDIR(mode):
+        return "folder"
+    return "link" if stat.S_ISLNK(mode) else "other"
+
+
+def text_of(name: str) -> str:
+    return name.encode("utf-8", "replace").decode()
+
+
+def walk(folder: str, depth: int) -> Iterator[str]:
+    """Paths below a folder, sorted, folders before what they hold. Links are not followed; unreadable folders are skipped."""
+    try:
+        names = sorted(os.listdir(folder))
+    except OSError:
+        return
+    for name in names:
+        if name.startswith(_UPLOAD_PREFIX):
+            continue
+        path = os.path.join(folder, name)
+        yield path
+        if depth > 1 and os.path.isdir(path) and not os.path.islink(path):
+            yield from walk(path, depth - 1)

@@ -1,0 +1,1 @@
+"""Saves and restores the variables of a kernel and the state of its process."""

@@ -1,0 +1,1 @@
+"""How values are saved that pickle refuses. Pickles name functions of these modules."""
