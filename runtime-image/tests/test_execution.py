@@ -6,7 +6,8 @@ import unittest
 from cellblock_supervisor.cgroup import Cgroup
 from cellblock_supervisor.config import Limits
 from cellblock_supervisor.execution.event_log import RetainedBytes
-from cellblock_supervisor.execution.execution import Execution, Request
+from cellblock_supervisor.execution.execution import Execution, ExecutionRequest
+from cellblock_supervisor.execution.job import JobContext, JobLimits
 from cellblock_supervisor.execution.kernel_host import KernelDeath
 from cellblock_supervisor.execution.worker_messages import Reply, parse_reply
 from cellblock_supervisor.files.tracker import Changes
@@ -15,7 +16,7 @@ from cellblock_supervisor.files.tracker import Changes
 class Kernel:
     """Has no process; answers each cell as configured."""
 
-    state, pid, generation, lost_while_idle = "idle", 0, 1, False
+    state, pid, generation, lost_while_idle, interrupts = "idle", 0, 1, False, 0
 
     def __init__(self, error: Exception | None = None) -> None:
         self._error = error
@@ -23,8 +24,13 @@ class Kernel:
     def processes_limit(self) -> None:
         return None
 
-    def interrupt(self) -> None: ...
+    def interrupt(self) -> None:
+        self.interrupts += 1
+
     def kill(self, for_memory: bool = False) -> None: ...
+
+    def spared_sessions(self) -> frozenset[int]:
+        return frozenset()
 
     async def request(self, _fields: object, _listener: object) -> Reply:
         if self._error is not None:
@@ -60,9 +66,13 @@ class Files:
         return Changes()
 
 
+def execution_of(kernel: Kernel, files: Files) -> Execution:
+    request = ExecutionRequest(("1",), JobLimits(10_000, 1000, 1000), "stop", True)
+    return Execution(request, JobContext(kernel, files, Cgroup(), Limits()), RetainedBytes())  # type: ignore[arg-type]
+
+
 async def envelope_of(kernel: Kernel, files: Files) -> dict[str, object]:
-    request = Request(("1",), "stop", True, 10_000, 1000, 1000)
-    execution = Execution(request, kernel, files, Cgroup(), Limits(), RetainedBytes())  # type: ignore[arg-type]
+    execution = execution_of(kernel, files)
     try:
         await execution.run()
     except OSError:

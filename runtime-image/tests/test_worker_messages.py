@@ -9,7 +9,8 @@ import unittest
 from cellblock_supervisor.cgroup import Cgroup
 from cellblock_supervisor.config import Limits
 from cellblock_supervisor.execution.event_log import RetainedBytes
-from cellblock_supervisor.execution.execution import Execution, Request
+from cellblock_supervisor.execution.execution import Execution, ExecutionRequest
+from cellblock_supervisor.execution.job import JobContext, JobLimits
 from cellblock_supervisor.execution.worker_messages import Display, Malformed, normalize_bundle, parse_output, parse_reply
 
 FIELDS = ("op", "count", "data", "metadata", "transient", "bytes", "reason", "wait", "name", "value", "traceback", "cut_bytes", "status", "lost", "restored")
@@ -86,10 +87,10 @@ class Messages(unittest.TestCase):
 class Fuzzing(unittest.IsolatedAsyncioTestCase):
     async def test_makes_only_valid_events_of_10000_generated_messages(self) -> None:
         source = random.Random(12)
-        request = Request(("1",), "stop", True, 10_000, 1000, 1000)
+        request = ExecutionRequest(("1",), JobLimits(10_000, 1000, 1000), "stop", True)
         count = 0
         for _ in range(40):
-            execution = Execution(request, None, None, Cgroup(), Limits(), RetainedBytes())  # type: ignore[arg-type]
+            execution = Execution(request, JobContext(None, None, Cgroup(), Limits()), RetainedBytes())  # type: ignore[arg-type]
             for _ in range(250):
                 execution.on_message(hostile_message(source))
                 parse_reply(hostile_message(source))

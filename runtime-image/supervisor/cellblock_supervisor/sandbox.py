@@ -8,11 +8,12 @@ import traceback
 from .cgroup import Cgroup
 from .config import EXIT_NO_KERNEL, Config
 from .execution.commands import Commands
+from .execution.executions import Executions
+from .execution.job import JobContext
 from .execution.kernel_host import KernelHost
 from .execution.memory_monitor import MemoryMonitor
 from .execution.namespace import Namespace
 from .execution.periodic_monitor import PeriodicMonitor
-from .execution.registry import Registry
 from .execution.zygote_client import ZygoteExitedError
 from .files.client import FilesClient
 from .files.tracker import FileTracker
@@ -36,10 +37,11 @@ class Sandbox:
         self.kernel = KernelHost(config.limits, self.cgroup, self._on_unusable)
         self.files = FilesClient(self.kernel.fork_files_helper)
         self.tracker = FileTracker(self.files)
-        self.registry = Registry(self.kernel, self.tracker, self.cgroup, config.limits)
-        self.commands = Commands(self.kernel, self.tracker, self.cgroup, config.limits)
+        context = JobContext(self.kernel, self.tracker, self.cgroup, config.limits)
+        self.executions = Executions(context)
+        self.commands = Commands(context)
         self.kernel.spared_sessions = self.commands.sessions
-        self.namespace = Namespace(self.kernel, self.registry, self.cgroup, config.limits)
+        self.namespace = Namespace(self.kernel, self.executions, self.cgroup, config.limits)
 
     async def start(self) -> None:
         """Runs the self-test, preloads modules and starts the kernel. A failure ends the process with a documented exit code."""
@@ -57,7 +59,7 @@ class Sandbox:
             await self.files.scan()
             await self.kernel.start()
             if self.config.limits.preload:
-                await self.registry.warm_up_kernel()
+                await self.executions.warm_up_kernel()
         except (OSError, TimeoutError, ZygoteExitedError) as error:
             self._on_unusable(f"the kernel could not be started: {error or 'it did not answer'}")
             return

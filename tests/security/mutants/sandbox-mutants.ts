@@ -232,7 +232,7 @@ export const SANDBOX_MUTANTS: readonly Mutant[] = [
           'reply = parse_reply(message)\n                object.__setattr__(reply, "outcome", message.get("outcome"))\n                self._reply.set_result(reply)',
       },
       {
-        file: `${SUPERVISOR}/execution/execution.py`,
+        file: `${SUPERVISOR}/execution/job.py`,
         find: '        outcome = self._outcome()\n',
         replace: '        outcome = getattr(self, "_forged", None) or self._outcome()\n',
       },

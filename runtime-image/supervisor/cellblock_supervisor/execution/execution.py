@@ -1,26 +1,19 @@
-"""One execution: its request, its events and its end. It appends exactly one `done` event, whatever dies."""
+"""One execution: cells that the kernel runs, one after the other."""
 
 import asyncio
-import time
 from dataclasses import dataclass
 
-from ..cgroup import Cgroup
-from ..config import Limits
-from ..files.tracker import Changes, FileTracker
 from . import background_processes, worker_processes
-from .cpu_limit import watch_cpu
-from .envelope import Usage, changed_files, envelope
-from .event_log import EventLog, RetainedBytes
+from .event_log import RetainedBytes
 from .fork_bomb_monitor import ForkBombMonitor
 from .grace_period import GracePeriod
-from .kernel_host import KernelDeath, KernelHost, Listener
+from .job import Job, JobContext, JobLimits
+from .kernel_host import KernelDeath, Listener
 from .memory_monitor import MemoryMonitor
-from .outputs import MAX_DISPLAY_EVENTS, Outputs
+from .outputs import MAX_DISPLAY_EVENTS
 from .periodic_monitor import PeriodicMonitor
 from .worker_messages import CellError, CellStarted, Display, Malformed, OmittedDisplays, PlainEvent, Reply, parse_output
 
-# Between the interrupt at a limit and the kill. The overshoot stays below a second, unless the host gives the sandbox hardly any processor time.
-TIMEOUT_GRACE_MS = 500
 # Kernels of one cell that ended before they began it.
 _MAX_DYING_KERNELS = 2
 # How long killed processes may take to leave the process table, in steps of 10 ms.
@@ -28,39 +21,27 @@ _MAX_REAP_STEPS = 50
 
 
 @dataclass(frozen=True)
-class Request:
+class ExecutionRequest:
     """The validated body of `PUT /executions/{id}`."""
 
     cells: tuple[str, ...]
+    limits: JobLimits
     on_error: str
     store_history: bool
-    timeout_ms: int
-    head_bytes: int
-    tail_bytes: int
-    # Processor time of the whole sandbox, and all output; None for unlimited.
-    cpu_ms: int | None = None
-    max_total_bytes: int | None = None
     max_displays: int = MAX_DISPLAY_EVENTS
-    # Of the client's request, for its logs; returned in the envelope.
-    trace_id: str | None = None
     # Of this execution only: variables that are set and the folder that is entered, below /mnt/data.
     env: dict[str, str] | None = None
     cwd: str | None = None
     language: str = "python"
 
 
-class Execution(Listener):
-    def __init__(self, request: Request, kernel: KernelHost, files: FileTracker, cgroup: Cgroup, limits: Limits, retained: RetainedBytes) -> None:
-        self.log = EventLog(retained)
+class Execution(Job, Listener):
+    def __init__(self, request: ExecutionRequest, context: JobContext, retained: RetainedBytes) -> None:
+        super().__init__(context, request.limits, retained, request.max_displays)
         self._request = request
-        self._kernel = kernel
-        self._files = files
-        self._cgroup = cgroup
-        self._limits = limits
-        totals = [limit for limit in (limits.max_output_bytes, request.max_total_bytes) if limit is not None]
-        self._outputs = Outputs(self.log, request.head_bytes, request.tail_bytes, request.max_displays, min(totals, default=None))
-        # Why the execution was stopped: timed_out, cancelled, output_limit, cpu_limit. The first reason stays.
-        self._stop_reason: str | None = None
+        self._memory_bytes = context.limits.memory_bytes
+        self._memory: MemoryMonitor | None = None
+        self._monitor: PeriodicMonitor | None = None
         self._stopping = asyncio.Event()
         self._grace: GracePeriod | None = None
         self._count: int | None = None
@@ -75,15 +56,8 @@ class Execution(Listener):
         # In ticks of the system clock; None until the execution runs.
         self._started_ticks: int | None = None
 
-    @property
-    def done(self) -> bool:
-        return self.log.closed
-
-    def stop(self, reason: str, kill_after_ms: int) -> None:
-        """Interrupts the code and kills it after a grace period. Idempotent; does nothing after the end of the execution."""
-        if self.done or self._stop_reason is not None:
-            return
-        self._stop_reason = reason
+    def _on_stop(self, kill_after_ms: int) -> None:
+        """Interrupts the code, and kills the kernel after the grace period."""
         self._stopping.set()
         self._kernel.interrupt()
         if self._started_ticks is not None and not background_processes.are_too_many_to_interrupt(self._cgroup.pids_in_use(), self._kernel.processes_limit()):
@@ -92,45 +66,29 @@ class Execution(Listener):
             )
         self._grace = GracePeriod(self._kernel.pid, kill_after_ms, self._cgroup.cpu_ms, self._kernel.kill)
 
-    async def run(self) -> None:
-        loop = asyncio.get_running_loop()
-        deadline = loop.call_later(self._request.timeout_ms / 1000, self.stop, "timed_out", TIMEOUT_GRACE_MS)
-        memory: MemoryMonitor | None = None
-        monitor: PeriodicMonitor | None = None
-        started, cpu = time.monotonic(), None
-        try:
-            if await self._kernel_ready():
-                await self._end_background_processes()
-                cpu, started = self._cgroup.cpu_ms(), time.monotonic()
-                self._started_ticks = background_processes.now_ticks()
-                memory = MemoryMonitor(self._cgroup, self._limits.memory_bytes, lambda: self._kernel.kill(for_memory=True))
-                monitor = PeriodicMonitor(memory.check, ForkBombMonitor(self._cgroup).check)
-                self.log.append("started", {"kernel_generation": self._kernel.generation})
-                clock = watch_cpu(self._cgroup, cpu, self._request.cpu_ms, lambda: self.stop("cpu_limit", TIMEOUT_GRACE_MS))
-                try:
-                    await self._run_cells()
-                    self._ran = True
-                finally:
-                    if clock is not None:
-                        clock.cancel()
-                # No kill may come after this point: it would hit the next kernel.
-                deadline.cancel()
-                if self._grace is not None:
-                    self._grace.cancel()
-                await self._end_background_processes()
-        finally:
-            deadline.cancel()
-            if self._grace is not None:
-                self._grace.cancel()
-            if monitor is not None:
-                monitor.stop()
-            self._outputs.finish()
-            run_ms = (time.monotonic() - started) * 1000
-            changes = await changed_files(self._files)
-            # With the hashes of the files that the code wrote.
-            cpu_now = self._cgroup.cpu_ms()
-            used = cpu_now - cpu if cpu is not None and cpu_now is not None else 0.0
-            self.log.append("done", self._envelope(changes, run_ms, used, memory), last=True)
+    async def _work(self) -> None:
+        if not await self._kernel_ready():
+            return
+        await self._end_background_processes()
+        self._measure()
+        self._started_ticks = background_processes.now_ticks()
+        self._memory = MemoryMonitor(self._cgroup, self._memory_bytes, lambda: self._kernel.kill(for_memory=True))
+        self._monitor = PeriodicMonitor(self._memory.check, ForkBombMonitor(self._cgroup).check)
+        self.log.append("started", {"kernel_generation": self._kernel.generation})
+        await self._run_cells()
+        self._ran = True
+        # No kill may come after this point: it would hit the next kernel.
+        self._end_limits()
+        await self._end_background_processes()
+
+    def _end_limits(self) -> None:
+        super()._end_limits()
+        if self._grace is not None:
+            self._grace.cancel()
+
+    def _release(self) -> None:
+        if self._monitor is not None:
+            self._monitor.stop()
 
     async def _kernel_ready(self) -> bool:
         """False when the execution was stopped before a kernel was ready."""
@@ -218,10 +176,6 @@ class Execution(Listener):
         self._outputs.text(name, data)
         self._check_size()
 
-    def _check_size(self) -> None:
-        if self._outputs.is_over_total:
-            self.stop("output_limit", TIMEOUT_GRACE_MS)
-
     def tail_limit(self, name: str) -> int | None:
         return self._outputs.tail_limit(name)
 
@@ -264,22 +218,17 @@ class Execution(Listener):
         name, value = self._error
         return "disk_full" if name == "OSError" and value.startswith(("[Errno 28]", "[Errno 122]")) else "error"
 
-    def _envelope(self, changes: Changes, run_ms: float, cpu_ms: float, memory: MemoryMonitor | None) -> dict[str, object]:
-        outcome = self._outcome()
+    def _peak_memory_bytes(self) -> int:
+        ceiling = self._cgroup.memory_peak()
+        peak = max(self._peak, self._memory.peak if self._memory is not None else 0)
+        return min(peak, ceiling) if ceiling is not None else peak
+
+    def _end_fields(self, outcome: str) -> dict[str, object]:
         lost: dict[str, str] | None = None
         if self._death is not None:
             lost = {"reason": outcome if outcome in ("oom", "timed_out", "cancelled", "cpu_limit", "output_limit") else "kernel_died"}
         elif self._kernel.lost_while_idle:
             lost = {"reason": "kernel_died"}
         self._kernel.lost_while_idle = False
-        ceiling = self._cgroup.memory_peak()
-        peak = max(self._peak, memory.peak if memory is not None else 0)
-        usage = Usage(run_ms, cpu_ms, min(peak, ceiling) if ceiling is not None else peak)
-        return {
-            **envelope(outcome, usage, self._outputs, changes),
-            "ended_processes": self._ended_processes,
-            "state_lost": lost,
-            "kernel_generation": self._kernel.generation,
-            "trace_id": self._request.trace_id,
-            "exit": None if self._death is None else {"code": self._death.code, "signal": self._death.signal},
-        }
+        ended = None if self._death is None else {"code": self._death.code, "signal": self._death.signal}
+        return {"ended_processes": self._ended_processes, "state_lost": lost, "exit": ended}

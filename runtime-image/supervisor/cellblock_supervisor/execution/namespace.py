@@ -11,11 +11,11 @@ from dataclasses import dataclass
 
 from ..cgroup import Cgroup
 from ..config import Limits
+from .executions import Executions
 from .fork_bomb_monitor import ForkBombMonitor
 from .kernel_host import KernelDeath, KernelHost, Listener
 from .memory_monitor import MemoryMonitor
 from .periodic_monitor import PeriodicMonitor
-from .registry import Registry
 from .worker_messages import Reply
 
 MAX_SNAPSHOT_BYTES = 1 << 30
@@ -124,9 +124,9 @@ class _Collector(Listener):
 class Namespace:
     """The kernel's variables as bytes and back."""
 
-    def __init__(self, kernel: KernelHost, registry: Registry, cgroup: Cgroup, limits: Limits) -> None:
+    def __init__(self, kernel: KernelHost, executions: Executions, cgroup: Cgroup, limits: Limits) -> None:
         self._kernel = kernel
-        self._registry = registry
+        self._executions = executions
         self._new_meter: Callable[[Budget], _Meter] = lambda budget: _Meter(budget, kernel, cgroup, limits)
 
     async def snapshot(self, budget: Budget, trailers: dict[str, str]) -> AsyncIterator[bytes]:
@@ -158,9 +158,9 @@ class Namespace:
         finally:
             if request.done():
                 meter.stop()
-                self._registry.namespace_busy = False
+                self._executions.namespace_busy = False
             else:
-                self._registry.run_in_background(self._drain_abandoned_snapshot(request, collector, meter, deadline))
+                self._executions.run_in_background(self._drain_abandoned_snapshot(request, collector, meter, deadline))
 
     async def _drain_abandoned_snapshot(
         self, request: asyncio.Future[Reply | KernelDeath], collector: _Collector, meter: _Meter, deadline: float
@@ -176,7 +176,7 @@ class Namespace:
             self._kernel.kill()
         finally:
             meter.stop()
-            self._registry.namespace_busy = False
+            self._executions.namespace_busy = False
 
     async def restore(self, budget: Budget, body: AsyncIterator[bytes]) -> dict[str, object]:
         """Feeds a snapshot to the kernel; returns what it restored and lost, and the usage. Raises NotRestorable."""

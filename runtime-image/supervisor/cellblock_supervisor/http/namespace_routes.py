@@ -1,8 +1,8 @@
 """The variables of one sandbox as an opaque stream, for another sandbox."""
 
 from ..execution import namespace
+from ..execution.job_registry import Busy
 from ..execution.namespace import Budget
-from ..execution.registry import Busy
 from ..sandbox import Sandbox
 from .messages import HttpError, Reply, Request, json_reply
 
@@ -17,7 +17,7 @@ async def snapshot(sandbox: Sandbox, request: Request) -> Reply:
 
 async def restore(sandbox: Sandbox, request: Request) -> Reply:
     budget = _budget(request)
-    if request.query.get("unused") == "1" and sandbox.registry.has_run:
+    if request.query.get("unused") == "1" and sandbox.executions.has_run:
         raise HttpError("conflict", "code has run in this sandbox already: its variables are newer")
     _claim_namespace(sandbox)
     try:
@@ -25,7 +25,7 @@ async def restore(sandbox: Sandbox, request: Request) -> Reply:
     except namespace.NotRestorable as error:
         raise HttpError("bad_request", str(error)) from None
     finally:
-        sandbox.registry.namespace_busy = False
+        sandbox.executions.namespace_busy = False
 
 
 def _budget(request: Request) -> Budget:
@@ -46,6 +46,6 @@ def _claim_namespace(sandbox: Sandbox) -> None:
     if sandbox.state == "refused":
         raise HttpError("unavailable", "this sandbox refused to take work: start another one")
     try:
-        sandbox.registry.claim_namespace()
+        sandbox.executions.claim_namespace()
     except Busy:
         raise HttpError("conflict", "an execution is running: wait for its done event") from None

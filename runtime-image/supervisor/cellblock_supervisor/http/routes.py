@@ -3,7 +3,8 @@
 from collections.abc import Awaitable, Callable
 
 from ..sandbox import Sandbox
-from . import command_routes, execution_routes, file_routes, health_route, namespace_routes, skill_routes
+from . import file_routes, health_route, namespace_routes, skill_routes
+from .job_routes import COMMANDS, EXECUTIONS, send_input
 from .messages import HttpError, Reply, Request
 
 Route = Callable[[Sandbox, Request], Awaitable[Reply]]
@@ -11,13 +12,13 @@ Route = Callable[[Sandbox, Request], Awaitable[Reply]]
 # `*` stands for one segment, `**` for one or more.
 ROUTES: tuple[tuple[str, tuple[str, ...], Route], ...] = (
     ("GET", ("health",), health_route.health),
-    ("PUT", ("executions", "*"), execution_routes.start),
-    ("GET", ("executions", "*", "events"), execution_routes.events),
-    ("POST", ("executions", "*", "interrupt"), execution_routes.interrupt),
-    ("PUT", ("commands", "*"), command_routes.start),
-    ("GET", ("commands", "*", "events"), command_routes.events),
-    ("POST", ("commands", "*", "input"), command_routes.send_input),
-    ("POST", ("commands", "*", "stop"), command_routes.stop),
+    ("PUT", ("executions", "*"), EXECUTIONS.start),
+    ("GET", ("executions", "*", "events"), EXECUTIONS.events),
+    ("POST", ("executions", "*", "interrupt"), EXECUTIONS.stop),
+    ("PUT", ("commands", "*"), COMMANDS.start),
+    ("GET", ("commands", "*", "events"), COMMANDS.events),
+    ("POST", ("commands", "*", "input"), send_input),
+    ("POST", ("commands", "*", "stop"), COMMANDS.stop),
     ("GET", ("files",), file_routes.listing),
     ("GET", ("files", "**"), file_routes.get),
     ("PUT", ("files", "**"), file_routes.put),
