@@ -1,5 +1,6 @@
 """The end of an execution after a fault that is not the code's."""
 
+import asyncio
 import json
 import unittest
 
@@ -66,6 +67,19 @@ class Files:
         return Changes()
 
 
+class SlowFiles(Files):
+    """Compares the folder until `may_end`."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.are_compared, self.may_end = asyncio.Event(), asyncio.Event()
+
+    async def changes(self) -> Changes:
+        self.are_compared.set()
+        await self.may_end.wait()
+        return Changes()
+
+
 def execution_of(kernel: Kernel, files: Files) -> Execution:
     request = ExecutionRequest(("1",), JobLimits(10_000, 1000, 1000), "stop", True)
     return Execution(request, JobContext(kernel, files, Cgroup(), Limits()), RetainedBytes())  # type: ignore[arg-type]
@@ -99,6 +113,17 @@ class Ends(unittest.IsolatedAsyncioTestCase):
         kernel = DyingKernel(deaths=1, begins=True)
         end = await envelope_of(kernel, Files())
         self.assertEqual((end["outcome"], kernel.requests), ("kernel_died", 1))
+
+    async def test_a_stop_while_files_are_compared_has_no_effect_on_the_idle_kernel(self) -> None:
+        kernel, files = Kernel(), SlowFiles()
+        execution = execution_of(kernel, files)
+        running = asyncio.ensure_future(execution.run())
+        await files.are_compared.wait()
+        execution.stop("cancelled", 0)
+        files.may_end.set()
+        await running
+        self.assertEqual(kernel.interrupts, 0)
+        self.assertEqual(json.loads(execution.log.after(-1)[0].splitlines()[-1])["outcome"], "ok")
 
     async def test_gives_up_when_every_kernel_ends_before_it_begins(self) -> None:
         kernel = DyingKernel(deaths=100, begins=False)

@@ -63,7 +63,7 @@ class Job:
 
     def stop(self, reason: str, kill_after_ms: int) -> None:
         """Ends the job politely and kills it after a grace period. Does nothing after a first stop and after the end."""
-        if self.done or self._stop_reason is not None:
+        if self._has_ended or self._stop_reason is not None:
             return
         self._stop_reason = reason
         self._on_stop(kill_after_ms)
