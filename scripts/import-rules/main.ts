@@ -1,15 +1,20 @@
-// Reports imports that the table of layers does not allow, and cycles of files and of folders; exits 1 if there are any.
+// Reports imports that the table of layers does not allow, and cycles of files and of folders; exits 1 if there are any. The Python code of the
+// sandbox has a separate table, python/python-layers.ts.
 import { join } from 'node:path'
 import { findCycles } from './find-cycles.ts'
 import { findFolderCycles } from './find-folder-cycles.ts'
 import { refuseImport } from './layers.ts'
+import { pythonFindings } from './python/python-findings.ts'
+import { readPython } from './python/read-python.ts'
 import { readImports } from './read-imports.ts'
 
-const imports = await readImports(join(import.meta.dirname, '..', '..'))
+const ROOT = join(import.meta.dirname, '..', '..')
+const imports = await readImports(ROOT)
 const findings = [
   ...imports.flatMap(({ from, to, isPackage }) => refuseImport(from, to, isPackage) ?? []),
   ...findCycles(imports).map((files) => `Import cycle: ${files.join(' -> ')}`),
   ...findFolderCycles(imports).map((steps) => `Cycle of folders: ${steps}`),
+  ...pythonFindings(await readPython(ROOT)),
 ]
 for (const finding of new Set(findings)) console.log(finding)
 if (findings.length > 0) process.exitCode = 1
