@@ -85,7 +85,8 @@ const MISCONFIGURATIONS: Readonly<Record<string, Misconfiguration>> = {
     check: 'no_other_socket_opens',
   },
   'a worker that may attach filters to sockets': {
-    options: () => withModule('worker/isolation/seccomp.py', '(_JUMP_EQUAL, 2, 0, _SO_ATTACH_FILTER)', '(_JUMP_EQUAL, 3, 0, _SO_ATTACH_FILTER)'),
+    options: () =>
+      withModule('worker/isolation/seccomp.py', '(_JUMP_EQUAL, 2, 0, _SO_ATTACH_FILTER)', '(_JUMP_EQUAL, 3, 0, _SO_ATTACH_FILTER)'),
     check: 'own_filters_are_refused',
   },
   'a worker that stays root': {

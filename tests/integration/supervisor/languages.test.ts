@@ -69,7 +69,8 @@ describe('bash', () => {
 
 /** Runs cells in the image's JavaScript session with the Node of this machine. */
 async function javascript(...cells: readonly (readonly [code: string, language?: string])[]): Promise<unknown> {
-  const script = new URL('../../../runtime-image/supervisor/cellblock_supervisor/worker/languages/node_session.cjs', import.meta.url).pathname
+  const script = new URL('../../../runtime-image/supervisor/cellblock_supervisor/worker/languages/node_session.cjs', import.meta.url)
+    .pathname
   const fields = cells.flatMap(([code, language = 'javascript']) => ['{}', '', language, code].map((field) => `${field}\0`)).join('')
   const shell = `exec 3< <(printf '%s' "$1" | base64 -d) 4>&1 1>/dev/null; exec "$2" --no-warnings "$3"`
   const { stdout } = await promisify(execFile)('bash', [

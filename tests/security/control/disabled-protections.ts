@@ -37,8 +37,16 @@ export const DISABLED_PROTECTIONS: readonly Edit[] = [
   },
   { file: `${SUPERVISOR}/worker/isolation/seccomp.py`, find: '    code = filter_code()', replace: '    return' },
   { file: `${SUPERVISOR}/worker/isolation/drop_privileges.py`, find: '    landlock.confine_writes()\n', replace: '' },
-  { file: `${SUPERVISOR}/worker/isolation/drop_privileges.py`, find: '    os.setresuid(WORKER_UID, WORKER_UID, WORKER_UID)\n', replace: '' },
-  { file: `${SUPERVISOR}/worker/isolation/drop_privileges.py`, find: '    os.setresgid(WORKER_GID, WORKER_GID, WORKER_GID)\n', replace: '' },
+  {
+    file: `${SUPERVISOR}/worker/isolation/drop_privileges.py`,
+    find: '    os.setresuid(WORKER_UID, WORKER_UID, WORKER_UID)\n',
+    replace: '',
+  },
+  {
+    file: `${SUPERVISOR}/worker/isolation/drop_privileges.py`,
+    find: '    os.setresgid(WORKER_GID, WORKER_GID, WORKER_GID)\n',
+    replace: '',
+  },
   {
     file: `${SUPERVISOR}/worker/isolation/drop_privileges.py`,
     find: '    _libc.prctl(_PR_SET_DUMPABLE, 0, 0, 0, 0)',

@@ -30,7 +30,14 @@ const selfTest = (check: string, misconfiguration: string): Mutant => ({
 
 /** Protections of the supervisor and the worker. */
 export const SANDBOX_MUTANTS: readonly Mutant[] = [
-  worker('seccomp filter', 'worker/isolation/seccomp.py', '    code = filter_code()', '    return', 'network/tcp-connect', 'system-calls/clone3'),
+  worker(
+    'seccomp filter',
+    'worker/isolation/seccomp.py',
+    '    code = filter_code()',
+    '    return',
+    'network/tcp-connect',
+    'system-calls/clone3',
+  ),
   worker(
     'unprivileged user',
     'worker/isolation/drop_privileges.py',
@@ -80,8 +87,18 @@ export const SANDBOX_MUTANTS: readonly Mutant[] = [
   ),
   unit('socket families', 'worker/isolation/seccomp.py', '(_JUMP_EQUAL, 1, 0, _AF_UNIX)', '(_JUMP_AT_LEAST, 1, 0, _AF_UNIX)'),
   unit('namespaces by clone', 'worker/isolation/seccomp.py', '(_JUMP_ANY_BIT, 0, 1, _CLONE_NEW)', '(_JUMP_ANY_BIT, 0, 1, 0)'),
-  unit('no filters of sockets', 'worker/isolation/seccomp.py', '(_JUMP_EQUAL, 2, 0, _SO_ATTACH_FILTER)', '(_JUMP_EQUAL, 3, 0, _SO_ATTACH_FILTER)'),
-  unit('no filters of processes', 'worker/isolation/seccomp.py', '(_JUMP_EQUAL, 0, 1, _PR_SET_SECCOMP)', '(_JUMP_EQUAL, 1, 1, _PR_SET_SECCOMP)'),
+  unit(
+    'no filters of sockets',
+    'worker/isolation/seccomp.py',
+    '(_JUMP_EQUAL, 2, 0, _SO_ATTACH_FILTER)',
+    '(_JUMP_EQUAL, 3, 0, _SO_ATTACH_FILTER)',
+  ),
+  unit(
+    'no filters of processes',
+    'worker/isolation/seccomp.py',
+    '(_JUMP_EQUAL, 0, 1, _PR_SET_SECCOMP)',
+    '(_JUMP_EQUAL, 1, 1, _PR_SET_SECCOMP)',
+  ),
   unit('other architectures', 'worker/isolation/seccomp.py', '(_JUMP_EQUAL, 1, 0, _AUDIT_ARCH[machine])', '(_JUMP_AT_LEAST, 1, 0, 0)'),
   unit('x32 numbers', 'worker/isolation/seccomp.py', '(_JUMP_AT_LEAST, 0, 1, _X32_BIT)', '(_JUMP_AT_LEAST, 0, 1, 0xFFFF_FFFF)'),
   unit('no links followed', 'files/walk.py', 'return "symlink"', 'return None'),
@@ -195,7 +212,11 @@ export const SANDBOX_MUTANTS: readonly Mutant[] = [
   {
     protection: 'worker: only the kernel replies, not a child that a cell forked',
     edits: [
-      { file: `${SUPERVISOR}/worker/kernel/request_server.py`, find: '        if self._channel.is_forked:\n', replace: '        if False:\n' },
+      {
+        file: `${SUPERVISOR}/worker/kernel/request_server.py`,
+        find: '        if self._channel.is_forked:\n',
+        replace: '        if False:\n',
+      },
     ],
     killer: { test: 'tests/integration/supervisor/executions.test.ts', only: 'a forked child that reaches the end of the cell' },
   },

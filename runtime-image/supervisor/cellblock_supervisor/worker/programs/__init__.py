@@ -1,1 +1,1 @@
-"""Programs that run as processes of their own with the rights of the worker."""
+"""Programs that run as separate processes with the rights of the worker."""

@@ -1,4 +1,4 @@
-"""Entries of folders as the API describes them, and the refusals of file operations. Paths are absolute or relative to /mnt/data."""
+"""Entries of folders as the API describes them, and the errors of file operations. Paths are absolute or relative to /mnt/data."""
 
 import os
 import stat
