@@ -24,6 +24,16 @@ class Imports(unittest.TestCase):
         for module in ("snapshot.values.sqlite_connections", "libraries.plotly_displays", "charts.matplotlib_matrices"):
             self.assertNotIn(f"cellblock_supervisor.worker.{module}", loaded)
 
+    def test_a_zygote_forgets_the_folders_of_packages_and_still_imports_from_them(self) -> None:
+        forgotten = "import json, email\nfrom cellblock_supervisor.worker.zygote import forget_folders\nforget_folders()"
+        kept = subprocess.run(
+            [sys.executable, "-c", f"import sys\n{forgotten}\nprint(*sys.path_importer_cache.keys() - set(sys.path))\nimport json.tool, email.mime.text"],
+            capture_output=True,
+            text=True,
+            check=True,
+        )
+        self.assertEqual(kept.stdout, "\n")
+
 
 if __name__ == "__main__":
     unittest.main()

@@ -137,6 +137,7 @@ def preload(modules: list[str]) -> list[str]:
         except Exception:
             failed.append(module)
     del builtins.get_ipython, os.environ[_ARROW_ALLOCATOR]  # type: ignore[attr-defined]
+    forget_folders()
     # Before the last objects, which fill the holes of the garbage. A kernel that filled them would copy their pages.
     gc.collect()
     with files_owned_by_worker():
@@ -146,6 +147,12 @@ def preload(modules: list[str]) -> list[str]:
     return_free_memory()
     unmap_used_code()
     return failed
+
+
+def forget_folders() -> None:
+    """Drops the listings of the packages' folders, 0.3 MB. An import from such a folder lists it again."""
+    for folder in sys.path_importer_cache.keys() - set(sys.path):
+        del sys.path_importer_cache[folder]
 
 
 def _run_kernel(fds: list[int], limits: Rlimits) -> None:
