@@ -6,6 +6,7 @@ export type Requirement =
   | 'client-compat'
   | 'doc-snippets'
   | 'schemathesis'
+  | 'cfn-lint'
   | 'emulator'
   | 'playground'
   | 'chromium'
@@ -62,7 +63,7 @@ export const COMMANDS = {
     servesGuide: true,
   },
   test: {
-    needs: [...SANDBOX, 'client-compat', 'emulator', 'chromium'],
+    needs: [...SANDBOX, 'client-compat', 'cfn-lint', 'emulator', 'chromium'],
     entry: ['scripts/test.ts'],
     isVerbose: true,
     testsAreNamed: true,

@@ -1,10 +1,5 @@
 import type { IVpc } from 'aws-cdk-lib/aws-ec2'
-import {
-  CfnFirewallConfig,
-  CfnFirewallDomainList,
-  CfnFirewallRuleGroup,
-  CfnFirewallRuleGroupAssociation,
-} from 'aws-cdk-lib/aws-route53resolver'
+import { CfnFirewallDomainList, CfnFirewallRuleGroup, CfnFirewallRuleGroupAssociation } from 'aws-cdk-lib/aws-route53resolver'
 import { Construct } from 'constructs'
 
 export interface DnsFirewallProps {
@@ -13,7 +8,10 @@ export interface DnsFirewallProps {
   readonly allowedNames: readonly string[]
 }
 
-/** Security groups do not filter the VPC resolver, so DNS queries could carry data out. The resolver answers these names only, and fails closed. */
+/**
+ * Security groups do not filter the VPC resolver, so DNS queries could carry data out. The resolver answers these names only.
+ * It fails closed by default: the doctor reads that setting, because CloudFormation cannot create it in every Region.
+ */
 export class DnsFirewall extends Construct {
   readonly ruleGroupId: string
 
@@ -34,6 +32,5 @@ export class DnsFirewall extends Construct {
     })
     this.ruleGroupId = rules.attrId
     new CfnFirewallRuleGroupAssociation(this, 'OfVpc', { firewallRuleGroupId: rules.attrId, vpcId: vpc.vpcId, priority: 101 })
-    new CfnFirewallConfig(this, 'FailClosed', { resourceId: vpc.vpcId, firewallFailOpen: 'DISABLED' })
   }
 }

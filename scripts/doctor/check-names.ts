@@ -21,6 +21,7 @@ export const ACCOUNT_CHECKS = [
   'Stacks',
   'Endpoints',
   'Service role',
+  'DNS firewall',
   'Entry',
   'Origin',
   'Canary',

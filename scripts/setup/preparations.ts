@@ -1,6 +1,7 @@
 import { join } from 'node:path'
 import type { Command, Requirement } from '../commands.ts'
 import { ensureSandboxImage, findSandboxImage } from './sandbox-image.ts'
+import { ensureCfnLint } from './cfn-lint.ts'
 import { ensureChromium } from './chromium.ts'
 import type { SetupConfig } from './config.ts'
 import { ensureDependencies } from './dependencies.ts'
@@ -47,6 +48,14 @@ export const PREPARATIONS: readonly Preparation[] = [
   { need: 'client-compat', title: 'Third-party clients', prepare: prepareClients },
   { need: 'doc-snippets', title: 'Clients of docs/clients.md', prepare: prepareDocSnippets },
   { need: 'schemathesis', title: 'Schemathesis', prepare: prepareSchemathesis },
+  {
+    need: 'cfn-lint',
+    title: 'Linter of templates',
+    prepare: async (setup, progress) => {
+      await ensureCfnLint(setup.root, setup, progress)
+      return { found: 'cfn-lint as locked' }
+    },
+  },
   { need: 'emulator', title: 'Emulated AWS account', prepare: prepareEmulator },
   { need: 'image', title: 'Sandbox image', prepare: prepareImages },
 ]

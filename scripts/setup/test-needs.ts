@@ -6,6 +6,7 @@ import { SANDBOX, type Requirement } from '../commands.ts'
 const NEEDS: readonly (readonly [path: string, needs: readonly Requirement[]])[] = [
   ['unit/', ['dependencies']],
   ['infra/', ['dependencies']],
+  ['infra/cfn-lint.test.ts', ['cfn-lint']],
   ['api/', ['dependencies']],
   // These run a second time in the project `aws-storage`, whose set-up has the image.
   ['api/links/', SANDBOX],

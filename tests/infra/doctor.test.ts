@@ -13,6 +13,7 @@ import { networkFindings } from '../../scripts/doctor/account/probe-tasks.ts'
 import { checkPrograms, programsFor } from '../../scripts/doctor/account/hostile-programs.ts'
 import { withContainer } from '../../scripts/doctor/account/service-calls.ts'
 import { checkPublicSide } from '../../scripts/doctor/account/public-checks.ts'
+import { createResolverApi } from '../../scripts/doctor/account/resolver-api.ts'
 import { evaluateQuota, quotasFor } from '../../scripts/doctor/account/quotas.ts'
 import type { Finding } from '../../scripts/doctor/finding.ts'
 import { startScriptedEcs, type ScriptedEcs } from '../support/scripted-ecs.ts'
@@ -29,6 +30,8 @@ const account = {
   brokenEndpoint: false,
   hasBackups: true,
   hasRole: true,
+  failOpen: 'DISABLED',
+  association: 'COMPLETE',
   functionUrl: '',
   groups: [] as object[],
 }
@@ -40,6 +43,12 @@ const GROUPS = ['api', 'chat', 'run'].map((name) => ({
 
 /** DynamoDB, CodeDeploy and IAM as the doctor asks them. */
 function platformAnswer(target: string | undefined, body: string): { status?: number; body: string } {
+  if (target === 'Route53Resolver.GetFirewallRuleGroupAssociation')
+    return { body: JSON.stringify({ FirewallRuleGroupAssociation: { VpcId: 'vpc-1', Status: account.association } }) }
+  if (target === 'Route53Resolver.GetFirewallConfig')
+    return account.failOpen === 'denied'
+      ? { status: 400, body: JSON.stringify({ __type: 'AccessDeniedException', Message: 'not authorized' }) }
+      : { body: JSON.stringify({ FirewallConfig: { ResourceId: 'vpc-1', FirewallFailOpen: account.failOpen } }) }
   if (target?.endsWith('.Query')) return { body: JSON.stringify({ Items: [], Count: 0 }) }
   if (target?.endsWith('DescribeContinuousBackups')) {
     const recovery = { PointInTimeRecoveryStatus: account.hasBackups ? 'ENABLED' : 'DISABLED', EarliestRestorableDateTime: 1_760_000_000 }
@@ -129,6 +138,7 @@ beforeAll(async () => {
       tables: new DynamoDBClient({ ...client, endpoint: platform }),
       roles: new IAMClient({ ...client, endpoint: platform }),
       releases: new CodeDeployClient({ ...client, endpoint: platform }),
+      resolver: createResolverApi({ ...client, endpoint: platform }),
     },
     upload: {
       link: async (bucket) => `https://${bucket}.s3.eu-west-1.amazonaws.com/doctor/x?X-Amz-Signature=1`,
@@ -144,7 +154,15 @@ beforeAll(async () => {
 beforeEach(async () => {
   account.quotas.clear()
   account.hasService = true
-  Object.assign(account, { brokenEndpoint: false, hasBackups: true, hasRole: true, functionUrl: originUrl, groups: GROUPS })
+  Object.assign(account, {
+    brokenEndpoint: false,
+    hasBackups: true,
+    hasRole: true,
+    functionUrl: originUrl,
+    groups: GROUPS,
+    failOpen: 'DISABLED',
+    association: 'COMPLETE',
+  })
   await ecs?.close()
   ecs = await startScriptedEcs()
   ecs.exits = (input) => (isProbe(input) ? 32 : null)
@@ -171,6 +189,7 @@ describe('the doctor in an account', () => {
       'Stacks',
       'Endpoints',
       'Service role',
+      'DNS firewall',
       'Entry',
       'Origin',
       'Canary',
@@ -264,6 +283,15 @@ describe('the standing parts of a deployment', () => {
     expect(failed(findings).map(({ check }) => check)).toEqual(['Service role', 'Origin', 'Canary', 'Backups'])
     expect(findings['Canary']?.message).toContain('cellblock-prod-api')
     expect(findings['Origin']?.message).toContain('answered 200 to a call without the origin secret')
+  })
+
+  it('include the DNS firewall: it fails closed, and its association is complete', async () => {
+    account.failOpen = 'ENABLED'
+    expect((await examine())['DNS firewall']).toMatchObject({ outcome: 'fail', message: expect.stringContaining('update-firewall-config') })
+    Object.assign(account, { failOpen: 'DISABLED', association: 'DELETING' })
+    expect((await examine())['DNS firewall']).toMatchObject({ outcome: 'fail', message: expect.stringContaining('DELETING') })
+    Object.assign(account, { failOpen: 'denied', association: 'COMPLETE' })
+    expect((await examine())['DNS firewall']).toMatchObject({ outcome: 'warn', message: expect.stringContaining('AccessDeniedException') })
   })
 
   it('warn about a version that was rolled back, and fail without an alarm', async () => {

@@ -13,12 +13,14 @@ import { NO_OBJECTS } from '../../cli/rows-only.ts'
 import { createDynamoTable } from '../../../services/adapters/storage/dynamodb/dynamo-table.ts'
 import { fail, ok, warn, type Finding } from '../finding.ts'
 import { NotDeployedError, readDeployed, type Deployed } from './deployed.ts'
+import { checkDnsFirewall } from './dns-firewall-check.ts'
 import { checkCanary } from './canary-check.ts'
 import { checkBackups, checkEntry, checkOrigin, checkServiceRole } from './standing-checks.ts'
 import { checkNetwork, checkSandbox, type PollOptions } from './probe-tasks.ts'
 import { programsFor } from './hostile-programs.ts'
 import { checkPublicSide } from './public-checks.ts'
 import { checkQuotas, quotasFor } from './quotas.ts'
+import type { ResolverApi } from './resolver-api.ts'
 import type { Api } from './service-calls.ts'
 import { checkService } from './service-checks.ts'
 import { checkTaskEvents } from './task-events-check.ts'
@@ -34,6 +36,7 @@ export interface AccountDoctorOptions {
     readonly tables: DynamoDBClient
     readonly roles: IAMClient
     readonly releases: CodeDeployClient
+    readonly resolver: ResolverApi
   }
   /** Creates a signed upload link for this bucket, and deletes the upload. */
   readonly upload: { link(bucket: string): Promise<string>; remove(bucket: string): Promise<void> }
@@ -67,7 +70,8 @@ export async function checkAccount(options: AccountDoctorOptions): Promise<reado
     return findings
   }
   report(ok('Stacks', `stage ${config.stage} in ${options.region}`), checkEndpoints(deployed))
-  report(await checkServiceRole(clients.roles), await checkEntry(config, deployed), await checkOrigin(deployed))
+  report(await checkServiceRole(clients.roles), await checkDnsFirewall(clients.resolver, deployed))
+  report(await checkEntry(config, deployed), await checkOrigin(deployed))
   const tableName = config.data.tableName ?? deployed.table
   const { sandboxes } = createDynamoTable({ client: clients.tables, tableName, objects: NO_OBJECTS })
   report(await checkCanary(clients.releases, config), await checkBackups(clients.tables, tableName))

@@ -17,6 +17,8 @@ export interface Deployed {
   readonly serviceTypes: readonly string[]
   /** Of the API's function; null behind private ingress, and for versions that do not output it. */
   readonly functionUrl: string | null
+  /** Id of the association of the DNS firewall with the sandboxes' network; null without the stack Guard. */
+  readonly firewallAssociation: string | null
   /** Those of one image. */
   readonly taskDefinitions: Partial<Record<MemoryTier, string>>
   readonly endpoints: readonly { readonly name: string; readonly status: string }[]
@@ -30,6 +32,11 @@ export async function readDeployed(client: CloudFormationClient, stage: string, 
   const [network, service, data] = await Promise.all(
     ['Network', 'Service', 'Data'].map((part) => resourcesOf(client, `Cellblock-${stage}-${part}`)),
   )
+  // Absent in emulated accounts; the check of the DNS firewall reports it.
+  const guard = await resourcesOf(client, `Cellblock-${stage}-Guard`).catch((error: unknown) => {
+    if (error instanceof NotDeployedError) return []
+    throw error
+  })
   const physical = (resources: readonly StackResourceSummary[] = [], type: string, logical = ''): string[] =>
     resources
       .filter(({ ResourceType, LogicalResourceId = '' }) => ResourceType === type && LogicalResourceId.includes(logical))
@@ -47,6 +54,7 @@ export async function readDeployed(client: CloudFormationClient, stage: string, 
     bucket: one(physical(data, 'AWS::S3::Bucket', 'Objects'), 'bucket'),
     table: one(physical(data, 'AWS::DynamoDB::Table'), 'table'),
     serviceTypes: [...new Set((service ?? []).map(({ ResourceType = '' }) => ResourceType))],
+    firewallAssociation: physical(guard, 'AWS::Route53Resolver::FirewallRuleGroupAssociation')[0] ?? null,
     functionUrl: await outputOf(client, `Cellblock-${stage}-Service`, 'FunctionUrl'),
     taskDefinitions: Object.fromEntries(
       MEMORY_TIERS.flatMap((tier) => definitions.filter((arn) => arn.includes(`-sandbox-${imageName}-${tier}:`)).map((arn) => [tier, arn])),

@@ -14,6 +14,7 @@ import { imageTag } from '../../../infra/build/image-inputs.ts'
 import type { DoctorConfig } from '../config.ts'
 import { fail, type Finding } from '../finding.ts'
 import { checkAccount, defaultImageOf } from './account-checks.ts'
+import { createResolverApi } from './resolver-api.ts'
 
 const FOLDER = join(import.meta.dirname, '../../../runtime-image')
 /** The bucket refuses signatures that are older than its limit. */
@@ -53,6 +54,7 @@ export async function checkOwnAccount(
       tables: new DynamoDBClient({}),
       roles: new IAMClient({}),
       releases: new CodeDeployClient({}),
+      resolver: createResolverApi({ region, credentials: stacks.config.credentials }),
     },
     upload: {
       link: (Bucket) => getSignedUrl(s3, new PutObjectCommand({ Bucket, Key: key }), { expiresIn: LINK_SECONDS }),

@@ -20,6 +20,8 @@ export async function examine(account: Account, image: string, key: string): Pro
       tables: new DynamoDBClient(sdk),
       roles: new IAMClient(sdk),
       releases: new CodeDeployClient({ ...sdk, maxAttempts: 1 }),
+      // The stack Guard is not deployed in the emulated account, so nothing is asked.
+      resolver: async () => ({}),
     },
     upload: { link: async (bucket) => `${sdk.endpoint}/${bucket}/doctor`, remove: async () => undefined },
     image,

@@ -248,13 +248,6 @@ export const networkProperties: readonly Property[] = [
     'TRUST_REDIRECTION_DOMAIN',
     'INSPECT_REDIRECTION_DOMAIN',
   ),
-  value(
-    'no name is answered when the firewall fails',
-    (t) => only(t, 'AWS::Route53Resolver::FirewallConfig'),
-    'Properties.FirewallFailOpen',
-    'DISABLED',
-    'ENABLED',
-  ),
   {
     title: 'the DNS firewall stands before this network',
     holds: (t) =>
