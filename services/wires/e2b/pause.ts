@@ -21,7 +21,7 @@ export async function pauseContainer({ deps, request }: Pick<Call, 'deps' | 'req
   for (;;) {
     const row = await deps.table.containers.get(tenant, id)
     if (row === null || row.deletedAt !== null || row.sandboxId === null) break
-    const isUsed = row.queue.length > 0 || (row.commands?.length ?? 0) > 0
+    const isUsed = row.queue.length > 0 || (row.commands?.length ?? 0) > 0 || (row.backgroundCommands?.length ?? 0) > 0
     // The worker hibernates only a container that was last used when the message says.
     if (!isUsed && asked !== row.lastActiveAt) {
       asked = row.lastActiveAt
