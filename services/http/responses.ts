@@ -8,6 +8,6 @@ export const notebookResponse = (notebook: unknown, filename: string): Response 
     headers: { 'content-type': 'application/x-ipynb+json', 'content-disposition': `attachment; filename="${filename}"` },
   })
 
-/** Redirects to a presigned URL: no cache stores it, and no referrer header names it. Streaming function URLs hang on an empty body. */
+/** Redirects to a presigned URL: no cache stores it, and no referrer header names it. */
 export const redirectTo = (url: string, headers: Readonly<Record<string, string>> = {}): Response =>
-  new Response('\n', { status: 302, headers: { location: url, 'referrer-policy': 'no-referrer', 'cache-control': 'no-store', ...headers } })
+  new Response(null, { status: 302, headers: { location: url, 'referrer-policy': 'no-referrer', 'cache-control': 'no-store', ...headers } })
