@@ -1,4 +1,4 @@
-import { LAMBDA_REQUEST_BYTES } from '../../services/http/origin/config.ts'
+import { LAMBDA_REQUEST_BYTES, PREFLIGHT } from '../../services/http/origin/config.ts'
 
 const ADVICE =
   'Send a file in parts of at most 4 MB with POST /v1/uploads, or to the URL of POST /v1/containers/{id}/files/upload_url, which takes 512 MB.'
@@ -6,23 +6,41 @@ const ADVICE =
 export interface EdgeFunctionOptions {
   /** Id of the distribution's origin that takes bodies of any size. Null: none, and the function refuses bodies that Lambda would refuse. */
   readonly uploadOrigin: string | null
+  /** Origins of web pages that may call the API. */
+  readonly corsOrigins: readonly string[]
 }
 
 /**
  * The function that CloudFront runs for each request of a viewer. It passes on the client's host name, because CloudFront sends the origin's.
- * Bodies above Lambda's limit, and forms of unknown length, go to the upload service.
+ * Bodies above Lambda's limit, and forms of unknown length, go to the upload service. It answers preflights of allowed origins, because an answer
+ * without a body may never end behind a function URL.
  */
 export const edgeFunctionCode = ({
   uploadOrigin,
+  corsOrigins,
 }: EdgeFunctionOptions): string => `${uploadOrigin === null ? '' : "import cf from 'cloudfront';\n"}function handler(event) {
   var request = event.request;
   var headers = request.headers;
-  headers['x-forwarded-host'] = { value: headers.host.value };
+${corsOrigins.length === 0 ? '' : answerPreflight(corsOrigins)}  headers['x-forwarded-host'] = { value: headers.host.value };
   var type = headers['content-type'] ? headers['content-type'].value : '';
   var bytes = headers['content-length'] ? Number(headers['content-length'].value) : 0;
   var limit = /^application\\/json/i.test(type) ? ${LAMBDA_REQUEST_BYTES.json} : ${LAMBDA_REQUEST_BYTES.binary};
 ${uploadOrigin === null ? REFUSE : toUploadOrigin(uploadOrigin)}
 }`
+
+const answerPreflight = (
+  origins: readonly string[],
+): string => `  if (request.method === 'OPTIONS' && headers.origin && headers['access-control-request-method'] && ${JSON.stringify(origins)}.indexOf(headers.origin.value) >= 0) {
+    var allowed = {
+      'access-control-allow-origin': { value: headers.origin.value },
+      'access-control-allow-methods': { value: '${PREFLIGHT.methods.join(',')}' },
+      'access-control-max-age': { value: '${PREFLIGHT.maxAgeSeconds}' },
+      vary: { value: 'Origin, Access-Control-Request-Headers' },
+    };
+    if (headers['access-control-request-headers']) allowed['access-control-allow-headers'] = { value: headers['access-control-request-headers'].value };
+    return { statusCode: 204, statusDescription: 'No Content', headers: allowed };
+  }
+`
 
 const toUploadOrigin = (
   origin: string,

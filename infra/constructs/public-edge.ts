@@ -42,6 +42,7 @@ export interface PublicEdgeProps {
   readonly originSecret: ISecret
   readonly customDomain: Config['api']['customDomain']
   readonly webAclArn: string | undefined
+  readonly corsOrigins: Config['api']['corsOrigins']
   /** The load balancer of the upload service. Null: none. */
   readonly uploads: IApplicationLoadBalancer | null
 }
@@ -54,7 +55,11 @@ export class PublicEdge extends Construct {
   readonly distribution: Distribution
   readonly url: string
 
-  constructor(scope: Construct, id: string, { functionUrl, site, originSecret, customDomain, webAclArn, uploads }: PublicEdgeProps) {
+  constructor(
+    scope: Construct,
+    id: string,
+    { functionUrl, site, originSecret, customDomain, webAclArn, corsOrigins, uploads }: PublicEdgeProps,
+  ) {
     super(scope, id)
     const origin = {
       readTimeout: Duration.seconds(120),
@@ -63,7 +68,7 @@ export class PublicEdge extends Construct {
       customHeaders: { [ORIGIN_SECRET_HEADER]: originSecret.secretValue.unsafeUnwrap() },
     }
     const forwardHost = new EdgeFunction(this, 'ForwardHost', {
-      code: FunctionCode.fromInline(edgeFunctionCode({ uploadOrigin: uploads === null ? null : UPLOAD_ORIGIN })),
+      code: FunctionCode.fromInline(edgeFunctionCode({ uploadOrigin: uploads === null ? null : UPLOAD_ORIGIN, corsOrigins })),
       runtime: FunctionRuntime.JS_2_0,
     })
     const staticFiles = S3BucketOrigin.withOriginAccessControl(site)

@@ -197,6 +197,7 @@ export class ServiceStack extends FlaggedStack {
       ...parts,
       functionUrl,
       customDomain: this.config.api.customDomain,
+      corsOrigins: this.config.api.corsOrigins,
       uploads: this.uploads?.loadBalancer ?? null,
     })
     this.output('Url', edge.url, 'The base URL of the API')

@@ -1,7 +1,9 @@
+import { Hono } from 'hono'
 import { runInNewContext } from 'node:vm'
 import { describe, expect, it } from 'vitest'
 import { edgeFunctionCode } from '../../infra/constructs/edge-function.ts'
 import { ERRORS } from '../../services/model/errors.ts'
+import { allowOrigins } from '../../services/http/middleware/cross-origin.ts'
 import { LAMBDA_REQUEST_BYTES } from '../../services/http/origin/config.ts'
 
 interface EdgeRequest {
@@ -15,9 +17,9 @@ interface EdgeAnswer {
 /** What the distribution does with a request: the request as it is passed on, or an answer. */
 const atEdge = (headers: Readonly<Record<string, string>>): EdgeRequest | EdgeAnswer => {
   const given = Object.fromEntries(Object.entries({ host: 'code.example.com', ...headers }).map(([name, value]) => [name, { value }]))
-  return runInNewContext(`${edgeFunctionCode({ uploadOrigin: null })}; handler(event)`, { event: { request: { headers: given } } }) as
-    | EdgeRequest
-    | EdgeAnswer
+  return runInNewContext(`${edgeFunctionCode({ uploadOrigin: null, corsOrigins: [] })}; handler(event)`, {
+    event: { request: { headers: given } },
+  }) as EdgeRequest | EdgeAnswer
 }
 const upload = (bytes: number, type: string) => atEdge({ 'content-length': String(bytes), 'content-type': type })
 
@@ -26,7 +28,7 @@ function originFor(headers: Readonly<Record<string, string>>): string | null {
   let selected: string | null = null
   const cf = { selectRequestOriginById: (id: string) => (selected = id) }
   const given = Object.fromEntries(Object.entries({ host: 'code.example.com', ...headers }).map(([name, value]) => [name, { value }]))
-  const [first = '', ...rest] = edgeFunctionCode({ uploadOrigin: 'uploads' }).split('\n')
+  const [first = '', ...rest] = edgeFunctionCode({ uploadOrigin: 'uploads', corsOrigins: [] }).split('\n')
   expect(first).toBe("import cf from 'cloudfront';")
   const passed = runInNewContext(`${rest.join('\n')}; handler(event)`, { cf, event: { request: { headers: given } } }) as EdgeRequest
   expect(passed.headers['x-forwarded-host']).toEqual({ value: 'code.example.com' })
@@ -46,6 +48,42 @@ describe('the edge function with an upload service', () => {
   it('sends a form of unknown length to the service, and requests without a body to the function', () => {
     expect(originFor({ 'content-type': 'multipart/form-data; boundary=x' })).toBe('uploads')
     expect(originFor({})).toBeNull()
+  })
+})
+
+const PAGE = 'https://app.example.com'
+
+describe('the edge function and a preflight', () => {
+  const asked = { 'access-control-request-method': 'POST', 'access-control-request-headers': 'authorization,content-type' }
+  const atEdgeOf = (origins: readonly string[], method: string, headers: Readonly<Record<string, string>>) => {
+    const given = Object.fromEntries(Object.entries({ host: 'code.example.com', ...headers }).map(([name, value]) => [name, { value }]))
+    const code = edgeFunctionCode({ uploadOrigin: null, corsOrigins: origins })
+    return runInNewContext(`${code}; handler(event)`, { event: { request: { method, headers: given } } }) as {
+      readonly statusCode?: number
+      readonly headers: Readonly<Record<string, { readonly value: string }>>
+    }
+  }
+
+  it('answers an allowed origin as the API does', async () => {
+    const app = new Hono().use('*', allowOrigins([PAGE]))
+    for (const given of [asked, { 'access-control-request-method': 'DELETE' }]) {
+      const headers = { origin: PAGE, ...given }
+      const ofApi = await app.request('/v1/responses', { method: 'OPTIONS', headers })
+      const ofEdge = atEdgeOf(['https://other.example', PAGE], 'OPTIONS', headers)
+      expect(ofEdge.statusCode).toBe(ofApi.status)
+      for (const name of ['origin', 'methods', 'headers', 'credentials'].map((part) => `access-control-allow-${part}`))
+        expect(ofEdge.headers[name]?.value ?? null, name).toBe(ofApi.headers.get(name))
+      expect(ofEdge.headers['access-control-max-age']?.value).toBe(ofApi.headers.get('access-control-max-age'))
+      expect(ofEdge.headers['vary']?.value).toContain('Origin')
+    }
+  })
+
+  it('passes on every other request', () => {
+    for (const origin of ['https://evil.example', `${PAGE}.evil.example`, 'null'])
+      expect(atEdgeOf([PAGE], 'OPTIONS', { origin, ...asked })).not.toHaveProperty('statusCode')
+    expect(atEdgeOf([], 'OPTIONS', { origin: PAGE, ...asked })).not.toHaveProperty('statusCode')
+    expect(atEdgeOf([PAGE], 'OPTIONS', { origin: PAGE })).not.toHaveProperty('statusCode')
+    expect(atEdgeOf([PAGE], 'POST', { origin: PAGE, ...asked })).not.toHaveProperty('statusCode')
   })
 })
 
@@ -76,6 +114,8 @@ describe('the edge function', () => {
   })
 
   it('has a size that CloudFront accepts', () => {
-    expect(Buffer.byteLength(edgeFunctionCode({ uploadOrigin: 'uploads' }))).toBeLessThan(10_240)
+    expect(Buffer.byteLength(edgeFunctionCode({ uploadOrigin: 'uploads', corsOrigins: [PAGE, 'http://localhost:3000'] }))).toBeLessThan(
+      10_240,
+    )
   })
 })

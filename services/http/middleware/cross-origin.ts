@@ -3,9 +3,8 @@ import { cors } from 'hono/cors'
 import { ServiceError } from '../../model/errors.ts'
 import type { ApiConfig } from '../config.ts'
 import { hostOf } from '../public-url.ts'
+import { PREFLIGHT } from '../origin/config.ts'
 
-/** Cache time of a preflight answer in browsers, seconds. */
-const MAX_AGE_SECONDS = 3_600
 /** Pages of any origin show images by links and the logo, and sandboxed frames load the playground's files. None of these needs a key. */
 const EMBEDDABLE = /^\/(?:d\/[^/]+|assets\/[^/]+|logo\.png)$/
 
@@ -16,9 +15,9 @@ const EMBEDDABLE = /^\/(?:d\/[^/]+|assets\/[^/]+|logo\.png)$/
 export const allowOrigins = (origins: readonly string[]): MiddlewareHandler =>
   cors({
     origin: [...origins],
-    allowMethods: ['GET', 'POST', 'PUT', 'PATCH', 'DELETE'],
+    allowMethods: [...PREFLIGHT.methods],
     exposeHeaders: ['x-request-id', 'location', 'retry-after', 'content-disposition'],
-    maxAge: MAX_AGE_SECONDS,
+    maxAge: PREFLIGHT.maxAgeSeconds,
   })
 
 /** Refuses requests that a page of an unknown origin makes a browser send. Other clients send none of these headers. */

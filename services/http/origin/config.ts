@@ -22,6 +22,9 @@ export const originConfigFromEnv = (env: Readonly<Record<string, string | undefi
 /** The header with the distribution's secret; `infra` sets it. */
 export const ORIGIN_SECRET_HEADER = 'x-cellblock-origin'
 
+/** The answer to a browser's preflight from an allowed origin. The API gives it, and in front of a function the distribution. */
+export const PREFLIGHT = { methods: ['GET', 'POST', 'PUT', 'PATCH', 'DELETE'], maxAgeSeconds: 3_600 } as const
+
 /** Prefix of the page's files in the bucket of the site. */
 export const PAGE_PREFIX = 'page/'
 /** Key of the script of the API reference there. A distribution serves it; behind a load balancer the API does. */

@@ -44,7 +44,11 @@ export async function startTemplateEdge(options: TemplateEdgeOptions): Promise<{
 
 async function pass(options: TemplateEdgeOptions, asked: IncomingMessage, answer: ServerResponse): Promise<void> {
   const { templates, functionUrl, uploads, timeScale } = options
-  const { origin, headers } = runEdgeFunction(templates, asked)
+  const { origin, headers, said } = runEdgeFunction(templates, asked)
+  if (said !== null) {
+    answer.writeHead(said.statusCode, headers).end(said.body)
+    return
+  }
   const isUpload = origin !== null
   const { url, headers: added } = isUpload ? uploads : functionUrl
   const target = new URL(asked.url ?? '/', url)
@@ -80,14 +84,29 @@ async function pass(options: TemplateEdgeOptions, asked: IncomingMessage, answer
 
 function runEdgeFunction(
   templates: Templates,
-  { headers: given }: IncomingMessage,
-): { readonly origin: string | null; readonly headers: Record<string, string> } {
+  { method, headers: given }: IncomingMessage,
+): {
+  readonly origin: string | null
+  readonly headers: Record<string, string>
+  /** The answer that the function gives itself. */
+  readonly said: { readonly statusCode: number; readonly body: string } | null
+} {
   const code = String(only(templates, 'AWS::CloudFront::Function').Properties['FunctionCode']).replace(/^import cf .*$/m, '')
-  const event = { request: { headers: Object.fromEntries(Object.entries(given).map(([name, value]) => [name, { value: String(value) }])) } }
+  const event = {
+    request: { method, headers: Object.fromEntries(Object.entries(given).map(([name, value]) => [name, { value: String(value) }])) },
+  }
   let origin: string | null = null
   const cf = { selectRequestOriginById: (id: string) => (origin = id) }
-  const passed = runInNewContext(`${code}; handler(event)`, { cf, event }) as typeof event.request
-  return { origin, headers: Object.fromEntries(Object.entries(passed.headers).map(([name, { value }]) => [name, value])) }
+  const passed = runInNewContext(`${code}; handler(event)`, { cf, event }) as typeof event.request & {
+    readonly statusCode?: number
+    readonly body?: { readonly data: string }
+  }
+  const headers = Object.fromEntries(Object.entries(passed.headers).map(([name, { value }]) => [name, value]))
+  return {
+    origin,
+    headers,
+    said: passed.statusCode === undefined ? null : { statusCode: passed.statusCode, body: passed.body?.data ?? '' },
+  }
 }
 
 function readTimeoutSeconds(templates: Templates, origin: string | null): number {
