@@ -43,6 +43,7 @@ export const ACCOUNT_CHECKS = [
   'Session',
   'Uploads',
   'Page files',
+  'Empty answers',
 ] as const
 
 export type CheckName = (typeof LOCAL_CHECKS)[number] | (typeof ACCOUNT_CHECKS)[number]

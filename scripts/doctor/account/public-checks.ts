@@ -1,18 +1,23 @@
 import type { CheckName } from '../check-names.ts'
 import { fail, ok, type Finding } from '../finding.ts'
+import { checkEmptyAnswers } from './empty-answers-check.ts'
 import { call, reasonOf, withContainer, type Api } from './service-calls.ts'
 
 /** Above what a function takes, and below the limits of the API. */
 const UPLOAD_BYTES = 8_000_000
 const TIMEOUT_MS = 120_000
 
-/** Checks what only the deployed distribution shows: the page, its session, and the way of a body that is too large for a function. */
+/**
+ * Checks what only the deployed distribution shows: the page, its session, the way of a body that is too large for a function, and
+ * answers without content.
+ */
 export async function checkPublicSide(api: Api, { uploadService }: { readonly uploadService: boolean }): Promise<readonly Finding[]> {
   return [
     await checked('Page', () => checkPage(api)),
     await checked('Session', () => checkSession(api)),
     await checked('Uploads', () => checkUpload(api, uploadService)),
     await checked('Page files', () => checkPageFiles(api)),
+    await checked('Empty answers', () => checkEmptyAnswers(api)),
   ]
 }
 
