@@ -14,6 +14,7 @@ const NEEDS: readonly (readonly [path: string, needs: readonly Requirement[]])[]
   ['integration/', SANDBOX],
   ['e2e/', SANDBOX],
   ['e2e/client-compat.test.ts', ['client-compat']],
+  ['e2e/function-url.test.ts', ['client-compat']],
   ['e2e/shared-container.test.ts', ['client-compat']],
   ['browser/', [...SANDBOX, 'chromium']],
   ['chaos/', SANDBOX],

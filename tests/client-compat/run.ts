@@ -1,8 +1,10 @@
-// `npm run test:clients [-- --only TEXT] [--write]` runs third-party clients against a local server. They know only its address and a key.
+// `npm run test:clients [-- --only TEXT] [--write] [--function-url]` runs third-party clients against a local server. They know only its address and a
+// key. With --function-url its answers pass the handler of the API's function and a stand-in of the function URL.
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { startServerBehindFunctionUrl } from '../support/function-url-relay.ts'
 import { startServer } from '../support/local-server.ts'
 import { readOptions } from '../../scripts/read-options.ts'
 import { call, runPython, say, startScriptedUpstream } from '../support/scripted-upstream.ts'
@@ -111,6 +113,12 @@ async function runBlocks(name: string): Promise<string | null> {
   return null
 }
 
+const options = readOptions('test:clients', {
+  only: { type: 'string' },
+  write: { type: 'boolean', default: false },
+  'function-url': { type: 'boolean', default: false },
+})
+
 /** A model that runs code once, by the tool that it has, and then repeats what it read. */
 const upstream = await startScriptedUpstream(({ body }) => {
   const last = body.messages.at(-1)
@@ -122,14 +130,19 @@ const upstream = await startScriptedUpstream(({ body }) => {
 })
 const models = JSON.stringify([{ name: 'scripted', base_url: upstream.baseUrl, api_key: 'none' }])
 /** Started by the first client that needs it. */
-const started: { server?: ReturnType<typeof startServer> } = {}
-const server = () => (started.server ??= startServer({ env: { SANDBOX_PRELOAD: '', CELLBLOCK_MODELS: models } }))
+const started: { server?: ReturnType<typeof start> } = {}
+async function start(): Promise<{ readonly url: string; readonly apiKey: string; stop(): Promise<unknown> }> {
+  const env = { SANDBOX_PRELOAD: '', CELLBLOCK_MODELS: models }
+  if (!options['function-url']) return startServer({ env })
+  const behind = await startServerBehindFunctionUrl(env)
+  return { url: behind.server.url, apiKey: behind.server.apiKey, stop: () => behind.stop() }
+}
+const server = () => (started.server ??= start())
 const serverEnv = async () => {
   const { url, apiKey } = await server()
   return { CELLBLOCK_URL: url, CELLBLOCK_API_KEY: apiKey, CELLBLOCK_MODEL: 'demo', CELLBLOCK_SHELL_MODEL: 'scripted' }
 }
 
-const options = readOptions('test:clients', { only: { type: 'string' }, write: { type: 'boolean', default: false } })
 const isWanted = (client: string): boolean => client.toLowerCase().includes((options.only ?? '').toLowerCase())
 const rows: ClientRow[] = []
 const isLeftOut = ({ isOnRequest }: Suite): boolean => isOnRequest === true && options.only === undefined

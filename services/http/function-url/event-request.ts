@@ -1,11 +1,11 @@
 /** The part of a function URL's event (payload format 2.0) that the API reads. */
 export interface FunctionUrlEvent {
   readonly rawPath: string
-  readonly rawQueryString: string
+  readonly rawQueryString?: string
   /** Values of a repeated header are joined with commas. */
   readonly headers: Readonly<Record<string, string | undefined>>
   readonly cookies?: readonly string[]
-  readonly requestContext: { readonly domainName: string; readonly http: { readonly method: string } }
+  readonly requestContext: { readonly domainName?: string; readonly http: { readonly method: string } }
   readonly body?: string
   readonly isBase64Encoded: boolean
 }
@@ -13,13 +13,15 @@ export interface FunctionUrlEvent {
 /** The request of an event. Throws a TypeError when HTTP does not permit a part of it. */
 export function requestFromEvent(event: FunctionUrlEvent): Request {
   const { method } = event.requestContext.http
-  const query = event.rawQueryString === '' ? '' : `?${event.rawQueryString}`
+  const query = event.rawQueryString ? `?${event.rawQueryString}` : ''
   const headers = new Headers()
   for (const [name, value] of Object.entries(event.headers)) if (value !== undefined && value !== '') headers.set(name, asAscii(value))
   if (event.cookies !== undefined) headers.set('cookie', event.cookies.join('; '))
   const body = method === 'GET' || method === 'HEAD' ? undefined : bodyOf(event)
   if (body !== undefined) headers.set('content-length', String(body.length))
-  return new Request(`https://${event.requestContext.domainName}${event.rawPath}${query}`, { method, headers, ...(body && { body }) })
+  // An emulated account names no domain.
+  const host = event.requestContext.domainName ?? headers.get('host') ?? 'localhost'
+  return new Request(`https://${host}${event.rawPath}${query}`, { method, headers, ...(body && { body }) })
 }
 
 function bodyOf({ body, isBase64Encoded }: FunctionUrlEvent): Uint8Array<ArrayBuffer> | undefined {
