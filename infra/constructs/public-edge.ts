@@ -36,6 +36,12 @@ const UPLOAD_ORIGIN = 'uploads'
 /** Every origin belongs to a path. No client uses this one: the edge function chooses the origin by size, for any path. */
 const UPLOAD_PATH = '/uploads-only/*'
 
+/**
+ * Every status that CloudFront keeps for 10 s by default, for all callers of an address and although the API's behaviour caches nothing: one tenant's
+ * error would answer another one's request.
+ */
+const UNCACHED_ERRORS = [400, 403, 404, 405, 414, 416, 500, 501, 502, 503, 504] as const
+
 export interface PublicEdgeProps {
   readonly functionUrl: FunctionUrl
   readonly site: IBucket
@@ -86,6 +92,7 @@ export class PublicEdge extends Construct {
       ...this.domainOf(customDomain),
       ...(webAclArn === undefined ? {} : { webAclId: webAclArn }),
       httpVersion: HttpVersion.HTTP2_AND_3,
+      errorResponses: UNCACHED_ERRORS.map((httpStatus) => ({ httpStatus, ttl: Duration.seconds(0) })),
       defaultBehavior: { ...behaviour, origin: api },
       // The API serves `/docs`; the bucket serves the scripts that the page loads.
       additionalBehaviors: Object.fromEntries(SITE_PATHS.map((path) => [path, siteBehaviour(staticFiles)])),

@@ -52,6 +52,15 @@ export const edgeProperties: readonly Property[] = [
       same(at(apiOrigin(t), 'CustomOriginConfig.OriginSSLProtocols'), ['TLSv1.2']),
     break: (t) => set(apiOrigin(t), 'CustomOriginConfig.OriginProtocolPolicy', 'http-only'),
   },
+  {
+    title: 'no error of one caller answers another one: every status that CloudFront keeps by default is kept for 0 s',
+    holds: (t) => {
+      const errors = list(at(distribution(t), `${CONFIG}.CustomErrorResponses`))
+      const kept = [400, 403, 404, 405, 414, 416, 500, 501, 502, 503, 504]
+      return kept.every((status) => errors.some((error) => at(error, 'ErrorCode') === status && at(error, 'ErrorCachingMinTTL') === 0))
+    },
+    break: (t) => set(distribution(t), `${CONFIG}.CustomErrorResponses`, undefined),
+  },
   value(
     'no answer of the API is cached',
     distribution,
