@@ -95,6 +95,8 @@ export const ApiConfig = z.object({
   e2bDomain: z.string().nullable().default(null),
   /** Whether to trust `X-Forwarded-Proto` and `X-Forwarded-Host`. Only behind a proxy that sets them. */
   trustProxy: z.boolean().default(false),
+  /** Whether clients reach the API over https only, whatever the last proxy says: the load balancer behind a distribution sees http. */
+  isHttpsOnly: z.boolean().default(false),
   /** Interval of comments on a silent event stream, milliseconds. */
   heartbeatMs: z.number().int().positive().default(10_000),
   /** A verified API key is cached for this time, milliseconds, so a revoked key may work that much longer. */
@@ -214,6 +216,7 @@ export function lambdaConfigFromEnv(env: Readonly<Record<string, string | undefi
       // AWS routes a request to the function by its host name, and the distribution overwrites the forwarded one.
       allowedHosts: parsed.ALLOWED_HOSTS ?? null,
       trustProxy: parsed.TRUST_PROXY ?? false,
+      isHttpsOnly: parsed.INGRESS === 'distribution',
       maxHoldSeconds: LAMBDA_HOLD_SECONDS,
       maxOpenStreams: parsed.MAX_OPEN_STREAMS,
       corsOrigins: parsed.CORS_ORIGINS,

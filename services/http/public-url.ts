@@ -13,9 +13,10 @@ export function hostOf(request: Request, config: Pick<ApiConfig, 'trustProxy'>):
 }
 
 /** The address by which this client reached the API, without a trailing slash. Links contain it, so `trustedHosts` has checked the host. */
-export function publicUrlOf(request: Request, config: Pick<ApiConfig, 'publicUrl' | 'trustProxy'>): string {
+export function publicUrlOf(request: Request, config: Pick<ApiConfig, 'publicUrl' | 'trustProxy' | 'isHttpsOnly'>): string {
   if (config.publicUrl !== null) return config.publicUrl
-  const scheme = config.trustProxy && request.headers.get('x-forwarded-proto') === 'https' ? 'https' : 'http'
+  const saysHttps = config.trustProxy && request.headers.get('x-forwarded-proto') === 'https'
+  const scheme = config.isHttpsOnly || saysHttps ? 'https' : 'http'
   return `${scheme}://${hostOf(request, config).toLowerCase()}`
 }
 
