@@ -12,7 +12,7 @@ export interface EdgeFunctionOptions {
 
 /**
  * The function that CloudFront runs for each request of a viewer. It passes on the client's host name, because CloudFront sends the origin's.
- * Bodies above Lambda's limit, and forms of unknown length, go to the upload service. It answers preflights of allowed origins, because an answer
+ * Bodies above Lambda's limit, and bodies of unknown length, go to the upload service. It answers preflights of allowed origins, because an answer
  * without a body may never end behind a function URL.
  */
 export const edgeFunctionCode = ({
@@ -44,7 +44,7 @@ const answerPreflight = (
 
 const toUploadOrigin = (
   origin: string,
-): string => `  if (bytes > limit || (headers['content-length'] === undefined && /^multipart\\/form-data/i.test(type)))
+): string => `  if (bytes > limit || (headers['content-length'] === undefined && /^(multipart\\/form-data|application\\/)/i.test(type)))
     cf.selectRequestOriginById(${JSON.stringify(origin)});
   return request;`
 

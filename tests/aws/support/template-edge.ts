@@ -54,7 +54,8 @@ async function pass(options: TemplateEdgeOptions, asked: IncomingMessage, answer
   const target = new URL(asked.url ?? '/', url)
   const passed = send(target, {
     method: asked.method,
-    headers: { ...headers, host: target.host, 'x-forwarded-proto': 'https', ...added },
+    // The load balancer's listener takes http.
+    headers: { ...headers, host: target.host, 'x-forwarded-proto': isUpload ? 'http' : 'https', ...added },
   })
   passed.setTimeout((readTimeoutSeconds(templates, origin) * 1000) / timeScale, () => {
     if (!answer.headersSent) answer.writeHead(504).end('Gateway time-out')
@@ -72,7 +73,8 @@ async function pass(options: TemplateEdgeOptions, asked: IncomingMessage, answer
   for await (const chunk of asked) chunks.push(chunk as Buffer)
   const body = Buffer.concat(chunks)
   const isText = /^(text\/|application\/json)/i.test(headers['content-type'] ?? '')
-  if ((isText ? body.length : Math.ceil(body.length / 3) * 4) > LAMBDA_EVENT_BYTES) {
+  // The limit counts the event, where text is a JSON string.
+  if ((isText ? Buffer.byteLength(JSON.stringify(body.toString())) : Math.ceil(body.length / 3) * 4) > LAMBDA_EVENT_BYTES) {
     passed.destroy()
     answer
       .writeHead(413, { 'content-type': 'text/plain' })
