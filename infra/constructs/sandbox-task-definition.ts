@@ -4,11 +4,9 @@ import type { IRole } from 'aws-cdk-lib/aws-iam'
 import { Construct } from 'constructs'
 import { TIERS, type MemoryTier } from '../../services/model/limits.ts'
 import { DEFAULT_LIMITS, RUN_BYTES, SKILLS_BYTES } from '../../services/adapters/drivers/docker/limits.ts'
+import { SANDBOX_CONTAINER } from '../../services/adapters/drivers/fargate/config.ts'
 import { FARGATE_SIZES } from '../../services/adapters/drivers/fargate/sizes.ts'
 import { SUPERVISOR_PORT } from './security-groups.ts'
-
-/** Name of the task's container; `RunTask` overrides its environment with the sandbox id and public key. */
-export const SANDBOX_CONTAINER = 'sandbox'
 
 /** The default capabilities except SETUID, SETGID and KILL. Fargate drops capabilities by name only and can add SYS_PTRACE only. */
 const DROPPED = [

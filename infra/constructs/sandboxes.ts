@@ -38,6 +38,8 @@ export class Sandboxes extends Construct {
       ].filter(({ weight }) => weight > 0),
       clusterSettings: [{ name: 'containerInsights', value: 'disabled' }],
       configuration: { executeCommandConfiguration: { logging: 'NONE' } },
+      // GuardDuty would add its agent to each task, an endpoint and a security group to the network, and names that the DNS firewall refuses.
+      tags: [{ key: 'GuardDutyManaged', value: 'false' }],
     })
     this.clusterArn = cluster.attrArn
     this.clusterName = cluster.ref

@@ -84,7 +84,7 @@ async function lint(paths: readonly string[]): Promise<string[]> {
 }
 
 /** Half a minute on two idle cores; other suites run beside it. */
-const TIMEOUT_MS = 300_000
+const TIMEOUT_MS = 600_000
 
 it('cfn-lint finds nothing in the templates of any documented configuration', { timeout: TIMEOUT_MS }, async () => {
   const templates = Object.entries(CONFIGURATIONS).flatMap(([name, build]) => templatesOf(name, build))

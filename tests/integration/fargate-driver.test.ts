@@ -146,7 +146,24 @@ describe('the Fargate driver', () => {
     ['asked to stop, nothing known yet', { desiredStatus: 'STOPPED', lastStatus: 'DEPROVISIONING' }, { phase: 'starting' }],
     [
       'stopped by a failed isolation check',
-      { desiredStatus: 'STOPPED', lastStatus: 'STOPPED', stopCode: 'EssentialContainerExited', containers: [{ exitCode: 86 }] },
+      {
+        desiredStatus: 'STOPPED',
+        lastStatus: 'STOPPED',
+        stopCode: 'EssentialContainerExited',
+        containers: [{ name: 'sandbox', exitCode: 86 }],
+      },
+      { phase: 'gone', reason: 'refused', exitCode: 86 },
+    ],
+    [
+      'stopped by a failed isolation check, with the agent of GuardDuty beside it',
+      {
+        desiredStatus: 'STOPPED',
+        lastStatus: 'STOPPED',
+        containers: [
+          { name: 'aws-guardduty-agent-1', exitCode: 0, reason: 'agent' },
+          { name: 'sandbox', exitCode: 86 },
+        ],
+      },
       { phase: 'gone', reason: 'refused', exitCode: 86 },
     ],
     [
@@ -154,18 +171,18 @@ describe('the Fargate driver', () => {
       {
         desiredStatus: 'STOPPED',
         lastStatus: 'STOPPED',
-        containers: [{ exitCode: 137, reason: 'OutOfMemoryError: Container killed due to memory usage' }],
+        containers: [{ name: 'sandbox', exitCode: 137, reason: 'OutOfMemoryError: Container killed due to memory usage' }],
       },
       { phase: 'gone', reason: 'oom', exitCode: 137 },
     ],
     [
       'ended by SIGTERM',
-      { desiredStatus: 'STOPPED', lastStatus: 'STOPPED', containers: [{ exitCode: 143 }] },
+      { desiredStatus: 'STOPPED', lastStatus: 'STOPPED', containers: [{ name: 'sandbox', exitCode: 143 }] },
       { phase: 'gone', reason: 'stopped', exitCode: 143 },
     ],
     [
       'taken back by Spot',
-      { desiredStatus: 'STOPPED', lastStatus: 'STOPPED', stopCode: 'SpotInterruption', containers: [{ exitCode: 137 }] },
+      { desiredStatus: 'STOPPED', lastStatus: 'STOPPED', stopCode: 'SpotInterruption', containers: [{ name: 'sandbox', exitCode: 137 }] },
       { phase: 'gone', reason: 'lost', exitCode: 137 },
     ],
     [
@@ -216,7 +233,7 @@ describe('the Fargate driver', () => {
     const id = await startShown(newDriver(), {
       desiredStatus: 'STOPPED',
       lastStatus: 'STOPPED',
-      containers: [{ exitCode: 86 }],
+      containers: [{ name: 'sandbox', exitCode: 86 }],
       startedBy: undefined,
     })
     for (const [arn, task] of ecs.tasks) ecs.tasks.set(arn, { ...task, startedBy: id, group: 'family:cellblock-sandbox-4g' })

@@ -176,6 +176,12 @@ export const sandboxProperties: readonly Property[] = [
   value('an image tag never changes its content', repository, 'Properties.ImageTagMutability', 'IMMUTABLE', 'MUTABLE'),
   value('images are scanned when they are pushed', repository, 'Properties.ImageScanningConfiguration.ScanOnPush', true, false),
   value('the image repository goes with its stack', repository, 'Properties.EmptyOnDelete', true, false),
+  {
+    title: 'GuardDuty adds no agent to sandboxes',
+    holds: (t) =>
+      list(at(only(t, 'AWS::ECS::Cluster'), 'Properties.Tags')).some((tag) => same(tag, { Key: 'GuardDutyManaged', Value: 'false' })),
+    break: (t) => set(only(t, 'AWS::ECS::Cluster'), 'Properties.Tags', []),
+  },
   value(
     'the cluster records no exec session, because there is none',
     (t) => only(t, 'AWS::ECS::Cluster'),

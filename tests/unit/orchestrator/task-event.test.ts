@@ -35,7 +35,10 @@ describe('a task state change', () => {
       lastStatus: 'DEPROVISIONING',
       stopCode: 'EssentialContainerExited',
       stoppedReason: 'Essential container in task exited',
-      containers: [{ exitCode: 86 }],
+      containers: [
+        { name: 'aws-guardduty-agent-1', exitCode: 0 },
+        { name: 'sandbox', exitCode: 86 },
+      ],
     }
     expect(readTaskEvent(event(detail))?.status).toMatchObject({ phase: 'gone', reason: 'refused', exitCode: 86 })
   })

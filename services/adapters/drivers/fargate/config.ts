@@ -3,6 +3,9 @@ import { jsonVariable } from '../../../model/json-variable.ts'
 import { MEMORY_TIERS } from '../../../model/limits.ts'
 import { parseOnce } from '../../../model/parse-once.ts'
 
+/** Name of the sandbox's container in its task; `RunTask` overrides its environment. Another one can be beside it: GuardDuty adds its agent where an organisation demands that. */
+export const SANDBOX_CONTAINER = 'sandbox'
+
 const ids = z.string().transform((text) => text.split(','))
 
 /** Variables of the functions that call ECS. */

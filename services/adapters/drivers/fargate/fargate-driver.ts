@@ -10,6 +10,7 @@ import type { SandboxLimits } from '../../../model/tenants/tenant-limits.ts'
 import { fromFailures, toDriverError } from './ecs-error.ts'
 import { FARGATE_PROFILE } from './profile.ts'
 import { TaskFinder } from './task-finder.ts'
+import { SANDBOX_CONTAINER } from './config.ts'
 import { taskStatus } from './task-status.ts'
 
 export interface FargateDriverOptions {
@@ -31,8 +32,6 @@ export interface FargateDriverOptions {
   readonly pollMs?: number
 }
 
-/** The sandbox's container in the task definition. */
-const CONTAINER = 'sandbox'
 /** ECS may not list a task that it has just accepted. A missing task counts as "not yet listed" for this time after its id was created, milliseconds. */
 const UNSEEN_MS = 60_000
 const POLL_MS = 2_000
@@ -175,7 +174,7 @@ const runTaskInput = (spec: SandboxSpec, taskDefinition: string, options: Fargat
   overrides: {
     containerOverrides: [
       {
-        name: CONTAINER,
+        name: SANDBOX_CONTAINER,
         environment: [
           { name: 'CELLBLOCK_SANDBOX_ID', value: spec.sandboxId },
           { name: 'CELLBLOCK_PUBLIC_KEY', value: spec.publicKey },

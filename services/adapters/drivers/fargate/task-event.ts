@@ -16,6 +16,7 @@ const TaskStateChange = z.object({
     containers: z
       .array(
         z.object({
+          name: z.string().optional(),
           exitCode: z.number().optional(),
           reason: z.string().optional(),
           networkInterfaces: z.array(z.object({ privateIpv4Address: z.string().optional() })).optional(),

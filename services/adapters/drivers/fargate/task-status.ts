@@ -1,6 +1,7 @@
 import type { Task } from '@aws-sdk/client-ecs'
 import type { SandboxStatus } from '../../../ports/sandbox-driver.ts'
 import { exitReason } from '../exit-reason.ts'
+import { SANDBOX_CONTAINER } from './config.ts'
 
 export const SUPERVISOR_PORT = 8700
 
@@ -15,7 +16,7 @@ const INTERFACE_TYPES: ReadonlySet<string> = new Set(['ElasticNetworkInterface',
 
 /** What DescribeTasks, or an event of the task's state, shows. `waitsForHealth`: the task definition has a health check, so RUNNING alone is not ready. */
 export function taskStatus(task: ShownTask, waitsForHealth: boolean): SandboxStatus {
-  const exitCode = task.containers?.[0]?.exitCode ?? null
+  const exitCode = sandboxContainer(task)?.exitCode ?? null
   // The exit code arrives after the stop request. Without the code and the reason, the status is not known yet.
   if (task.lastStatus === 'STOPPED' || (task.desiredStatus === 'STOPPED' && (exitCode !== null || task.stopCode !== undefined)))
     return goneStatus(task, exitCode)
@@ -25,14 +26,17 @@ export function taskStatus(task: ShownTask, waitsForHealth: boolean): SandboxSta
 }
 
 function goneStatus(task: ShownTask, exitCode: number | null): SandboxStatus {
-  const detail = [task.stoppedReason, task.containers?.[0]?.reason].filter(Boolean).join(' ').slice(0, 400)
+  const detail = [task.stoppedReason, sandboxContainer(task)?.reason].filter(Boolean).join(' ').slice(0, 400)
   const byExit = exitReason(exitCode, /OutOfMemory/i.test(detail))
   const reason = byExit === 'lost' && task.stopCode === 'UserInitiated' ? 'stopped' : byExit
   return { phase: 'gone', reason, exitCode, ...(detail !== '' && { detail }) }
 }
 
+const sandboxContainer = ({ containers }: ShownTask): NonNullable<ShownTask['containers']>[number] | undefined =>
+  containers?.find(({ name }) => name === SANDBOX_CONTAINER)
+
 const privateAddress = (task: ShownTask): string | undefined =>
   task.attachments
     ?.find((attachment) => attachment.type !== undefined && INTERFACE_TYPES.has(attachment.type))
     ?.details?.find((detail) => detail.name === 'privateIPv4Address')?.value ??
-  task.containers?.[0]?.networkInterfaces?.[0]?.privateIpv4Address
+  sandboxContainer(task)?.networkInterfaces?.[0]?.privateIpv4Address
