@@ -82,6 +82,7 @@ const PARAMS: Readonly<Record<string, string>> = {
   tenant_id: 'Id of a tenant, `tnt_…`.',
   plan: 'Name of a plan.',
   key_id: 'Id of an API key, `key_…`.',
+  job_id: 'Id of an execution, `exec_…`, or of a response, `resp_…`.',
   model: 'Name of a model.',
   token: 'The secret part of a link.',
 }

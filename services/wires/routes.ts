@@ -23,6 +23,7 @@ import { uploadRoutes } from './openai/uploads/routes.ts'
 import { webhookRoutes } from './openai/webhooks/routes.ts'
 import { planRoutes } from './native/admin/plans.ts'
 import { tenantDeletionRoutes } from './native/admin/delete-tenant.ts'
+import { deadLetterRoutes } from './native/admin/dead-letters.ts'
 import { exportRoutes } from './native/admin/export-tenant.ts'
 import { keyRoutes } from './native/admin/keys.ts'
 import { tenantRoutes } from './native/admin/tenants.ts'
@@ -57,6 +58,7 @@ export const ROUTES: readonly AnyRoute[] = [
   ...tenantRoutes,
   ...tenantDeletionRoutes,
   ...exportRoutes,
+  ...deadLetterRoutes,
   ...planRoutes,
   ...keyRoutes,
   ...tenantUsageRoutes,

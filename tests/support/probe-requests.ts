@@ -14,6 +14,7 @@ export const MISSING: Readonly<Record<string, string>> = {
   webhook_endpoint_id: 'whe_01kajv9h2s8p0ww3d4dq4cs1zt',
   tenant_id: 'tnt_01kajv9h2s8p0ww3d4dq4cs1zt',
   key_id: 'key_01kajv9h2s8p0ww3d4dq4cs1zt',
+  job_id: 'exec_01kajv9h2s8p0ww3d4dq4cs1zt',
   sandbox_id: '01kajv9h2s8p0ww3d4dq4cs1zt01kajv9h2s8p0ww3d4dq4cs1zt',
 }
 

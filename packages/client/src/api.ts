@@ -62,6 +62,10 @@ export type CreateResponse = { "model": string; "input": (string | { "type"?: st
 
 export type CreateUpload = { "filename": string; "bytes": number; "mime_type": string; "purpose": "assistants" | "batch" | "fine-tune" | "vision" | "user_data" | "evals"; "expires_after"?: { "anchor": "created_at"; "seconds": number } | null }
 
+export type DeadLetter = { "id": string; "object": "dead_letter"; "container_id": string; "ended_at": string; "may_have_run": boolean; "trace_id": string | null }
+
+export type DeadLetterList = { "object": "list"; "data": DeadLetter[]; "first_id": string | null; "last_id": string | null; "has_more": boolean }
+
 export type DeletedSkillVersion = { "id": string; "object": "skill.version.deleted"; "deleted": true; "version": string }
 
 export type EntryPreview = { "object": "container.entry.preview"; "entry": ContainerEntry; "kind": "table" | "image" | "text" | "binary"; "preview": { [name: string]: unknown } }
@@ -100,6 +104,8 @@ export type Plan = { "id": string; "object": "plan"; "created_at": string; "limi
 
 export type PlanList = { "object": "list"; "data": Plan[]; "first_id": string | null; "last_id": string | null; "has_more": boolean }
 
+export type RedrivenJob = { "id": string; "object": "execution" | "response"; "redriven_from": string }
+
 export type RemovedEntry = { "object": "container.entry.deleted"; "path": string; "removed": number }
 
 export type Response = { "id": string; "object": "response"; "created_at": number; "completed_at": number | null; "status": "queued" | "in_progress" | "completed" | "failed" | "incomplete" | "cancelled"; "background": boolean; "model": string; "output": { "id": string; "type": "message" | "code_interpreter_call" | "function_call" | "web_search_call" | "shell_call" | "shell_call_output" | "apply_patch_call" }[]; "error": { "code": string; "message": string } | null; "incomplete_details": { "reason": string } | null; "previous_response_id": string | null; "conversation": { "id": string } | null; "usage": { "input_tokens": number; "output_tokens": number; "total_tokens": number } | null; "metadata": { [name: string]: string }; "x_cellblock": { "container_id": string | null; "context": { [name: string]: (number | boolean) } | null; "dropped_parameters": string[] } }
@@ -121,6 +127,8 @@ export type SkillVersion = { "id": string; "object": "skill.version"; "skill_id"
 export type SkillVersionList = { "object": "list"; "data": SkillVersion[]; "first_id": string | null; "last_id": string | null; "has_more": boolean }
 
 export type Tenant = { "id": string; "object": "tenant"; "name": string; "created_at": string; "plan": string | null; "limits": { [name: string]: (number | string) }; "tools_off": string[]; "link_days": number | null; "image": string | null; "deletion": { "requested_at": string; "completed_at": string | null; "removed_rows": number; "removed_objects": number; "remains": string[] } | null }
+
+export type TenantLimits = { "object": "tenant_limits"; "limits": { [name: string]: { "value": (number | string); "unit": "seconds" | "days" | "bytes" | "count" | "tier"; "set_by": "tenant" | "plan" | "default" } } }
 
 export type TenantList = { "object": "list"; "data": Tenant[]; "first_id": string | null; "last_id": string | null; "has_more": boolean }
 
@@ -257,15 +265,20 @@ export interface Operations {
   "GET /v1/admin/tenants/{tenant_id}": { params: { "tenant_id": string }; query: undefined; body: undefined; answer: Tenant }
   "POST /v1/admin/tenants/{tenant_id}": { params: { "tenant_id": string }; query: undefined; body: { "name"?: string; "plan"?: string | null; "limits"?: LimitsPatch; "tools_off"?: string[]; "link_days"?: number | null; "image"?: string | null }; answer: Tenant }
   "DELETE /v1/admin/tenants/{tenant_id}": { params: { "tenant_id": string }; query: undefined; body: undefined; answer: Tenant }
+  "GET /v1/admin/tenants/{tenant_id}/limits": { params: { "tenant_id": string }; query: undefined; body: undefined; answer: TenantLimits }
   "GET /v1/admin/tenants/{tenant_id}/export": { params: { "tenant_id": string }; query: undefined; body: undefined; answer: unknown }
+  "GET /v1/admin/tenants/{tenant_id}/dead_letters": { params: { "tenant_id": string }; query: { "after"?: string; "limit"?: number; "order"?: "asc" | "desc" }; body: undefined; answer: DeadLetterList }
+  "POST /v1/admin/tenants/{tenant_id}/dead_letters/{job_id}/redrive": { params: { "tenant_id": string; "job_id": string }; query: undefined; body: { "may_have_run"?: boolean }; answer: RedrivenJob }
   "PUT /v1/admin/plans/{plan}": { params: { "plan": string }; query: undefined; body: { "limits": LimitsPatch }; answer: Plan }
   "DELETE /v1/admin/plans/{plan}": { params: { "plan": string }; query: undefined; body: undefined; answer: { "id": string; "object": "plan"; "deleted": true } }
   "GET /v1/admin/plans": { params: undefined; query: { "after"?: string; "limit"?: number; "order"?: "asc" | "desc" }; body: undefined; answer: PlanList }
   "POST /v1/admin/tenants/{tenant_id}/keys": { params: { "tenant_id": string }; query: undefined; body: { "name"?: string | null; "subject"?: string | null; "scopes"?: "run" | "read" | "files" | "admin"[]; "expires_at"?: string | null }; answer: NewApiKey }
   "GET /v1/admin/tenants/{tenant_id}/keys": { params: { "tenant_id": string }; query: { "after"?: string; "limit"?: number; "order"?: "asc" | "desc" }; body: undefined; answer: ApiKeyList }
+  "GET /v1/admin/keys": { params: undefined; query: { "after"?: string; "limit"?: number; "order"?: "asc" | "desc" }; body: undefined; answer: ApiKeyList }
   "GET /v1/admin/keys/{key_id}": { params: { "key_id": string }; query: undefined; body: undefined; answer: ApiKey }
   "POST /v1/admin/keys/{key_id}/revoke": { params: { "key_id": string }; query: undefined; body: undefined; answer: ApiKey }
   "GET /v1/admin/tenants/{tenant_id}/usage": { params: { "tenant_id": string }; query: { "from"?: string; "to"?: string }; body: undefined; answer: Usage }
   "GET /v1/admin/tenants/{tenant_id}/audit": { params: { "tenant_id": string }; query: { "limit"?: number }; body: undefined; answer: AuditEntryList }
+  "GET /v1/admin/tenants/{tenant_id}/audit/blocks": { params: { "tenant_id": string }; query: undefined; body: undefined; answer: unknown }
 }
 

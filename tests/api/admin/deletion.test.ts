@@ -10,7 +10,7 @@ import { silentTelemetry } from '../../support/silent-telemetry.ts'
 let api: TestApi
 let admin: TestKey
 beforeAll(async () => {
-  api = await startApi({ config: { keyCacheMs: 0 } })
+  api = await startApi({ config: { keyCacheMs: 0, auditFlushMs: 0 } })
   admin = await api.newKey({ tenant: await newTenant('operators'), scopes: SCOPES })
 })
 afterAll(() => api.stop())

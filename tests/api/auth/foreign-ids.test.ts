@@ -45,6 +45,7 @@ beforeAll(async () => {
   mine = {
     tenant_id: tenant,
     key_id: ann.keyId,
+    job_id: execution.id,
     plan: 'probe-present',
     conversation_id: conversation.id,
     item_id: item?.id ?? '',

@@ -54,6 +54,7 @@ async function makeObjects(key: TestKey): Promise<Ids> {
     webhook_endpoint_id: webhook.id,
     tenant_id: key.tenant,
     key_id: key.keyId,
+    job_id: await idOf(`/v1/containers/${container.id}/executions?wait=0`, { code: 'y' }),
     execution_id: await idOf(`/v1/containers/${container.id}/executions?wait=0`, { code: 'x' }),
     command_id: await idOf(`/v1/containers/${container.id}/commands?wait=0`, { command: 'true' }),
     response_id: (await client.responses.create({ model: 'demo', input: 'x', background: true })).id,

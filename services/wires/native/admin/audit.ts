@@ -1,7 +1,7 @@
 import { z } from '@hono/zod-openapi'
 import { answerSchema, type Described } from '../../../model/lazy-schema.ts'
 import type { AuditEntry } from '../../../model/audit/audit.ts'
-import { json } from '../../../http/responses.ts'
+import { json, jsonLines } from '../../../http/responses.ts'
 import { defineRoute, type AnyRoute } from '../../../http/route.ts'
 import { StrictListQuery } from '../../../http/schemas.ts'
 import { tenantOf } from './tenants.ts'
@@ -31,7 +31,7 @@ const tenantAuditRoute = defineRoute({
   operationId: 'listAuditEntries',
   tag: 'Administration',
   summary: 'The latest changes that keys of a tenant requested',
-  description: 'The newest first, refused ones included. The command line exports and verifies the whole log.',
+  description: 'The newest first, refused ones included. The whole log is at `/audit/blocks`.',
   query: () => StrictListQuery().pick({ limit: true }),
   answers: { 200: { description: 'The latest entries.', schema: AuditList } },
   errors: ['tenant_not_found'],
@@ -39,6 +39,36 @@ const tenantAuditRoute = defineRoute({
     const { id } = await tenantOf(deps, param('tenant_id'))
     const entries = await deps.table.audit.recent(id, query.limit ?? DEFAULT_LIMIT)
     return json(200, { object: 'list', data: entries.map(renderEntry) })
+  },
+})
+
+const AuditBlockLine = answerSchema(() =>
+  z
+    .object({
+      v: z.literal(1),
+      tenant: z.string(),
+      seq: z.int(),
+      at: z.int(),
+      entries: z.array(z.record(z.string(), z.unknown())),
+      previousHash: z.string(),
+      hash: z.string(),
+    })
+    .openapi('AuditBlock', { description: 'A link of the chain in its stored form, over which the hashes are computed.' }),
+)
+
+const auditBlocksRoute = defineRoute({
+  method: 'get',
+  path: '/v1/admin/tenants/{tenant_id}/audit/blocks',
+  scope: 'admin',
+  operationId: 'exportAuditLog',
+  tag: 'Administration',
+  summary: 'The whole audit log of a tenant',
+  description: 'One block per line, the first one first. `npm run cli -- audit` signs and verifies it.',
+  answers: { 200: { description: 'The chain of blocks.', schema: AuditBlockLine, contentType: 'application/x-ndjson' } },
+  errors: ['tenant_not_found'],
+  async handle({ deps, param }) {
+    const { id } = await tenantOf(deps, param('tenant_id'))
+    return jsonLines(deps.table.audit.blocks(id))
   },
 })
 
@@ -53,4 +83,4 @@ const renderEntry = ({ at, keyId, subject, action, status, requestId, targets }:
   targets,
 })
 
-export const tenantAuditRoutes: readonly AnyRoute[] = [tenantAuditRoute]
+export const tenantAuditRoutes: readonly AnyRoute[] = [tenantAuditRoute, auditBlocksRoute]

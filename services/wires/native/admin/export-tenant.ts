@@ -2,6 +2,7 @@ import { z } from '@hono/zod-openapi'
 import { answerSchema } from '../../../model/lazy-schema.ts'
 import type { ExportedRow } from '../../../ports/tenant-rows.ts'
 import { presigner } from '../../../operations/files/presign.ts'
+import { jsonLines } from '../../../http/responses.ts'
 import { defineRoute, type AnyRoute, type Call } from '../../../http/route.ts'
 import { tenantOf } from './tenants.ts'
 
@@ -30,31 +31,16 @@ const exportTenantRoute = defineRoute({
   async handle(call) {
     const { id } = await tenantOf(call.deps, call.param('tenant_id'))
     call.note('target_tenant', id)
-    return new Response(streamOf(linesOf(call, id)), { headers: { 'content-type': 'application/x-ndjson' } })
+    return jsonLines(exportLines(call, id))
   },
 })
 
-/** Line by line at the reader's pace, because a tenant may be large. */
-const streamOf = (lines: AsyncGenerator<Uint8Array, void, undefined>): ReadableStream<Uint8Array> =>
-  new ReadableStream(
-    {
-      async pull(controller) {
-        const { value, done } = await lines.next()
-        if (done === true) controller.close()
-        else controller.enqueue(value)
-      },
-      cancel: async () => void (await lines.return()),
-    },
-    { highWaterMark: 0 },
-  )
-
-async function* linesOf({ deps, publicUrl }: Call, tenant: string): AsyncGenerator<Uint8Array, void, undefined> {
+async function* exportLines({ deps, publicUrl }: Call, tenant: string): AsyncGenerator<object, void, undefined> {
   const presign = presigner(deps.objects, publicUrl)
-  const encoder = new TextEncoder()
   for await (const row of deps.table.tenantRows.export(tenant)) {
     const file = fileOf(row)
     const url = file === null ? {} : { download_url: await presign(file.objectKey, file.filename, file.mime) }
-    yield encoder.encode(`${JSON.stringify({ ...row, ...url })}\n`)
+    yield { ...row, ...url }
   }
 }
 

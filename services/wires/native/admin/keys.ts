@@ -67,6 +67,22 @@ const listKeysRoute = defineRoute({
   },
 })
 
+const listAllKeysRoute = defineRoute({
+  method: 'get',
+  path: '/v1/admin/keys',
+  scope: 'admin',
+  operationId: 'listAllKeys',
+  tag: 'Administration',
+  summary: 'List the API keys of all tenants',
+  description: 'Revoked and expired keys are listed too. The keys themselves are not stored.',
+  query: StrictListQuery,
+  answers: { 200: { description: 'A page of keys.', schema: listSchema(KeyObject, 'ApiKeyList') } },
+  async handle({ deps, query }) {
+    const page = pageOfList(await deps.table.tenants.listKeys(), pageOf(query))
+    return json(200, listOf(page.rows.map(renderKey), page.hasMore))
+  },
+})
+
 const getKeyRoute = defineRoute({
   method: 'get',
   path: '/v1/admin/keys/{key_id}',
@@ -98,4 +114,4 @@ const revokeKeyRoute = defineRoute({
   },
 })
 
-export const keyRoutes: readonly AnyRoute[] = [createKeyRoute, listKeysRoute, getKeyRoute, revokeKeyRoute]
+export const keyRoutes: readonly AnyRoute[] = [createKeyRoute, listKeysRoute, listAllKeysRoute, getKeyRoute, revokeKeyRoute]

@@ -74,6 +74,22 @@ export const TenantObject = answerSchema(() =>
     .openapi('Tenant'),
 )
 
+export const TenantLimitsObject = answerSchema(() =>
+  z
+    .object({
+      object: z.literal('tenant_limits'),
+      limits: z.record(
+        z.string(),
+        z.object({
+          value: z.union([z.number(), z.string()]),
+          unit: z.enum(['seconds', 'days', 'bytes', 'count', 'tier']),
+          set_by: z.enum(['tenant', 'plan', 'default']),
+        }),
+      ),
+    })
+    .openapi('TenantLimits'),
+)
+
 export const CreateKey = lazySchema(() =>
   z.strictObject({
     name: name().nullable().optional(),

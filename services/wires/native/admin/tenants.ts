@@ -1,5 +1,7 @@
 import { ServiceError } from '../../../model/errors.ts'
 import { isId } from '../../../model/ids.ts'
+import { snakeCase } from '../../../model/snake-case.ts'
+import { limitsOf, NUMERIC_LIMITS } from '../../../model/tenants/tenant-limits.ts'
 import type { Tenant, TenantPolicy } from '../../../model/tenants/tenant.ts'
 import type { ApiDeps } from '../../../http/deps.ts'
 import { checkImage } from '../../../operations/tenancy/check-limits.ts'
@@ -9,7 +11,7 @@ import { defineRoute, type AnyRoute } from '../../../http/route.ts'
 import { StrictListQuery, listOf, listSchema, pageOf } from '../../../http/schemas.ts'
 import { pageOfList } from '../../../http/paging.ts'
 import { planMissing } from './plans.ts'
-import { CreateTenant, patchLimits, renderTenant, TenantObject, UpdateTenant, type PolicyChange } from './schema.ts'
+import { CreateTenant, patchLimits, renderTenant, TenantLimitsObject, TenantObject, UpdateTenant, type PolicyChange } from './schema.ts'
 
 /** Throws ServiceError `tenant_not_found`. */
 export async function tenantOf({ table }: Pick<ApiDeps, 'table'>, id: string): Promise<Tenant> {
@@ -123,4 +125,29 @@ const updateTenantRoute = defineRoute({
   },
 })
 
-export const tenantRoutes: readonly AnyRoute[] = [createTenantRoute, listTenantsRoute, getTenantRoute, updateTenantRoute]
+const tenantLimitsRoute = defineRoute({
+  method: 'get',
+  path: '/v1/admin/tenants/{tenant_id}/limits',
+  scope: 'admin',
+  operationId: 'getTenantLimits',
+  tag: 'Administration',
+  summary: 'The limits that apply to a tenant',
+  answers: { 200: { description: 'Every limit of a tenant and what sets it.', schema: TenantLimitsObject } },
+  errors: ['tenant_not_found'],
+  async handle({ deps, param }) {
+    const { policy = {} } = await tenantOf(deps, param('tenant_id'))
+    const plan = policy.plan === undefined ? null : await deps.table.tenants.getPlan(policy.plan)
+    const [own, planned] = [policy.limits ?? {}, plan?.limits ?? {}]
+    const limits = Object.entries(limitsOf({ ...planned, ...own })).map(([name, value]) => [
+      snakeCase(name),
+      {
+        value,
+        unit: NUMERIC_LIMITS[name]?.unit ?? 'tier',
+        set_by: name in own ? 'tenant' : name in planned ? 'plan' : 'default',
+      },
+    ])
+    return json(200, { object: 'tenant_limits', limits: Object.fromEntries(limits) })
+  },
+})
+
+export const tenantRoutes: readonly AnyRoute[] = [createTenantRoute, listTenantsRoute, getTenantRoute, updateTenantRoute, tenantLimitsRoute]
