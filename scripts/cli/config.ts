@@ -1,10 +1,8 @@
 import { z } from 'zod'
-import { CommandError } from './command.ts'
+import { CliError } from '../../packages/cli/src/errors.ts'
 
 const CliEnv = z.object({
   PORT: z.coerce.number().int().min(1).max(65_535).optional(),
-  CELLBLOCK_URL: z.url().optional(),
-  CELLBLOCK_API_KEY: z.string().optional(),
   TABLE_NAME: z.string().optional(),
   AWS_REGION: z.string().optional(),
   INIT_CWD: z.string().optional(),
@@ -14,29 +12,22 @@ const CliEnv = z.object({
 export interface CliConfig {
   /** Port of the local server, if several run. */
   readonly port: number | null
-  readonly url: string | null
-  readonly apiKey: string | null
   /** A table in AWS; null means that of a local server. */
   readonly tableName: string | null
   readonly region: string | null
-  /** The data folder of a local server; null means that of the running one. */
-  readonly dataDir: string | null
   /** Base of relative file names: the folder in which the user called the command. */
   readonly folder: string
 }
 
-/** Throws a CommandError that names the variable at fault. */
+/** Throws a CliError that names the variable at fault. */
 export function readCliConfig(env: Readonly<Record<string, string | undefined>> = process.env): CliConfig {
   const parsed = CliEnv.safeParse(Object.fromEntries(Object.entries(env).filter(([, value]) => value !== '')))
-  if (!parsed.success) throw new CommandError(parsed.error.issues.map((issue) => `${issue.path.join('.')}: ${issue.message}.`).join(' '))
+  if (!parsed.success) throw new CliError(parsed.error.issues.map((issue) => `${issue.path.join('.')}: ${issue.message}.`).join(' '))
   const values = parsed.data
   return {
     port: values.PORT ?? null,
-    url: values.CELLBLOCK_URL?.replace(/\/+$/, '') ?? null,
-    apiKey: values.CELLBLOCK_API_KEY ?? null,
     tableName: values.TABLE_NAME ?? null,
     region: values.AWS_REGION ?? null,
-    dataDir: null,
     // `npm run cli` moves to the project's folder and keeps the user's own in INIT_CWD. Every other npm script sets the variable too, for itself.
     folder: (values.npm_lifecycle_event === 'cli' ? values.INIT_CWD : undefined) ?? process.cwd(),
   }

@@ -1,7 +1,7 @@
 import { readdir, readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { z } from 'zod'
-import { CommandError } from './command.ts'
+import { CliError } from '../../packages/cli/src/errors.ts'
 
 const ServerFile = z.object({ pid: z.number().int(), url: z.string(), controlSocket: z.string(), dataDir: z.string().nullable() })
 export type LocalServer = z.infer<typeof ServerFile> & { readonly port: number }
@@ -33,19 +33,19 @@ function isAlive(pid: number): boolean {
   }
 }
 
-/** The server on the port, or the only one. Throws CommandError. */
+/** The server on the port, or the only one. Throws CliError. */
 export function chooseLocalServer(servers: readonly LocalServer[], port: number | null): LocalServer {
   const wanted = port === null ? servers : servers.filter((server) => server.port === port)
   const [first, ...more] = wanted
   if (first === undefined) {
     const where = port === null ? '' : ` on port ${port}`
-    throw new CommandError(
+    throw new CliError(
       `No local server is running${where}. Start one with \`npm start\`, or name a table in AWS with --table NAME or TABLE_NAME.`,
     )
   }
   if (more.length > 0) {
     const ports = wanted.map((server) => server.port).join(', ')
-    throw new CommandError(
+    throw new CliError(
       `Several local servers are running (ports ${ports}). Say which one you mean with PORT, for instance PORT=${first.port}.`,
     )
   }

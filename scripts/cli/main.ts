@@ -1,53 +1,50 @@
-// The command line for operators. Run it with `npm run cli -- COMMAND`.
+// The `cellblock` program with commands for operators. Run it with `npm run cli -- COMMAND`.
 import { join } from 'node:path'
-import { systemClock } from '../../services/ports/clock.ts'
+import { CliError } from '../../packages/cli/src/errors.ts'
 import { createProcessIo } from '../../packages/cli/src/process-io.ts'
-import { listCommands, runProgram } from '../../packages/cli/src/program.ts'
-import { CommandError, type CliDeps } from './command.ts'
+import { runProgram, type AddCommand } from '../../packages/cli/src/program.ts'
+import { openAdministration, type Administration } from './administration.ts'
+import { addAudit } from './audit.ts'
+import { addBackup } from './backup.ts'
 import { readCliConfig, type CliConfig } from './config.ts'
 import { chooseLocalServer, listLocalServers } from './local-servers.ts'
-import { openState, type State } from './open-state.ts'
-import { NO_QUEUE } from './rows-only.ts'
-import { isCommand, runCommand } from './run-command.ts'
 import { takeOption } from './take-option.ts'
 
 const NOTES = join(import.meta.dirname, '../../.cellblock/servers')
+const PLACES = `
+Administration (tenants, keys, plans, dead-letters, audit, backup, usage --tenant) needs no key here:
+  it reaches the running local server through its control socket. PORT chooses one of several.
+  --data DIR    works on a data folder, also when no server runs on it
+  --table NAME  works on a table in AWS, with the SDK's default credentials; also TABLE_NAME
+`
 
 try {
   process.exitCode = await start()
 } catch (error) {
-  process.stderr.write(`${error instanceof CommandError ? error.message : `The command failed: ${String(error)}`}\n`)
-  process.exitCode = 1
+  process.stderr.write(`${error instanceof CliError ? error.message : `The command failed: ${String(error)}`}\n`)
+  process.exitCode = error instanceof CliError ? error.exitCode : 1
 }
 
 async function start(): Promise<number> {
   const { value: tableOption, rest: withoutTable } = takeOption(process.argv.slice(2), 'table')
   const { value: dataOption, rest } = takeOption(withoutTable, 'data')
   const config = readCliConfig()
-  const io = createProcessIo(() => localUrl(config), config.folder)
-  const programCommands = listCommands(io)
-  // `tenants` and `keys` are commands of both: here they reach the server without a key.
-  if (!isCommand(rest) && programCommands.some(({ name }) => name === rest[0])) return runProgram(rest, io)
-  let opened: Promise<State> | null = null
-  const state = (): Promise<State> =>
+  let opened: Promise<Administration> | null = null
+  const administration = (): Promise<Administration> =>
     (opened ??= listLocalServers(NOTES).then((servers) =>
-      openState({ ...config, tableName: tableOption ?? config.tableName, dataDir: dataOption }, servers),
+      openAdministration({ ...config, tableName: tableOption ?? config.tableName, dataDir: dataOption }, servers),
     ))
-  const deps: CliDeps = {
-    tenants: async () => (await state()).table.tenants,
-    table: async () => (await state()).table,
-    backUp: async (folder) => (await state()).backUp(folder),
-    queue: NO_QUEUE,
-    clock: systemClock,
-    folder: config.folder,
-    programCommands,
-    out: (text) => process.stdout.write(text),
-    note: (text) => process.stderr.write(text),
-  }
+  const io = createProcessIo(
+    () => localUrl(config),
+    config.folder,
+    async (path, init) => (await administration()).send(path, init),
+  )
+  const addPlaces: AddCommand = (program) => void program.addHelpText('after', PLACES)
+  const backup = addBackup(async (folder) => (await administration()).backUp(folder))
   try {
-    return await runCommand(rest, deps)
+    return await runProgram(rest, io, [addAudit, backup, addPlaces])
   } finally {
-    await (opened as Promise<State> | null)?.then(
+    await (opened as Promise<Administration> | null)?.then(
       (held) => held.close(),
       () => undefined,
     )

@@ -1,6 +1,7 @@
 import type { McpServer, ServerOptions } from '@modelcontextprotocol/server'
 import type { BudgetReader } from '../operations/tenancy/budget.ts'
 import type { RequestLimiter } from '../operations/tenancy/request-limiter.ts'
+import type { Caller } from '../model/tenants/tenant.ts'
 import type { ImageCatalogue } from '../model/containers/images.ts'
 import type { LimitReader } from '../operations/tenancy/limit-reader.ts'
 import type { ResourceCounts } from '../operations/tenancy/resource-counts.ts'
@@ -54,6 +55,8 @@ export interface ApiPorts {
   readonly prices: PriceList
   readonly readiness: () => Promise<Readiness>
   readonly config: ApiConfig
+  /** The caller of every request, for an application that only the operator of its storage reaches; absent: the caller that the key names. */
+  readonly implicitCaller?: Caller
   /** Test mode only: adds the tools, prompts and resources that MCP's conformance suite calls, and lets calls without a key list and call them. */
   readonly mcpFixtures?: McpFixtures
   /** The script of the API reference. Default: that of the installed package. */

@@ -40,7 +40,7 @@ async function cli(
 describe('the command line on the data folder of a stopped server', () => {
   it('creates a tenant and a key, and lists them', async () => {
     const created = await cli('tenants', 'create', 'offline', '--json')
-    const { tenant, api_key: key } = JSON.parse(created.stdout) as { readonly tenant: string; readonly api_key: string }
+    const { id: tenant, api_key: key } = JSON.parse(created.stdout) as { readonly id: string; readonly api_key: string }
     expect((await cli('tenants', 'list')).stdout).toContain('offline')
     const storage = await startStorage(dataDir)
     expect(await storage.table.tenants.findKey(hashApiKey(key))).toMatchObject({ tenant, revokedAt: null })
@@ -60,7 +60,7 @@ describe('the command line on the data folder of a stopped server', () => {
   it('refuses a folder that another process uses, with one sentence', async () => {
     const lock = await lockDataDir(dataDir)
     const refused = await cli('tenants', 'list')
-    expect([refused.code, refused.stderr.trim().split('\n')]).toEqual([1, [expect.stringContaining('is used by another process')]])
+    expect([refused.code, refused.stderr.trim().split('\n')]).toEqual([3, [expect.stringContaining('is used by another process')]])
     await lock.release()
   })
 })

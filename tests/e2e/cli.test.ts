@@ -59,45 +59,45 @@ const json = async <T>(args: readonly string[]): Promise<T> => JSON.parse((await
 
 describe('tenants and keys', () => {
   it('creates a tenant whose key works at once', async () => {
-    const made = await json<{ tenant: string; api_key: string }>(['tenants', 'create', 'Acme GmbH'])
+    const made = await json<{ id: string; api_key: string }>(['tenants', 'create', 'Acme GmbH'])
     expect((await server.as(made.api_key).call('GET', '/v1/containers')).status).toBe(200)
-    expect(await json<unknown[]>(['tenants', 'list'])).toContainEqual(expect.objectContaining({ tenant: made.tenant, name: 'Acme GmbH' }))
+    expect(await json<unknown[]>(['tenants', 'list'])).toContainEqual(expect.objectContaining({ id: made.id, name: 'Acme GmbH' }))
   })
 
   it('creates a second key, lists it without its secret and revokes it', async () => {
-    const { tenant } = await json<{ tenant: string }>(['tenants', 'create', 'two keys'])
-    const made = await json<{ key_id: string; api_key: string }>(['keys', 'create', tenant, '--subject', 'user-7'])
+    const { id: tenant } = await json<{ id: string }>(['tenants', 'create', 'two keys'])
+    const made = await json<{ id: string; api_key: string }>(['keys', 'create', tenant, '--subject', 'user-7'])
     const listed = await cli(['keys', 'list'])
-    expect(listed.stdout).toMatch(new RegExp(`${made.key_id} +${tenant} +user-7`))
+    expect(listed.stdout).toMatch(new RegExp(`${made.id} +${tenant} +user-7`))
     expect(listed.stdout).not.toContain(made.api_key)
 
-    expect(await cli(['keys', 'revoke', made.key_id])).toMatchObject({ code: 0, stdout: expect.stringContaining('is revoked since') })
+    expect(await cli(['keys', 'revoke', made.id])).toMatchObject({ code: 0, stdout: expect.stringContaining('is revoked since') })
     // It was never used before, so no server has it in its cache.
     expect((await server.as(made.api_key).call('GET', '/v1/containers')).status).toBe(401)
   })
 
   it("disables and enables a tenant's tool and sets the lifetime of its links", async () => {
-    const { tenant } = await json<{ tenant: string }>(['tenants', 'create', 'policies'])
+    const { id: tenant } = await json<{ id: string }>(['tenants', 'create', 'policies'])
     const set = ['tenants', 'policy', tenant, '--tool-off', 'web_search', '--tool-off', 'weather', '--link-days', '2']
     expect(await json(set)).toEqual({ tenant, tools_off: ['weather', 'web_search'], link_days: 2 })
     expect(await json(['tenants', 'policy', tenant, '--tool-on', 'weather'])).toEqual({ tenant, tools_off: ['web_search'], link_days: 2 })
   })
 
   it.each([
-    [['tenants', 'policy', 'tnt_absent', '--link-days', '0'], 2, '--link-days takes a whole number from 1 to 365'],
-    [['keys', 'create', 'tnt_absent'], 1, 'No tenant "tnt_absent" exists'],
-    [['keys', 'revoke', 'key_absent'], 1, 'No key "key_absent" exists'],
-    [['tenants', 'create'], 2, 'NAME is missing. Add it as the usage shows.\nUsage: npm run cli -- tenants create NAME'],
-    [['tenants', 'create', 'two', 'words'], 2, '"words" is one argument too many'],
-    [['tenants', 'list', '--nope'], 2, 'Unknown option'],
+    [['tenants', 'policy', 'tnt_absent', '--link-days', 'x'], 2, 'Give a whole number'],
+    [['keys', 'create', 'tnt_absent'], 3, 'No tenant "tnt_absent" exists'],
+    [['keys', 'revoke', 'key_absent'], 3, 'No API key "key_absent" exists'],
+    [['tenants', 'create'], 2, "missing required argument 'name'"],
+    [['tenants', 'create', 'two', 'words'], 2, 'too many arguments'],
+    [['tenants', 'list', '--nope'], 2, "unknown option '--nope'"],
     [['tenants', 'burn'], 2, "unknown command 'burn'"],
-    [['burn'], 2, 'Unknown command "burn"'],
-    [[], 2, 'Usage: npm run cli -- COMMAND'],
+    [['burn'], 2, "unknown command 'burn'"],
+    [[], 2, 'Usage: cellblock'],
   ] as const)('ends %j with exit code %i and an explanation', async (args, code, sentence) => {
     expect(await cli(args)).toMatchObject({ code, stdout: '', stderr: expect.stringContaining(sentence) })
   })
 
   it('explains what to do when no server runs', async () => {
-    expect(await cli(['tenants', 'list'], { env: { PORT: '9' } })).toMatchObject({ code: 1, stderr: expect.stringContaining('npm start') })
+    expect(await cli(['tenants', 'list'], { env: { PORT: '9' } })).toMatchObject({ code: 3, stderr: expect.stringContaining('npm start') })
   })
 })

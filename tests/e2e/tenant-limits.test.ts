@@ -22,8 +22,8 @@ const cli = async (...args: readonly string[]): Promise<string> =>
 
 beforeAll(async () => {
   server = await startServer({ env: { CELLBLOCK_POOL: '0' } })
-  const made = JSON.parse(await cli('tenants', 'create', 'limited', '--json')) as { tenant: string; api_key: string }
-  tenant = made.tenant
+  const made = JSON.parse(await cli('tenants', 'create', 'limited', '--json')) as { id: string; api_key: string }
+  tenant = made.id
   client = server.as(made.api_key)
   // Before the first call, since an answer is believed for ten seconds.
   await cli(
@@ -108,19 +108,19 @@ describe('inside a sandbox of a tenant with its own limits', () => {
 
 describe('tenants limits', () => {
   it('shows tenant limits beside the defaults and resets them', async () => {
-    expect(await cli('tenants', 'limits', tenant)).toMatch(/disk_bytes +33554432 +tenant\n/)
+    expect(await cli('tenants', 'limits', tenant)).toMatch(/disk_bytes +33554432 +tenant /)
     const after = JSON.parse(await cli('tenants', 'limits', tenant, 'disk_bytes=default', 'memory_limit=4g', '--json')) as {
       limits: object
     }
-    expect(after.limits).toMatchObject({ disk_bytes: 1024 * MiB, memory_limit: '4g', processes: 64 })
+    expect(after.limits).toMatchObject({ disk_bytes: { value: 1024 * MiB }, memory_limit: { value: '4g' }, processes: { value: 64 } })
   })
 
   it.each([
-    ['gpus=1', /no limit "gpus"\. Known: timeout_seconds/],
-    ['processes=1', /processes takes a whole number from 32 to 4096/],
-    ['disk_bytes=lots', /disk_bytes takes a whole number/],
-    ['memory_limit=2g', /memory_limit takes one of 1g, 4g, 16g, 64g/],
+    ['gpus=1', /gpus/],
+    ['processes=1', /limits\.processes.*32/],
+    ['disk_bytes=lots', /limits\.disk_bytes.*number/],
+    ['memory_limit=2g', /limits\.memory_limit.*1g/],
   ])('refuses %s with an explanation', async (word, sentence) => {
-    await expect(cli('tenants', 'limits', tenant, word)).rejects.toMatchObject({ code: 2, stderr: expect.stringMatching(sentence) })
+    await expect(cli('tenants', 'limits', tenant, word)).rejects.toMatchObject({ code: 3, stderr: expect.stringMatching(sentence) })
   })
 })

@@ -1,3 +1,4 @@
+import { createInterface } from 'node:readline'
 import { Readable } from 'node:stream'
 import type { ReadableStream as NodeReadableStream } from 'node:stream/web'
 import { CliError } from './errors.ts'
@@ -5,9 +6,11 @@ import { readServerEvents, type ServerEvent } from './server-events.ts'
 
 type Json = Readonly<Record<string, unknown>>
 
-/** Calls of one server with one key. Every method throws CliError with the server's message. */
+/** Sends a request to a path of the API. Throws CliError when no server answers. */
+export type Send = (path: string, init: RequestInit) => Promise<Response>
+
+/** Calls of the API. Every method throws CliError with the server's message. */
 export interface ApiClient {
-  readonly url: string
   /** The parsed JSON of a 2xx answer; a call without a body in its answer gives `{}`. */
   call(method: 'GET' | 'POST' | 'PUT' | 'DELETE', path: string, body?: unknown): Promise<Json>
   /** All entries of a list with OpenAI's envelope, over all its pages. */
@@ -16,18 +19,28 @@ export interface ApiClient {
   events(path: string, body?: unknown, signal?: AbortSignal): AsyncIterable<ServerEvent>
   /** The bytes of an answer. */
   bytes(path: string): Promise<Readable>
+  /** The values of an answer with one JSON value per line. */
+  lines(path: string): AsyncIterable<unknown>
 }
 
-export function createApiClient(url: string, apiKey: string): ApiClient {
-  async function send(method: string, path: string, body?: unknown, signal?: AbortSignal): Promise<Response> {
-    const response = await fetch(`${url}${path}`, {
-      method,
-      headers: { authorization: `Bearer ${apiKey}`, ...(body === undefined ? {} : { 'content-type': 'application/json' }) },
-      ...(body === undefined ? {} : { body: JSON.stringify(body) }),
-      ...(signal === undefined ? {} : { signal }),
-    }).catch((cause: unknown) => {
-      if (signal?.aborted) throw cause
+/** Sends to one server with one key. */
+export const sendWithKey =
+  (url: string, apiKey: string): Send =>
+  (path, init) => {
+    const headers = new Headers(init.headers)
+    headers.set('authorization', `Bearer ${apiKey}`)
+    return fetch(`${url}${path}`, { ...init, headers }).catch((cause: unknown) => {
+      if (init.signal?.aborted) throw cause
       throw new CliError(`No server answers at ${url}. Start one with \`npm start\`, or set CELLBLOCK_URL.`, { cause })
+    })
+  }
+
+export function createApiClient(request: Send): ApiClient {
+  async function send(method: string, path: string, body?: unknown, signal?: AbortSignal): Promise<Response> {
+    const response = await request(path, {
+      method,
+      ...(body === undefined ? {} : { headers: { 'content-type': 'application/json' }, body: JSON.stringify(body) }),
+      ...(signal === undefined ? {} : { signal }),
     })
     if (!response.ok) throw new CliError(await refusalOf(response))
     return response
@@ -37,9 +50,17 @@ export function createApiClient(url: string, apiKey: string): ApiClient {
     return text === '' ? {} : (JSON.parse(text) as Json)
   }
 
+  async function bytes(path: string): Promise<Readable> {
+    const { body } = await send('GET', path)
+    return body === null ? Readable.from([]) : Readable.fromWeb(body as NodeReadableStream)
+  }
+
   return {
-    url,
     call,
+    bytes,
+    async *lines(path) {
+      for await (const line of createInterface({ input: await bytes(path) })) yield JSON.parse(line) as unknown
+    },
     async list(path) {
       const found: Json[] = []
       for (let after: string | null = ''; after !== null;) {
@@ -56,10 +77,6 @@ export function createApiClient(url: string, apiKey: string): ApiClient {
     async *events(path, body, signal) {
       const response = await send(body === undefined ? 'GET' : 'POST', path, body, signal)
       if (response.body !== null) yield* readServerEvents(response.body)
-    },
-    async bytes(path) {
-      const { body } = await send('GET', path)
-      return body === null ? Readable.from([]) : Readable.fromWeb(body as NodeReadableStream)
     },
   }
 }

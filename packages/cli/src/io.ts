@@ -13,7 +13,7 @@ export interface Io {
   readonly out: (text: string) => void
   /** Standard error: progress, files, errors. */
   readonly note: (text: string) => void
-  /** The server and key from the environment or from `login`. Throws CliError if no key is known. */
+  /** Calls the server with the key from the environment or from `login`. A call throws CliError if no key is known. */
   api(): Promise<ApiClient>
   /** Stores the server and key for later calls, readable by the user only; answers with the file's path. */
   saveLogin(login: Login): Promise<string>

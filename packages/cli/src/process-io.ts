@@ -1,19 +1,25 @@
-import { createApiClient } from './api-client.ts'
+import { createApiClient, sendWithKey, type Send } from './api-client.ts'
 import { readConfig, readLogin, writeLogin } from './config.ts'
 import { CliError, EXIT } from './errors.ts'
 import type { Io } from './io.ts'
 
 /**
  * Connects the program to this process. `localUrl` finds the local server when neither the environment nor `login` names a server. `folder` is the
- * base of relative file names.
+ * base of relative file names. `administer` sends the calls of administration without a key, where there is another way to the server.
  */
-export function createProcessIo(localUrl: () => Promise<string>, folder: string): Io {
+export function createProcessIo(localUrl: () => Promise<string>, folder: string, administer: Send | null = null): Io {
   const config = readConfig()
   const stop = new AbortController()
   process.once('SIGINT', () => stop.abort())
   // A reader such as `head` may close the pipe early.
   process.stdout.on('error', (error: NodeJS.ErrnoException) => process.exit(error.code === 'EPIPE' ? EXIT.ok : EXIT.codeFailed))
   const url = async (): Promise<string> => config.url ?? (await readLogin(config.loginFile))?.url ?? localUrl()
+  const apiKey = async (): Promise<string> => {
+    const found = config.apiKey ?? (await readLogin(config.loginFile))?.apiKey
+    if (found === undefined)
+      throw new CliError('No API key is known. Set CELLBLOCK_API_KEY, or store a key with the command `login`. `npm start` prints a key.')
+    return found
+  }
   return {
     folder,
     signal: stop.signal,
@@ -22,12 +28,12 @@ export function createProcessIo(localUrl: () => Promise<string>, folder: string)
     out: (text) => process.stdout.write(text),
     note: (text) => process.stderr.write(text),
     url,
-    async api() {
-      const apiKey = config.apiKey ?? (await readLogin(config.loginFile))?.apiKey
-      if (apiKey === undefined)
-        throw new CliError('No API key is known. Set CELLBLOCK_API_KEY, or store a key with the command `login`. `npm start` prints a key.')
-      return createApiClient(await url(), apiKey)
-    },
+    api: async () =>
+      createApiClient(async (path, init) =>
+        administer !== null && path.startsWith('/v1/admin/')
+          ? administer(path, init)
+          : sendWithKey(await url(), await apiKey())(path, init),
+      ),
     async saveLogin(login) {
       await writeLogin(config.loginFile, login)
       return config.loginFile

@@ -2,6 +2,7 @@ import { Command, CommanderError } from 'commander'
 import { addChat } from './commands/chat.ts'
 import { addCompletion } from './commands/completion.ts'
 import { addContainers } from './commands/containers.ts'
+import { addDeadLetters } from './commands/dead-letters.ts'
 import { addDoctor } from './commands/doctor.ts'
 import { addFiles } from './commands/files.ts'
 import { addLogin } from './commands/login.ts'
@@ -25,8 +26,11 @@ Exit codes:
   A script that calls sys.exit(N) ends \`run\` with N.
 `
 
-/** Builds the program: every command with its options, examples and help. */
-export function createProgram(context: CommandContext): Command {
+/** Adds a command to the program. */
+export type AddCommand = (program: Command, context: CommandContext) => void
+
+/** Builds the program: every command with its options, examples and help, and the commands that another program adds. */
+export function createProgram(context: CommandContext, more: readonly AddCommand[] = []): Command {
   const program = new Command('cellblock')
     .description('Runs code and notebooks in Cellblock sandboxes, and talks to models that do.')
     .showHelpAfterError('Add --help for the options and an example.')
@@ -47,24 +51,19 @@ export function createProgram(context: CommandContext): Command {
     addTenants,
     addKeys,
     addPlans,
+    addDeadLetters,
     addDoctor,
     addCompletion,
+    ...more,
   ])
     add(program, context)
   return program
 }
 
-/** Names and summaries of all commands. */
-export const listCommands = (io: Io): readonly { readonly name: string; readonly summary: string }[] =>
-  createProgram({ io, exit: () => undefined }).commands.map((command) => ({
-    name: command.name(),
-    summary: command.summary() || command.description(),
-  }))
-
 /** Runs one command line and answers with the exit code. Errors become one sentence on standard error. */
-export async function runProgram(args: readonly string[], io: Io): Promise<number> {
+export async function runProgram(args: readonly string[], io: Io, more: readonly AddCommand[] = []): Promise<number> {
   let code: number = EXIT.ok
-  const program = createProgram({ io, exit: (value) => (code = value) })
+  const program = createProgram({ io, exit: (value) => (code = value) }, more)
   try {
     await program.parseAsync(args, { from: 'user' })
     return code

@@ -84,8 +84,11 @@ export function createApp(ports: ApiPorts): Hono<ApiHono> {
   if (deps.config.allowedHosts !== null) app.use('*', trustedHosts(deps.config, deps.config.allowedHosts))
   app.use('*', refuseForeignOrigins(deps.config))
   if (deps.config.corsOrigins.length > 0) app.use('*', allowOrigins(deps.config.corsOrigins))
-  const byKey = createAuthenticator(deps.table.tenants, deps.clock, deps.config.keyCacheMs, tokenVerifier(deps))
-  const { page } = deps
+  const { page, implicitCaller } = deps
+  const byKey =
+    implicitCaller === undefined
+      ? createAuthenticator(deps.table.tenants, deps.clock, deps.config.keyCacheMs, tokenVerifier(deps))
+      : () => Promise.resolve(implicitCaller)
   const authenticate = page === undefined ? byKey : acceptSessions(byKey, page, deps.clock)
   const withFixtures = fixtureAuthenticator(deps, authenticate)
   const withApiKey = apiKeyAuthenticator(authenticate)

@@ -25,6 +25,8 @@ import { openTelemetry, type LocalTelemetry } from './telemetry/open-telemetry.t
 export interface LocalServer extends Service {
   /** Resolves when the pool has been filled for the first time. */
   readonly warm: Promise<void>
+  /** The rows, for a process that contains the server. */
+  readonly items: LocalStorage['items']
   /** Ends everything that was started: requests, workers, sandboxes, storage. */
   stop(): Promise<void>
 }
@@ -69,7 +71,7 @@ async function start(config: LocalConfig, cleanups: Cleanups): Promise<Omit<Loca
   const { openService } = await import('./service.ts')
   const service = await openService({ ...parts, config, sandboxes, storage, pool, telemetry }, cleanups)
   cleanups.push(startBuilds(config, sandboxes, pool, warm))
-  return { ...service, warm }
+  return { ...service, warm, items: storage.items }
 }
 
 /** What the pool and the service share. */

@@ -1,4 +1,5 @@
 import pLimit from 'p-limit'
+import { createAdministration } from '../api/administration.ts'
 import { createApp } from '../api/app.ts'
 import { ApiConfig } from '../../http/config.ts'
 import type { ApiDeps } from '../../http/deps.ts'
@@ -95,11 +96,20 @@ export async function openService(parts: ServiceParts, cleanups: Cleanups): Prom
   const { host, port, stallMs, maxKeyless } = config
   const server = await listen({ app, objectHandler, metricsHandler, webSockets, host, port, stallMs, maxKeyless })
   cleanups.push(() => server.stop())
-  const control = await openControlSocket(storage)
+  const control = await openControlSocket({
+    administer: administration({ ...common, images: sandboxes.driver.images }),
+    backUp: storage.backUp,
+  })
   cleanups.push(() => control.close())
   const announced = await announceServer({ url: server.url, controlSocket: control.path, dataDir: config.dataDir })
   cleanups.push(() => announced.remove())
   return { url: server.url, apiKey, adminKey, signInUrl: page.signInUrl(server.url) }
+}
+
+/** The application is created with the first request: most servers get none. */
+function administration(ports: SharedParts['common'] & Pick<ApiDeps, 'images'>): (request: Request) => Promise<Response> {
+  let administer: ReturnType<typeof createAdministration> | null = null
+  return (request) => (administer ??= createAdministration({ ...ports, prices: DRIVERS.docker.prices }))(request)
 }
 
 const apiConfigOf = (config: LocalConfig, { memoryTiers }: LocalSandboxes): ApiConfig =>

@@ -1,6 +1,6 @@
 import { Readable } from 'node:stream'
 import { afterAll, beforeAll, expect, it } from 'vitest'
-import { createApiClient } from '../../../packages/cli/src/api-client.ts'
+import { createApiClient, sendWithKey } from '../../../packages/cli/src/api-client.ts'
 import { runProgram } from '../../../packages/cli/src/program.ts'
 import { startApi, type TestApi } from '../../support/start-api.ts'
 
@@ -22,7 +22,7 @@ async function cellblock(key: string, ...args: readonly string[]): Promise<{ cod
     isTerminal: false,
     out: (text) => void (said.out += text),
     note: (text) => void (said.note += text),
-    api: async () => createApiClient(api.url, key),
+    api: async () => createApiClient(sendWithKey(api.url, key)),
     saveLogin: async () => '',
     url: async () => api.url,
   })
@@ -30,7 +30,7 @@ async function cellblock(key: string, ...args: readonly string[]): Promise<{ cod
 }
 
 it('administers tenants, keys and usage', async () => {
-  const tenant = (await cellblock(admin, 'tenants', 'create', 'Acme')).out.trim()
+  const tenant = (await cellblock(admin, 'tenants', 'create', 'Acme', '--no-key')).out.trim()
   expect((await cellblock(admin, 'tenants', 'list')).out).toContain(`${tenant}  Acme`)
   expect((await cellblock(admin, 'tenants', 'show', tenant)).out).toMatch(/^name +Acme$/m)
   expect(JSON.parse((await cellblock(admin, 'tenants', 'show', tenant, '--json')).out)).toMatchObject({ id: tenant, name: 'Acme' })
@@ -40,6 +40,7 @@ it('administers tenants, keys and usage', async () => {
   const id = made.note.split(':')[0] ?? ''
   expect((await cellblock(key, 'containers', 'list')).code).toBe(0)
   expect((await cellblock(admin, 'keys', 'list', tenant)).out).toMatch(new RegExp(String.raw`^${id} +ci +ann +\["run","read"\]`, 'm'))
+  expect((await cellblock(admin, 'keys', 'list')).out).toMatch(new RegExp(String.raw`^${id} +${tenant} +ci +ann`, 'm'))
   expect((await cellblock(admin, 'usage', '--tenant', tenant)).out).toMatch(/^total +0 +0/m)
 
   await cellblock(admin, 'keys', 'revoke', id)
@@ -48,8 +49,31 @@ it('administers tenants, keys and usage', async () => {
   expect((await api.table.tenants.get(tenant))?.deletion).toBeDefined()
 })
 
+it('creates a tenant with its first key', async () => {
+  const made = await cellblock(admin, 'tenants', 'create', 'First', '--json')
+  const { id, api_key: key } = JSON.parse(made.out) as { readonly id: string; readonly api_key: string }
+  expect((await cellblock(key, 'containers', 'list')).code).toBe(0)
+  expect((await cellblock(admin, 'tenants', 'create', 'Second')).out).toMatch(/^tenant +tnt_.*\nkey id +key_.*\nAPI key +ck_/)
+
+  const { out } = await cellblock(admin, 'keys', 'create', id, '--days', '2', '--json')
+  expect(Date.parse((JSON.parse(out) as { readonly expires_at: string }).expires_at) - Date.now()).toBeGreaterThan(86_400_000)
+  expect((await cellblock(admin, 'keys', 'create', id, '--days', '0')).code).toBe(2)
+})
+
+it('shows what sets each limit of a tenant', async () => {
+  const tenant = (await cellblock(admin, 'tenants', 'create', 'Limited', '--no-key')).out.trim()
+  await cellblock(admin, 'plans', 'set', 'limited', 'inodes=5k')
+  await cellblock(admin, 'tenants', 'change', tenant, '--plan', 'limited')
+  const { out } = await cellblock(admin, 'tenants', 'limits', tenant, 'disk_bytes=32m', 'memory_limit=4g')
+  expect(out).toMatch(/^disk_bytes +33554432 +tenant +bytes$/m)
+  expect(out).toMatch(/^memory_limit +4g +tenant +tier$/m)
+  expect(out).toMatch(/^inodes +5120 +plan +count$/m)
+  expect(out).toMatch(/^processes +256 +default +count$/m)
+  expect((await cellblock(admin, 'tenants', 'limits', tenant, 'disk_bytes=default')).out).toMatch(/^disk_bytes +1073741824 +default/m)
+})
+
 it('sets plans, and gives a tenant a plan and its own limits', async () => {
-  const tenant = (await cellblock(admin, 'tenants', 'create', 'Planned')).out.trim()
+  const tenant = (await cellblock(admin, 'tenants', 'create', 'Planned', '--no-key')).out.trim()
   await cellblock(admin, 'plans', 'set', 'team', 'live_containers=20', 'dollars_per_day=5')
   expect((await cellblock(admin, 'plans', 'list')).out).toMatch(/^team +dollars_per_day=5 live_containers=20/m)
 

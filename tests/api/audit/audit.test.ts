@@ -7,8 +7,10 @@ import { text } from 'node:stream/consumers'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { chainProblem, type AuditBlock } from '../../../services/model/audit/audit.ts'
 import { dayOf } from '../../../services/model/usage/usage.ts'
-import { auditExport } from '../../../scripts/cli/audit.ts'
-import type { CliDeps } from '../../../scripts/cli/command.ts'
+import { createApiClient, sendWithKey } from '../../../packages/cli/src/api-client.ts'
+import type { Io } from '../../../packages/cli/src/io.ts'
+import { runProgram } from '../../../packages/cli/src/program.ts'
+import { addAudit } from '../../../scripts/cli/audit.ts'
 import { startApi, type TestApi, type TestKey } from '../../support/start-api.ts'
 
 const MAIN = join(import.meta.dirname, '../../../scripts/cli/main.ts')
@@ -88,8 +90,10 @@ it('exports signed daily digests that the command line verifies without a server
   expect((await cli('audit', 'keygen', 'signing.pem')).code).toBe(0)
   api.skew = 86_400_000
   await api.openai(key).containers.create({ name: 'a day later' })
-  const deps = { folder, out: () => undefined, table: () => Promise.resolve(api.table) } as unknown as CliDeps
-  await auditExport.run([key.tenant, 'signing.pem', '.'], deps)
+  const admin = await api.newKey({ scopes: ['admin'] })
+  const client = createApiClient(sendWithKey(api.url, admin.key))
+  const io = { folder, out: () => undefined, note: () => undefined, api: async () => client } as unknown as Io
+  expect(await runProgram(['audit', 'export', key.tenant, 'signing.pem', '.'], io, [addAudit])).toBe(0)
   const files = (await readdir(folder)).filter((name) => name.startsWith(key.tenant)).toSorted()
   expect(files).toEqual([`${key.tenant}-${dayOf(Date.now())}.json`, `${key.tenant}-${dayOf(api.now())}.json`])
 
@@ -99,5 +103,5 @@ it('exports signed daily digests that the command line verifies without a server
   const forged = (await readFile(join(folder, files[0] ?? ''), 'utf8')).replace('"status":404', '"status":200')
   await writeFile(join(folder, 'forged.json'), forged)
   const refused = await cli('audit', 'verify', 'signing.pem.pub', 'forged.json')
-  expect(refused).toMatchObject({ code: 1, output: expect.stringContaining('the signature does not match') as string })
+  expect(refused).toMatchObject({ code: 3, output: expect.stringContaining('the signature does not match') as string })
 })

@@ -185,7 +185,7 @@ export async function openAccount(image: string): Promise<Account> {
     async createTenant(name) {
       const cli = ['scripts/cli/main.ts', '--table', outputs['TableName'] ?? '', 'tenants', 'create', name, '--json']
       const { stdout } = await run(process.execPath, ['--disable-warning=ExperimentalWarning', ...cli], { cwd: PROJECT, env })
-      const { tenant: id, api_key: apiKey } = JSON.parse(stdout) as { tenant: string; api_key: string }
+      const { id, api_key: apiKey } = JSON.parse(stdout) as { id: string; api_key: string }
       return { id, apiKey, native: callNative(edge?.url ?? '', apiKey) }
     },
     async stop() {

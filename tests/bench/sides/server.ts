@@ -12,7 +12,7 @@ import { createSleepWatch, type SleepWatch } from './wait-until-hibernated.ts'
 import { openServerTable } from './server-table.ts'
 import { createWarmPool, type WarmPool } from './warm-pool.ts'
 
-const MAIN = join(import.meta.dirname, '../../../services/entries/local/main.ts')
+const MAIN = join(import.meta.dirname, 'server-main.ts')
 const READY = /ready at (http:\/\/\S+)/
 
 /** The name of the scripted model on the server. */
@@ -43,7 +43,7 @@ export async function startServer(options: {
   const apiKey = `ck_${randomBytes(32).toString('base64url')}`
   const data = options.dataDir === undefined ? [] : ['--data', options.dataDir]
   const child = spawn(process.execPath, ['--disable-warning=ExperimentalWarning', ...SERVER_NODE_FLAGS, MAIN, ...data], {
-    stdio: ['ignore', 'pipe', 'pipe'],
+    stdio: ['ignore', 'pipe', 'pipe', 'ipc'],
     env: {
       ...process.env,
       ...SERVER_ENVIRONMENT,
@@ -68,7 +68,7 @@ export async function startServer(options: {
   try {
     const url = await readyUrl(child)
     const api = createApiClient(url, apiKey)
-    const items = await openServerTable(url)
+    const items = openServerTable(child)
     return {
       api,
       url,

@@ -1,7 +1,11 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
-import { basename, dirname, join, normalize } from 'node:path'
+import { dirname, join, normalize } from 'node:path'
 import { describe, expect, it } from 'vitest'
-import { COMMANDS as CLI } from '../../../scripts/cli/commands.ts'
+import type { Command as CliCommand } from 'commander'
+import type { Io } from '../../../packages/cli/src/io.ts'
+import { createProgram } from '../../../packages/cli/src/program.ts'
+import { addAudit } from '../../../scripts/cli/audit.ts'
+import { addBackup } from '../../../scripts/cli/backup.ts'
 import { COMMANDS, type Command, type CommandName } from '../../../scripts/commands.ts'
 import { ACCOUNT_CHECKS } from '../../../scripts/doctor/check-names.ts'
 import { CHAOS_MUTANTS } from '../../chaos/mutants/mutants.ts'
@@ -12,8 +16,12 @@ const inFolder = (folder: string, ending: string): string[] =>
   readdirSync(join(ROOT, folder), { recursive: true, encoding: 'utf8' })
     .filter((name) => name.endsWith(ending) && !/(?:^|\/)(?:node_modules|dist)\//.test(name))
     .map((name) => join(folder, name))
-/** The commands of the `cellblock` program, which `npm run cli` runs too: one file each. */
-const PROGRAM_COMMANDS = inFolder('packages/cli/src/commands', '.ts').map((file) => basename(file, '.ts'))
+const wordsOf = (command: CliCommand): string[] =>
+  command.commands.length === 0
+    ? [command.name()]
+    : command.commands.flatMap((child) => wordsOf(child).map((words) => `${command.name()} ${words}`))
+/** The commands of `npm run cli`. */
+const CLI = createProgram({ io: {} as Io, exit: () => undefined }, [addAudit, addBackup(async () => undefined)]).commands.flatMap(wordsOf)
 const ROOT_PAGES = readdirSync(ROOT).filter((name) => name.endsWith('.md'))
 const PAGES = [...ROOT_PAGES, ...inFolder('docs', '.md'), ...inFolder('examples', '.md'), ...inFolder('runtime-image', '.md')]
 const text = (file: string): string => readFileSync(join(ROOT, file), 'utf8')
@@ -43,7 +51,7 @@ describe.each(PAGES)('%s', (file) => {
       const command: Command | undefined = COMMANDS[script as CommandName]
       if (script === 'cli') {
         const wanted = words.slice(1).join(' ')
-        const isKnown = !/^[a-z]/.test(wanted) || [...Object.keys(CLI), ...PROGRAM_COMMANDS].some((known) => wanted.startsWith(known))
+        const isKnown = !/^[a-z]/.test(wanted) || CLI.some((known) => wanted.startsWith(known) || known.startsWith(`${wanted} `))
         if (words[0] === '--' && !isKnown) faults.push(call)
       } else if (command !== undefined && file !== 'docs/walkthrough.md') {
         const source = inFolder(dirname(command.entry[0]), '.ts').map(text).join('\n')

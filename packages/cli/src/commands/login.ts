@@ -2,7 +2,7 @@ import { createInterface } from 'node:readline/promises'
 import { Writable } from 'node:stream'
 import { text } from 'node:stream/consumers'
 import type { Command } from 'commander'
-import { createApiClient } from '../api-client.ts'
+import { createApiClient, sendWithKey } from '../api-client.ts'
 import { CliError, EXIT } from '../errors.ts'
 import type { CommandContext, Io } from '../io.ts'
 import { examples, JSON_OPTION, printJson, type JsonOption } from '../json-output.ts'
@@ -26,7 +26,7 @@ export function addLogin(program: Command, { io }: CommandContext): void {
         throw new CliError(`"${url}" is not an address. Give one such as https://code.example.com.`, { exitCode: EXIT.usage })
       const apiKey = io.stdin.isTTY ? await askHidden(io, 'API key: ') : (await text(io.stdin)).trim()
       if (apiKey === '') throw new CliError('The API key is empty. `npm start` prints one for the local server.', { exitCode: EXIT.usage })
-      await createApiClient(url, apiKey).call('GET', '/v1/limits')
+      await createApiClient(sendWithKey(url, apiKey)).call('GET', '/v1/limits')
       const file = await io.saveLogin({ url, apiKey })
       if (options.json) return printJson(io, { url, file })
       io.note(`The key works at ${url}. Stored in ${file}.\n`)

@@ -1,23 +1,12 @@
-import { InvalidArgumentError, type Command } from 'commander'
+import type { Command } from 'commander'
 import { formatTable } from '../format-table.ts'
 import type { CommandContext } from '../io.ts'
 import { examples, JSON_OPTION, printJson, type JsonOption } from '../json-output.ts'
 import { plainText } from '../plain-text.ts'
+import { addLimit, type Limits } from './tenant-settings.ts'
 
-type Limits = Readonly<Record<string, number | string | null>>
 const planPath = (name: string): string => `/v1/admin/plans/${encodeURIComponent(name)}`
 const tenantPath = (tenant: string): string => `/v1/admin/tenants/${encodeURIComponent(tenant)}`
-
-/**
- * Collects `NAME=VALUE`: a whole number, a text such as `2g`, or `default`, which removes the limit. The server knows the names and the bounds.
- * Throws InvalidArgumentError.
- */
-function addLimit(word: string, earlier: Limits): Limits {
-  const [, name = '', value = ''] = /^([a-z_]+)=(.+)$/.exec(word) ?? []
-  if (name === '') throw new InvalidArgumentError('Give NAME=VALUE, such as live_containers=20.')
-  if (value === 'default') return { ...earlier, [name]: null }
-  return { ...earlier, [name]: /^\d+$/.test(value) ? Number(value) : value }
-}
 
 /** Plans are named sets of limits. They need a key with the scope `admin`. */
 export function addPlans(program: Command, { io }: CommandContext): void {

@@ -1,9 +1,10 @@
-import type { Command } from 'commander'
+import { InvalidArgumentError, Option, type Command } from 'commander'
 import { formatTable } from '../format-table.ts'
 import type { CommandContext } from '../io.ts'
 import { examples, JSON_OPTION, printJson, type JsonOption } from '../json-output.ts'
 import { plainText } from '../plain-text.ts'
 import { addTenantChange } from './plans.ts'
+import { addTenantLimits, addTenantPolicy } from './tenant-settings.ts'
 
 type Row = Readonly<Record<string, unknown>>
 const cell = (value: unknown): string => {
@@ -21,6 +22,8 @@ export function addTenants(program: Command, { io }: CommandContext): void {
     .description('Lists, creates, shows, changes and deletes tenants. It needs a key with the scope admin.')
 
   addTenantChange(tenants, { io })
+  addTenantLimits(tenants, { io })
+  addTenantPolicy(tenants, { io })
   tenants
     .command('list')
     .description('Lists all tenants.')
@@ -29,20 +32,27 @@ export function addTenants(program: Command, { io }: CommandContext): void {
     .action(async (options: JsonOption) => {
       const rows = await (await io.api()).list('/v1/admin/tenants')
       if (options.json) return printJson(io, rows)
+      if (rows.length === 0) return io.note('There is no tenant. Create one with `tenants create NAME`.\n')
       io.out(formatTable(rows.map((row) => pick(row, ['id', 'name', 'plan', 'created_at']))))
     })
 
   tenants
     .command('create')
-    .description('Creates a tenant and prints its id.')
+    .description('Creates a tenant and its first API key, which is shown once.')
     .argument('<name>')
     .option('--plan <name>', 'the plan whose limits apply')
+    .option('--no-key', 'create no key')
     .option(...JSON_OPTION)
     .addHelpText('after', examples('cellblock tenants create acme --plan small'))
-    .action(async (name: string, { plan, json }: JsonOption & { readonly plan?: string }) => {
-      const made = await (await io.api()).call('POST', '/v1/admin/tenants', { name, ...(plan === undefined ? {} : { plan }) })
-      if (json) return printJson(io, made)
-      io.out(`${String(made['id'])}\n`)
+    .action(async (name: string, { plan, key, json }: JsonOption & { readonly plan?: string; readonly key: boolean }) => {
+      const api = await io.api()
+      const made = await api.call('POST', '/v1/admin/tenants', { name, ...(plan === undefined ? {} : { plan }) })
+      const id = String(made['id'])
+      const first = key ? await api.call('POST', `${pathOf(id)}/keys`, {}) : null
+      if (json) return printJson(io, first === null ? made : { ...made, key_id: first['id'], api_key: first['api_key'] })
+      if (first === null) return io.out(`${id}\n`)
+      io.out(`tenant   ${id}\nkey id   ${String(first['id'])}\nAPI key  ${String(first['api_key'])}\n`)
+      io.note('Keep the API key: only its hash is stored, so it cannot be shown again.\n')
     })
 
   tenants
@@ -75,6 +85,20 @@ interface CreateKeyOptions extends JsonOption {
   readonly subject?: string
   readonly scopes?: string
   readonly expires?: string
+  readonly days?: number
+}
+
+const DAY_MS = 86_400_000
+
+/** Throws InvalidArgumentError. */
+function wholeDays(text: string): number {
+  if (/^[1-9]\d{0,3}$/.test(text)) return Number(text)
+  throw new InvalidArgumentError('Give a whole number of days.')
+}
+
+const expiryOf = ({ expires, days }: CreateKeyOptions): { readonly expires_at?: string } => {
+  const time = days === undefined ? expires : new Date(Date.now() + days * DAY_MS).toISOString()
+  return time === undefined ? {} : { expires_at: time }
 }
 
 export function addKeys(program: Command, { io }: CommandContext): void {
@@ -82,15 +106,16 @@ export function addKeys(program: Command, { io }: CommandContext): void {
 
   keys
     .command('list')
-    .description('Lists the keys of a tenant.')
-    .argument('<tenant>')
+    .description('Lists the keys of a tenant, or of all tenants. The keys themselves are not stored.')
+    .argument('[tenant]')
     .option(...JSON_OPTION)
     .addHelpText('after', examples('cellblock keys list tnt_…'))
-    .action(async (tenant: string, options: JsonOption) => {
-      const rows = await (await io.api()).list(`${pathOf(tenant)}/keys`)
+    .action(async (tenant: string | undefined, options: JsonOption) => {
+      const rows = await (await io.api()).list(tenant === undefined ? '/v1/admin/keys' : `${pathOf(tenant)}/keys`)
       if (options.json) return printJson(io, rows)
-      if (rows.length === 0) return io.note(`The tenant has no key. Create one with \`cellblock keys create ${tenant}\`.\n`)
-      const names = ['id', 'name', 'subject', 'scopes', 'expires_at', 'last_used_at', 'revoked_at']
+      if (rows.length === 0) return io.note(`There is no key. Create one with \`keys create ${tenant ?? 'TENANT'}\`.\n`)
+      const owner = tenant === undefined ? ['tenant_id'] : []
+      const names = ['id', ...owner, 'name', 'subject', 'scopes', 'created_at', 'expires_at', 'last_used_at', 'revoked_at']
       io.out(formatTable(rows.map((row) => pick(row, names))))
     })
 
@@ -100,18 +125,20 @@ export function addKeys(program: Command, { io }: CommandContext): void {
     .argument('<tenant>')
     .option('--name <name>', 'a label for lists')
     .option('--subject <user>', 'binds the key to one end user')
-    .option('--scopes <scopes>', 'such as run,read,files; these three unless given')
-    .option('--expires <time>', 'such as 2027-01-31T00:00:00Z')
+    .option('--scopes <scopes>', 'some of run,read,files,admin; the first three unless given')
+    .addOption(new Option('--expires <time>', 'such as 2027-01-31T00:00:00Z').conflicts('days'))
+    .option('--days <days>', 'expires after so many days', wholeDays)
     .option(...JSON_OPTION)
     .addHelpText('after', examples('cellblock keys create tnt_… --name ci --scopes run,read'))
-    .action(async (tenant: string, { name, subject, scopes, expires, json }: CreateKeyOptions) => {
+    .action(async (tenant: string, options: CreateKeyOptions) => {
+      const { name, subject, scopes, json } = options
       const made = await (
         await io.api()
       ).call('POST', `${pathOf(tenant)}/keys`, {
         ...(name === undefined ? {} : { name }),
         ...(subject === undefined ? {} : { subject }),
-        ...(scopes === undefined ? {} : { scopes: scopes.split(',') }),
-        ...(expires === undefined ? {} : { expires_at: expires }),
+        ...(scopes === undefined ? {} : { scopes: scopes.split(',').map((scope) => scope.trim()) }),
+        ...expiryOf(options),
       })
       if (json) return printJson(io, made)
       io.note(`${String(made['id'])}: the key is shown once.\n`)
@@ -127,6 +154,6 @@ export function addKeys(program: Command, { io }: CommandContext): void {
     .action(async (key: string, options: JsonOption) => {
       const answer = await (await io.api()).call('POST', `/v1/admin/keys/${encodeURIComponent(key)}/revoke`)
       if (options.json) return printJson(io, answer)
-      io.note(`revoked ${key}\n`)
+      io.out(`${key} of ${String(answer['tenant_id'])} is revoked since ${String(answer['revoked_at'])}\n`)
     })
 }

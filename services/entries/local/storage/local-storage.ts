@@ -13,7 +13,7 @@ export interface LocalStorage {
   readonly consumer: QueueConsumer
   /** Messages in this process by queue: waiting or running ones, and dead letters. Null when another service holds them. */
   readonly queueSizes: (() => Readonly<Record<QueueName, { readonly waiting: number; readonly dead: number }>>) | null
-  /** The primitives below the table, for the control socket. */
+  /** The primitives below the table. */
   readonly items: Items
   /** Serves presigned links below OBJECTS_PATH of the API's port; null when the object store serves them itself. */
   readonly objectHandler: HttpHandler | null
