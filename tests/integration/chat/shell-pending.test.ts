@@ -4,6 +4,7 @@ import type { ExecutionEvent } from '../../../services/model/executions/executio
 import type { ResponseEvent } from '../../../services/model/events.ts'
 import { hasResponseEnded, type ResponseRecord } from '../../../services/model/responses/response.ts'
 import { LEASE_MS } from '../../../services/jobs/lease.ts'
+import { publishCompletion } from '../../../services/operations/executions/end-execution.ts'
 import { cancelResponse } from '../../../services/operations/turns/cancel-response.ts'
 import { responseEvents } from '../../../services/wires/openai/responses/frames.ts'
 import { checkResponseStream } from '../../support/check-response-stream.ts'
@@ -21,7 +22,10 @@ afterAll(() => bench.stop())
 const shell = (...commands: readonly string[]) => call({ name: 'shell', arguments: JSON.stringify({ commands }) })
 /** Depends only on the conversation, so that a repeated call gets the same reply. */
 const script: Script = ({ body }) => (body.messages.some(({ role }) => role === 'tool') ? say('Done.') : shell('one', 'two'))
-const ranCommand = (command: string) => ({ result: { stdout: `ran ${command}\n`, exit: { code: 0, signal: null } } })
+const printed = (stdout: string) => ({ result: { stdout, exit: { code: 0, signal: null } } })
+const ranCommand = (command: string) => printed(`ran ${command}\n`)
+/** More output than the events that a row may hold, so that the log has it before the row. The terminal event still fits the row. */
+const LONG = 600
 const pendingId = async (id: string): Promise<string> => {
   const { pending } = await bench.row(id)
   if (pending === null) throw new Error('No job is pending')
@@ -66,6 +70,27 @@ describe('a shell call', () => {
     const row = await bench.row(id)
     expect(row).toMatchObject({ status: 'completed', pending: null })
     checkResponseStream(await bench.events(id), row)
+  })
+
+  it('gets a message when a command ends, unless its worker still waits', async () => {
+    bench.upstream.play(script)
+    const { id } = await bench.accept(SHELL_TOOL)
+    const sent: string[] = []
+    const queue: TurnDeps['queue'] = {
+      ...bench.storage.queue,
+      send: async (name, message) => void sent.push(message.type === 'response.step' ? message.responseId : name),
+    }
+    await bench.step(id, { queue, executionWaitMs: 20 })
+    const command = await pendingId(id)
+    await bench.runPending(await bench.row(id), ranCommand)
+    const ended = await bench.storage.table.executions.get(bench.tenant, command)
+    if (ended?.awaitedUntil === undefined) throw new Error('No awaitedUntil was recorded')
+    const until = ended.awaitedUntil
+    sent.length = 0
+    await publishCompletion({ ...bench.deps, queue, clock: { now: () => until - 1 } }, ended)
+    expect(sent).not.toContain(id)
+    await publishCompletion({ ...bench.deps, queue, clock: { now: () => until } }, ended)
+    expect(sent).toContain(id)
   })
 
   it('that is longer than the budget of a step releases the row when the budget ends', async () => {
@@ -147,7 +172,7 @@ const READS = /\.(get|all|read|find|last|due|head)$/
 /** Runs a whole turn in which one worker is killed at one call and another takes over after the lease has expired. */
 async function playWithDeath(diesAt: number, when: 'before' | 'after', stays: boolean) {
   bench.upstream.play(script)
-  const { id } = await bench.accept({ ...SHELL_TOOL, instructions: 'Be brief. '.repeat(1_600) })
+  const { id } = await bench.accept({ ...SHELL_TOOL, instructions: 'Be brief. '.repeat(LONG) })
   const worker = crashingWorker(bench.deps, diesAt, when)
   const ran: string[] = []
   let running = Promise.resolve()
@@ -155,7 +180,7 @@ async function playWithDeath(diesAt: number, when: 'before' | 'after', stays: bo
     (running = running.then(async () =>
       bench.runPending(await bench.row(id), (command) => {
         ran.push(command)
-        return ranCommand(command)
+        return printed(`ran ${command}\n`.repeat(LONG))
       }),
     ))
   const queue: TurnDeps['queue'] = {
@@ -189,7 +214,7 @@ async function playWithDeath(diesAt: number, when: 'before' | 'after', stays: bo
       .at(-1)
       ?.results.map(({ stdout }) => stdout),
     context,
-  ).toEqual(['ran one\n', 'ran two\n'])
+  ).toEqual(['ran one\n'.repeat(LONG), 'ran two\n'.repeat(LONG)])
   return { hasDied: worker.hasCrashed, calls: worker.calls }
 }
 
