@@ -4,8 +4,8 @@ import type { OfferedModel } from '../../ports/model-catalogue.ts'
 import type { Source } from '../../model/responses/source.ts'
 import { EXTENSION_EVENT, extensionData } from '../../model/responses/extension-event.ts'
 import { renderContextCut } from '../../model/responses/render-response.ts'
-import { hasExtensionEvents, type ContextCut } from '../../model/responses/response.ts'
-import { AnswerStream } from './answer/answer-stream.ts'
+import { hasExtensionEvents, type ContextCut, type ResponseRequest } from '../../model/responses/response.ts'
+import { AnswerStream, isJson } from './answer/answer-stream.ts'
 import { assemble } from './conversation/assemble.ts'
 import { buildEntries } from './conversation/build-entries.ts'
 import type { History } from './conversation/past-turn.ts'
@@ -17,20 +17,19 @@ import { offerTools, type OfferedTools } from './tools/offered-tools.ts'
 import type { ContainerContext, ContainerReader } from './container-context.ts'
 import { loadImages } from './input-images.ts'
 import { outputFormatOf } from './format/output-format.ts'
-import { enforceFormat, type EnforcedFormat } from './enforce-format.ts'
-import { linkableFiles } from './linkable-files.ts'
-import { modelRequest } from './model-request.ts'
-import { receiveAnswer, recordAnswer, type Failure, type Verdict } from './read-answer.ts'
-import { rejectedCallEntries } from './rejected-calls.ts'
+import { enforceFormat } from './enforce-format.ts'
+import { receiveAnswer, recordAnswer } from './read-answer.ts'
 import type { Turn } from './turn.ts'
 import type { TurnChange, TurnState, TurnView } from './turn-state.ts'
-import { WindowBudget } from './window-budget.ts'
+import { afterAnswer, afterCheck, afterFailure, END, WindowBudget, type Attempts } from './attempts.ts'
 import type { Entry } from '../../model/responses/items/entry.ts'
 import { codeInterpreterCall, PYTHON } from '../../model/responses/items/code-interpreter-call.ts'
-import { isServerCall } from '../../model/responses/items/item-types.ts'
+import { isServerCall, filesOf } from '../../model/responses/items/item-types.ts'
+import { linkDaysOf } from '../../operations/links/create-link.ts'
+import type { LinkableFile } from './answer/answer-text.ts'
+import { linkFile } from './outcome/call-outcome.ts'
+import type { ModelMessage, ModelRequest } from '../../ports/chat-model.ts'
 
-/** Number of retries of an incomplete answer. */
-const MAX_RETRIES = 2
 /** History is read up to this multiple of the window, because truncation of results may make more of it fit. */
 const READ_AHEAD = 4
 /** Calls beyond this many in one answer are ignored. */
@@ -42,18 +41,6 @@ export interface AskContext {
   history: History | null
   /** Null when the next attempt is the first one. */
   attempts: Attempts | null
-}
-
-interface Attempts {
-  readonly budget: WindowBudget
-  /** Whether this is the first model call of the turn; a forced `tool_choice` applies to it only. */
-  readonly isFirst: boolean
-  /** What tells the model why earlier attempts were not usable. */
-  readonly corrections: readonly Entry[]
-  /** Corrections of the answer's format. */
-  readonly repairs: number
-  readonly breaks: number
-  readonly hasBeenEmpty: boolean
 }
 
 export interface AskOptions {
@@ -119,38 +106,6 @@ async function exhaustedBudget({ budget }: TurnDeps, tenant: string): Promise<st
     if (error instanceof ServiceError) return error.message
     throw error
   }
-}
-
-/** `attempts` null: the call is answered, or there is no retry. */
-interface Next {
-  readonly attempts: Attempts | null
-  readonly state?: Partial<Omit<TurnState, 'items'>>
-}
-const END: Next = { attempts: null }
-
-function afterFailure(attempts: Attempts, failure: Failure): Next {
-  const { error, hasBegun } = failure
-  if (attempts.budget.shrink(error)) return { attempts }
-  const breaks = attempts.breaks + 1
-  if (hasBegun && error.retryable && breaks <= MAX_RETRIES) return { attempts: { ...attempts, breaks } }
-  const code = error.tooLong !== null ? 'context_length_exceeded' : error.status === 429 ? 'rate_limit_exceeded' : 'model_error'
-  return { attempts: null, state: { error: { code, message: error.message } } }
-}
-
-function afterCheck(attempts: Attempts, checked: NonNullable<EnforcedFormat>): Next {
-  if ('error' in checked) return { attempts: null, state: { error: { code: 'invalid_prompt', message: checked.error } } }
-  return { attempts: { ...attempts, repairs: attempts.repairs + 1, corrections: [...attempts.corrections, ...checked.corrections] } }
-}
-
-function afterAnswer(attempts: Attempts, verdict: Verdict, failures: number, rejected: readonly Entry[], isLast: boolean): Next {
-  if (verdict === 'usable') return END
-  if (verdict === 'empty' || isLast) {
-    if (attempts.hasBeenEmpty || isLast) return { attempts: null, state: { incompleteReason: 'empty_answer' } }
-    return { attempts: { ...attempts, hasBeenEmpty: true } }
-  }
-  const consecutiveFailures = failures + 1
-  if (consecutiveFailures >= LIMITS.maxConsecutiveFailures) return { attempts: null, state: { consecutiveFailures } }
-  return { attempts: { ...attempts, corrections: [...attempts.corrections, ...rejected] }, state: { consecutiveFailures } }
 }
 
 interface Question {
@@ -235,3 +190,81 @@ function withExplanation(entries: readonly Entry[], failures: number): readonly 
   if (last?.kind !== 'result') return [...entries, { kind: 'user', content: EXPLAIN(failures) }]
   return [...entries.slice(0, -1), { ...last, text: `${last.text}\n\n${EXPLAIN(failures)}` }]
 }
+
+/** Calls that became no item, each with a result that tells the model why. */
+function rejectedCallEntries(answer: AnswerStream, offered: OfferedTools): readonly Entry[] {
+  const names = offered.tools.map((tool) => tool.name).join(', ') || 'none'
+  return answer.rejectedCalls.flatMap(({ call, problem }): Entry[] => {
+    const why =
+      problem === null
+        ? `There is no tool ${JSON.stringify(call.name)}. Tools that exist: ${names}.`
+        : `The call cannot be used: ${problem}. Call the tool again.`
+    return [
+      { kind: 'call', call: { ...call, arguments: isJson(call.arguments) ? call.arguments : '{}' } },
+      { kind: 'result', callId: call.id, text: `error: ${why}` },
+    ]
+  })
+}
+
+type FileLink = Awaited<ReturnType<LinkableFile['link']>>
+
+/** The files that an answer may name: the current version of each path. Files of this turn have links already; others get one when it is needed. */
+function linkableFiles(deps: TurnDeps, { row, state }: TurnView, { containerId, stored }: ContainerContext): readonly LinkableFile[] {
+  const links = new Map<string, FileLink>()
+  for (const item of state.items)
+    for (const { id, url, linkId } of filesOf(item)) links.set(id, { url, ...(linkId === undefined ? {} : { id: linkId }) })
+  let days: Promise<number> | null = null
+  return stored.map((file) => {
+    let created: Promise<FileLink> | null = null
+    const create = async (): Promise<FileLink> => linkFile(deps, row, file, await (days ??= linkDaysOf(deps.table.tenants, row.tenant)))
+    return {
+      fileId: file.id,
+      containerId,
+      path: file.path,
+      isFresh: links.has(file.id),
+      link: () => {
+        const known = links.get(file.id)
+        return (created ??= known === undefined ? create() : Promise.resolve(known))
+      },
+    }
+  })
+}
+
+type Wire = Readonly<Record<string, unknown>>
+
+/** The request to the model. `isLast`: it must answer with text. */
+function modelRequest(
+  request: ResponseRequest,
+  model: OfferedModel,
+  offered: OfferedTools,
+  messages: readonly ModelMessage[],
+  isLast: boolean,
+): ModelRequest {
+  const text = objectOf(request.echoed?.['text'])
+  return {
+    model: model.upstreamName,
+    messages,
+    tools: offered.tools,
+    toolChoice: isLast ? 'none' : offered.choice,
+    temperature: request.temperature,
+    topP: request.topP,
+    maxOutputTokens: request.maxOutputTokens,
+    parallelToolCalls: request.parallelToolCalls,
+    responseFormat: responseFormat(objectOf(text['format'])),
+    reasoningEffort: stringOf(objectOf(request.echoed?.['reasoning'])['effort']),
+    verbosity: stringOf(text['verbosity']),
+    // A summary is written from the calls as text, because some endpoints reject calls in a request without tools.
+    fencesCode: model.fencesCode || request.purpose === 'compaction',
+  }
+}
+
+/** `text.format` as Chat Completions has it. Plain text is the default of every model. */
+function responseFormat(format: Wire): Wire | null {
+  if (format['type'] === 'json_object') return { type: 'json_object' }
+  if (format['type'] !== 'json_schema') return null
+  const { type: _type, ...schema } = format
+  return { type: 'json_schema', json_schema: schema }
+}
+
+const objectOf = (value: unknown): Wire => (typeof value === 'object' && value !== null ? (value as Wire) : {})
+const stringOf = (value: unknown): string | null => (typeof value === 'string' ? value : null)

@@ -4,7 +4,6 @@ import { ITEM_TYPES } from '../../model/responses/items/item-types.ts'
 import { hasEventStream, isCheckpointed, TERMINAL_EVENTS, type ResponseRecord } from '../../model/responses/response.ts'
 import { EventLogWriter, type FlushPriority, type LogTail } from '../../jobs/event-log-writer.ts'
 import type { TurnDeps } from './deps.ts'
-import { eventKey, mergeDeltas } from './log-events.ts'
 
 /** Events that are written once, even if the step that wrote them crashed before its commit. */
 const ONCE: ReadonlySet<string> = new Set([
@@ -100,4 +99,17 @@ export class TurnLog {
   close(): void {
     this.#writer.close()
   }
+}
+
+/** The same for two events that say the same of one item, or of one command of it. */
+const eventKey = (type: string, data: Readonly<Record<string, unknown>>): string =>
+  [type, data['output_index'], data['command_index']].map((part) => (typeof part === 'object' ? '' : String(part ?? ''))).join(':')
+
+/** Merges waiting deltas of one item into one event. */
+export function mergeDeltas(last: EventPayload, next: EventPayload): EventPayload | null {
+  const { delta } = next.data
+  const before = last.data['delta']
+  if (last.type !== next.type || last.data['item_id'] !== next.data['item_id'] || typeof delta !== 'string' || typeof before !== 'string')
+    return null
+  return { type: last.type, data: { ...last.data, delta: before + delta } }
 }

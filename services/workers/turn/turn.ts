@@ -1,5 +1,5 @@
-import { isDeepStrictEqual } from 'node:util'
 import pLimit from 'p-limit'
+import { isDeepStrictEqual } from 'node:util'
 import type { EventPayload, ResponseEvent } from '../../model/events.ts'
 import type { Execution } from '../../model/executions/execution.ts'
 import type { Patch } from '../../ports/leased-store.ts'
@@ -8,10 +8,19 @@ import { storeItems } from '../../operations/turns/response-blobs.ts'
 import type { ResponseRecord } from '../../model/responses/response.ts'
 import type { FlushPriority } from '../../jobs/event-log-writer.ts'
 import type { TurnDeps } from './deps.ts'
-import { recoverItems } from './recover-items.ts'
 import { TurnLog } from './turn-log.ts'
 import { jobProgressOf, stateOf, type JobProgress, type TurnChange, type TurnState } from './turn-state.ts'
-import { isContinued, itemDone, itemWritten, isOpenCall, type ResponseItem } from '../../model/responses/items/item-types.ts'
+import {
+  isContinued,
+  itemDone,
+  itemWritten,
+  isOpenCall,
+  type ResponseItem,
+  extendItem,
+  isServerCall,
+  parseItem,
+} from '../../model/responses/items/item-types.ts'
+import type { Wire } from '../../model/responses/items/item-type.ts'
 
 /** State to commit. `nextSeq` may be committed when the log, or the same patch, has every event below it. */
 export interface TurnSnapshot {
@@ -124,4 +133,47 @@ export class Turn {
       this.apply({ events, finished: [[index, closed]] })
     }
   }
+}
+
+/** Events that a step wrote to the log before it crashed without a commit. */
+interface Recovered {
+  /** Items in the log that are not in the row, in the order of their `output_index`. */
+  readonly items: readonly { readonly item: ResponseItem; readonly isWritten: boolean; readonly isDone: boolean }[]
+  /** Answers of this server's tools, by the `output_index` of a call that has none in the row. */
+  readonly answers: ReadonlyMap<number, ResponseItem>
+}
+
+/** Reads the events that the row does not cover. `known` is the number of items in the row. */
+function recoverItems(events: readonly ResponseEvent[], known: number): Recovered {
+  const found = new Map<number, { item: ResponseItem; isWritten: boolean; isDone: boolean }>()
+  const answers = new Map<number, ResponseItem>()
+  for (const { type, data } of events) {
+    const index = data['output_index']
+    if (typeof index !== 'number') continue
+    if (index < known) {
+      const answer = type === 'response.output_item.done' ? parseItem(data['item'] as Wire) : null
+      if (answer !== null && isServerCall(answer) && answer.output !== null) answers.set(index, answer)
+      continue
+    }
+    if (type === 'response.output_item.added') {
+      const item = parseItem(data['item'] as Wire)
+      if (item !== null) found.set(index, { item, isWritten: false, isDone: false })
+      continue
+    }
+    const entry = found.get(index)
+    if (entry === undefined) continue
+    if (type === 'response.output_item.done') {
+      entry.item = parseItem(data['item'] as Wire) ?? entry.item
+      entry.isDone = true
+    } else if (type === 'response.content_part.added') {
+      if ((data['part'] as { type?: unknown } | undefined)?.type === 'refusal' && entry.item.type === 'message')
+        entry.item = { ...entry.item, isRefusal: true }
+    } else if (type.endsWith('.delta') && typeof data['delta'] === 'string') {
+      entry.item = extendItem(entry.item, data['delta'])
+    } else if (type === 'response.content_part.done' || type.endsWith('_code.done') || type.endsWith('_arguments.done')) {
+      entry.isWritten = true
+    }
+  }
+  const items = [...found.entries()].toSorted(([a], [b]) => a - b).map(([, entry]) => entry)
+  return { items, answers }
 }

@@ -5,7 +5,13 @@ import { fitWindow } from './conversation/fit-window.ts'
 import { textTokens, type TokenMeter } from './conversation/tokens.ts'
 import type { OfferedTools } from './tools/offered-tools.ts'
 import type { Entry } from '../../model/responses/items/entry.ts'
+import { LIMITS } from '../../model/limits.ts'
+import type { EnforcedFormat } from './enforce-format.ts'
+import type { Failure, Verdict } from './read-answer.ts'
+import type { TurnState } from './turn-state.ts'
 
+/** Number of retries of an incomplete answer. */
+const MAX_RETRIES = 2
 /** Reserved for an answer without a limit, tokens; at most a quarter of the window. */
 const DEFAULT_RESERVE = 8_192
 const MIN_BUDGET = 256
@@ -55,4 +61,49 @@ export class WindowBudget {
     this.#tokens = Math.max(MIN_BUDGET, Math.floor(Math.min(this.#tokens * SHRINK_FACTOR, named)))
     return true
   }
+}
+
+/** Attempts at one answer of the model. They are known to this process only. */
+export interface Attempts {
+  readonly budget: WindowBudget
+  /** Whether this is the first model call of the turn; a forced `tool_choice` applies to it only. */
+  readonly isFirst: boolean
+  /** What tells the model why earlier attempts were not usable. */
+  readonly corrections: readonly Entry[]
+  /** Corrections of the answer's format. */
+  readonly repairs: number
+  readonly breaks: number
+  readonly hasBeenEmpty: boolean
+}
+
+/** `attempts` null: the call is answered, or there is no retry. */
+export interface Next {
+  readonly attempts: Attempts | null
+  readonly state?: Partial<Omit<TurnState, 'items'>>
+}
+export const END: Next = { attempts: null }
+
+export function afterFailure(attempts: Attempts, failure: Failure): Next {
+  const { error, hasBegun } = failure
+  if (attempts.budget.shrink(error)) return { attempts }
+  const breaks = attempts.breaks + 1
+  if (hasBegun && error.retryable && breaks <= MAX_RETRIES) return { attempts: { ...attempts, breaks } }
+  const code = error.tooLong !== null ? 'context_length_exceeded' : error.status === 429 ? 'rate_limit_exceeded' : 'model_error'
+  return { attempts: null, state: { error: { code, message: error.message } } }
+}
+
+export function afterCheck(attempts: Attempts, checked: NonNullable<EnforcedFormat>): Next {
+  if ('error' in checked) return { attempts: null, state: { error: { code: 'invalid_prompt', message: checked.error } } }
+  return { attempts: { ...attempts, repairs: attempts.repairs + 1, corrections: [...attempts.corrections, ...checked.corrections] } }
+}
+
+export function afterAnswer(attempts: Attempts, verdict: Verdict, failures: number, rejected: readonly Entry[], isLast: boolean): Next {
+  if (verdict === 'usable') return END
+  if (verdict === 'empty' || isLast) {
+    if (attempts.hasBeenEmpty || isLast) return { attempts: null, state: { incompleteReason: 'empty_answer' } }
+    return { attempts: { ...attempts, hasBeenEmpty: true } }
+  }
+  const consecutiveFailures = failures + 1
+  if (consecutiveFailures >= LIMITS.maxConsecutiveFailures) return { attempts: null, state: { consecutiveFailures } }
+  return { attempts: { ...attempts, corrections: [...attempts.corrections, ...rejected] }, state: { consecutiveFailures } }
 }
