@@ -3,7 +3,7 @@ import type { Source } from '../model/responses/source.ts'
 
 /**
  * A function that a model may call. A request enables a tool by its `type` in `tools`. `answeredBy` says where its calls are answered: by this
- * process, by jobs in the response's container, or by the caller with the next request (docs/adr/0052).
+ * process, by jobs in the response's container, or by the caller with the next request (docs/adr/0057-how-tools-run.md).
  */
 export type Tool = ServerTool | ContainerTool | CallerTool
 

@@ -1,5 +1,4 @@
 import { ServiceError } from '../../model/errors.ts'
-import { LIMITS } from '../../model/limits.ts'
 import type { OfferedModel } from '../../ports/model-catalogue.ts'
 import type { Source } from '../../model/responses/source.ts'
 import { EXTENSION_EVENT, extensionData } from '../../model/responses/extension-event.ts'
@@ -53,7 +52,7 @@ export interface AskOptions {
 
 /**
  * Calls the model once and records its answer. If the answer is not usable and a retry may help, only the attempt is recorded, so the next action calls
- * the model again. Of an aborted answer, the part that readers have received is recorded.
+ * the model again. The part of an aborted answer that readers received is recorded.
  */
 export async function askModel(deps: TurnDeps, view: TurnView, context: AskContext, options: AskOptions): Promise<TurnChange> {
   const { row, state } = view

@@ -103,7 +103,7 @@ export class TurnLog {
 
 /** The same for two events that say the same of one item, or of one command of it. */
 const eventKey = (type: string, data: Readonly<Record<string, unknown>>): string =>
-  [type, data['output_index'], data['command_index']].map((part) => (typeof part === 'object' ? '' : String(part ?? ''))).join(':')
+  [type, data['output_index'], data['command_index']].filter((part) => typeof part === 'string' || typeof part === 'number').join(':')
 
 /** Merges waiting deltas of one item into one event. */
 export function mergeDeltas(last: EventPayload, next: EventPayload): EventPayload | null {

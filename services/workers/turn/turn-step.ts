@@ -26,8 +26,8 @@ export type { TurnDeps } from './deps.ts'
 /** While a job runs, the reconciler reads the row again after this, milliseconds; the end of the job sends a message. */
 const RECHECK_MS = 30_000
 /**
- * A step hands over after this, milliseconds. One action may still take as long as its own limit: a tool 600 s, a model's answer until its endpoint
- * is silent for five minutes, the maximum of output tokens or the end of the response. A function of 900 s has time for 850 s of it.
+ * A step hands over after this, milliseconds. One action may take longer: a tool, or an answer of the model, which cannot be interrupted.
+ * `docs/turn-log.md` lists their bounds; a function of 900 s has 850 s for one.
  */
 const STEP_BUDGET_MS = 50_000
 const EVENTS_PER_READ = 1_000

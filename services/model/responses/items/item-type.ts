@@ -1,6 +1,6 @@
 import type { EventPayload } from '../../events.ts'
 import type { Source } from '../source.ts'
-import type { ItemKind } from '../item-ids.ts'
+import type { IdKind } from '../../ids.ts'
 import type { LinkedFile } from '../linked-file.ts'
 import type { Entry } from './entry.ts'
 
@@ -91,7 +91,7 @@ export type CallPlace = 'container' | 'server' | 'caller'
 
 /** A type of items that the model's calls of tools become. */
 export interface CallType<I extends Item> extends ItemType<I> {
-  readonly idKind: ItemKind
+  readonly idKind: IdKind
   /** The tool whose calls have this type; null for every tool without a separate type. */
   readonly toolName: string | null
   /**
