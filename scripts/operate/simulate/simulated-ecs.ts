@@ -145,7 +145,7 @@ export class SimulatedEcs {
       startedBy,
       lastStatus: 'PROVISIONING',
       desiredStatus: 'RUNNING',
-      containers: [{}],
+      containers: [{ name: 'sandbox' }],
     }
     const entry: SimulatedTask = { task, shown: undefined, runningSince: null }
     this.#tasks.set(arn, entry)
@@ -166,7 +166,7 @@ export class SimulatedEcs {
     this.#change(arn, entry, {
       ...entry.task,
       lastStatus: 'RUNNING',
-      containers: [{ lastStatus: 'RUNNING', networkInterfaces: [{ privateIpv4Address }] }],
+      containers: [{ name: 'sandbox', lastStatus: 'RUNNING', networkInterfaces: [{ privateIpv4Address }] }],
     })
     this.#emit(entry.task)
   }
@@ -190,7 +190,7 @@ export class SimulatedEcs {
     { exitCode, ...stop }: { stopCode: Task['stopCode']; stoppedReason: string; exitCode?: number },
   ): void {
     this.#running.delete(arn)
-    const ended = [{ lastStatus: 'STOPPED', ...(exitCode === undefined ? {} : { exitCode }) }]
+    const ended = [{ name: 'sandbox', lastStatus: 'STOPPED', ...(exitCode === undefined ? {} : { exitCode }) }]
     const isStopping = stop.stopCode === 'UserInitiated'
     const containers = isStopping ? entry.task.containers : ended
     this.#change(arn, entry, {

@@ -213,6 +213,8 @@ it('runs a turn once when the connection of the Node SDK drops', async () => {
 
 /** POST routes that change an existing object, whose repetition leaves nothing that a client sees, or whose answer must not be repeated (a key). */
 const NOT_CREATING = [
+  // The new id follows from the old one, so a repetition accepts nothing.
+  'redriveDeadLetter',
   'updateWebhookEndpoint',
   'rotateWebhookSecret',
   'testWebhookEndpoint',
