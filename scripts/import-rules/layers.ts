@@ -100,8 +100,8 @@ export const LAYERS: readonly Layer[] = [
     files: ['infra/**'],
     contents: 'the CDK app; takes configuration schemas and definitions of the services',
     mayImport: [
-      'services/entries/{config,aws/chat/config}.ts',
-      'services/http/{config,origin/config}.ts',
+      'services/entries/aws/{,api/,chat/}config.ts',
+      'services/http/origin/config.ts',
       'services/adapters/storage/{dynamodb/table-definition,sqs/queue-definitions,json-log}.ts',
       'services/adapters/tools/{create,load}-tools.ts',
       'services/adapters/drivers/{docker/limits,fargate/config,fargate/sizes}.ts',

@@ -1,16 +1,11 @@
 import { z } from 'zod'
-import { IMAGE_NAME } from '../model/containers/images.ts'
 import { LIMITS, MEMORY_TIERS } from '../model/limits.ts'
-import type { QueueName } from '../model/messages.ts'
-import { LOG_LEVELS, type LogLevel } from '../ports/telemetry.ts'
-import { parseOnce } from '../model/parse-once.ts'
-import { INGRESSES, LAMBDA_REQUEST_BYTES } from './origin/config.ts'
 
 /** Names by which a server is reached from its own machine. */
 export const LOOPBACK_HOSTS: readonly string[] = ['localhost', '127.0.0.1', '[::1]']
 
 /** The names in a comma-separated list. */
-function namesIn(list: string): readonly string[] {
+export function namesIn(list: string): readonly string[] {
   return list
     .split(',')
     .map((name) => name.trim())
@@ -140,90 +135,3 @@ export const ApiConfig = z.object({
   tokenIssuers: z.array(TokenIssuer).readonly().default([]),
 })
 export type ApiConfig = z.infer<typeof ApiConfig>
-
-/** The variables that the Lambda entry reads; infra writes them, so a missing one does not compile there. */
-export const ApiEnv = z.object({
-  AWS_REGION: z.string().min(1),
-  STAGE: z.string().min(1),
-  LOG_LEVEL: z.enum(LOG_LEVELS).default('info'),
-  TABLE_NAME: z.string().min(1),
-  BUCKET_NAME: z.string().min(1),
-  TURNS_QUEUE_URL: z.string().min(1),
-  EXECUTIONS_QUEUE_URL: z.string().min(1),
-  PLACEMENTS_QUEUE_URL: z.string().min(1),
-  /** Names of the models, comma-separated. */
-  MODEL_NAMES: z.string().default('demo'),
-  /** Types of the chat worker's tools, comma-separated; other words for one follow it after a `|`. */
-  TOOL_TYPES: z.string().default(''),
-  PUBLIC_URL: z.string().optional(),
-  TRUST_PROXY: flag.optional(),
-  ALLOWED_HOSTS: hostList.optional(),
-  MAX_OPEN_STREAMS: z.coerce.number().int().positive().optional(),
-  CORS_ORIGINS: originList.optional(),
-  LINKS_REQUIRE_KEY: flag.optional(),
-  /** Whether the distribution passes bodies that are too large for a function to the upload service. */
-  UPLOAD_SERVICE: flag.optional(),
-  /** What passes requests on: the distribution, or a load balancer in front of tasks, which passes bodies of any size. */
-  INGRESS: z.enum(INGRESSES).default('distribution'),
-  /** JSON list of token issuers. */
-  TOKEN_ISSUERS: issuerList.optional(),
-  /** Names of the images on offer, comma-separated; the first is the default. */
-  IMAGE_NAMES: z
-    .string()
-    .transform((text) => namesIn(text))
-    .pipe(z.array(z.string().regex(IMAGE_NAME)).min(1))
-    .default(['slim']),
-  /** The memory tiers on offer, comma-separated. */
-  MEMORY_TIERS: z
-    .string()
-    .transform((text) => text.split(','))
-    .pipe(z.array(z.enum(MEMORY_TIERS)))
-    .optional(),
-})
-export type ApiEnv = z.input<typeof ApiEnv>
-
-/** Lambda ends a function after 15 minutes. */
-const LAMBDA_HOLD_SECONDS = 14 * 60
-
-export interface LambdaConfig {
-  readonly stage: string
-  readonly logLevel: LogLevel
-  readonly region: string
-  readonly tableName: string
-  readonly bucket: string
-  readonly queueUrls: Readonly<Record<QueueName, string>>
-  readonly models: readonly string[]
-  readonly toolTypes: readonly (readonly string[])[]
-  readonly images: readonly string[]
-  readonly api: ApiConfig
-}
-
-/** Throws a ZodError that names the variable at fault. */
-export function lambdaConfigFromEnv(env: Readonly<Record<string, string | undefined>> = process.env): LambdaConfig {
-  const parsed = parseOnce(ApiEnv, env)
-  return {
-    stage: parsed.STAGE,
-    logLevel: parsed.LOG_LEVEL,
-    region: parsed.AWS_REGION,
-    tableName: parsed.TABLE_NAME,
-    bucket: parsed.BUCKET_NAME,
-    queueUrls: { turns: parsed.TURNS_QUEUE_URL, executions: parsed.EXECUTIONS_QUEUE_URL, placements: parsed.PLACEMENTS_QUEUE_URL },
-    models: namesIn(parsed.MODEL_NAMES),
-    toolTypes: namesIn(parsed.TOOL_TYPES).map((names) => names.split('|')),
-    images: parsed.IMAGE_NAMES,
-    api: parseOnce(ApiConfig, {
-      publicUrl: parsed.PUBLIC_URL ?? null,
-      // AWS routes a request to the function by its host name, and the distribution overwrites the forwarded one.
-      allowedHosts: parsed.ALLOWED_HOSTS ?? null,
-      trustProxy: parsed.TRUST_PROXY ?? false,
-      isHttpsOnly: parsed.INGRESS === 'distribution',
-      maxHoldSeconds: LAMBDA_HOLD_SECONDS,
-      maxOpenStreams: parsed.MAX_OPEN_STREAMS,
-      corsOrigins: parsed.CORS_ORIGINS,
-      tokenIssuers: parsed.TOKEN_ISSUERS,
-      memoryTiers: parsed.MEMORY_TIERS,
-      auditFlushMs: 0,
-      requestBytes: parsed.UPLOAD_SERVICE === true || parsed.INGRESS === 'load_balancer' ? null : LAMBDA_REQUEST_BYTES,
-    }),
-  }
-}

@@ -2,7 +2,7 @@ import { once } from 'node:events'
 import { request, type IncomingMessage } from 'node:http'
 import { json } from 'node:stream/consumers'
 import { afterAll, beforeAll, expect, it } from 'vitest'
-import { lambdaConfigFromEnv } from '../../../services/http/config.ts'
+import { apiConfigFromEnv } from '../../../services/entries/aws/api/config.ts'
 import { LIMITS } from '../../../services/model/limits.ts'
 import { startApi, type TestApi, type TestKey } from '../../support/start-api.ts'
 
@@ -14,15 +14,15 @@ const OTHERS = {
   STAGE: 'test',
   TABLE_NAME: 't',
   BUCKET_NAME: 'b',
-  TURNS_QUEUE_URL: 'u',
-  EXECUTIONS_QUEUE_URL: 'u',
-  PLACEMENTS_QUEUE_URL: 'u',
+  TURNS_QUEUE_URL: 'https://sqs.eu-central-1.amazonaws.com/1/u',
+  EXECUTIONS_QUEUE_URL: 'https://sqs.eu-central-1.amazonaws.com/1/u',
+  PLACEMENTS_QUEUE_URL: 'https://sqs.eu-central-1.amazonaws.com/1/u',
 }
 
 let api: TestApi
 let key: TestKey
 beforeAll(async () => {
-  api = await startApi({ config: lambdaConfigFromEnv({ ...OTHERS, ...VARIABLES }).api })
+  api = await startApi({ config: apiConfigFromEnv({ ...OTHERS, ...VARIABLES }).api })
   key = await api.newKey()
 })
 afterAll(() => api.stop())

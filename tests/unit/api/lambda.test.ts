@@ -22,9 +22,9 @@ beforeAll(async () => {
     STAGE: 'test',
     TABLE_NAME: 't',
     BUCKET_NAME: 'b',
-    TURNS_QUEUE_URL: 'u',
-    EXECUTIONS_QUEUE_URL: 'u',
-    PLACEMENTS_QUEUE_URL: 'u',
+    TURNS_QUEUE_URL: 'https://sqs.eu-central-1.amazonaws.com/1/u',
+    EXECUTIONS_QUEUE_URL: 'https://sqs.eu-central-1.amazonaws.com/1/u',
+    PLACEMENTS_QUEUE_URL: 'https://sqs.eu-central-1.amazonaws.com/1/u',
   }
   for (const [name, value] of Object.entries(env)) vi.stubEnv(name, value)
   handler = (await import('../../../services/entries/aws/api/lambda.ts')).handler as unknown as Handler

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { lambdaConfigFromEnv } from '../../../services/http/config.ts'
+import { apiConfigFromEnv } from '../../../services/entries/aws/api/config.ts'
 import { publicUrlOf } from '../../../services/http/public-url.ts'
 
 const request = (headers: Record<string, string>): Request => new Request('http://internal.test:1/x', { headers })
@@ -21,9 +21,13 @@ it('is https behind a distribution, where the load balancer of the upload servic
   const headers = { host: 'inside', 'x-forwarded-host': 'd1.cloudfront.example', 'x-forwarded-proto': 'http' }
   expect(publicUrlOf(request(headers), { ...plain, trustProxy: true, isHttpsOnly: true })).toBe('https://d1.cloudfront.example')
   const env = { AWS_REGION: 'eu-west-1', STAGE: 'prod', TABLE_NAME: 't', BUCKET_NAME: 'b', TRUST_PROXY: 'true' }
-  const queues = { TURNS_QUEUE_URL: 'u', EXECUTIONS_QUEUE_URL: 'u', PLACEMENTS_QUEUE_URL: 'u' }
-  expect(publicUrlOf(request(headers), lambdaConfigFromEnv({ ...env, ...queues }).api)).toBe('https://d1.cloudfront.example')
-  expect(lambdaConfigFromEnv({ ...env, ...queues, INGRESS: 'load_balancer' }).api.isHttpsOnly).toBe(false)
+  const queues = {
+    TURNS_QUEUE_URL: 'https://sqs.test/u',
+    EXECUTIONS_QUEUE_URL: 'https://sqs.test/u',
+    PLACEMENTS_QUEUE_URL: 'https://sqs.test/u',
+  }
+  expect(publicUrlOf(request(headers), apiConfigFromEnv({ ...env, ...queues }).api)).toBe('https://d1.cloudfront.example')
+  expect(apiConfigFromEnv({ ...env, ...queues, INGRESS: 'load_balancer' }).api.isHttpsOnly).toBe(false)
 })
 
 it('is the configured URL, whatever the request contains', () => {

@@ -4,7 +4,7 @@ import { describe, expect, it } from 'vitest'
 import { singleImage } from '../../../services/model/containers/images.ts'
 import { MEMORY_TIERS } from '../../../services/model/limits.ts'
 import { SANDBOX_START_MS, startTimeoutMs } from '../../../services/operations/sandboxes/new-sandbox.ts'
-import { RunEnv, sandboxDriverFromEnv } from '../../../services/entries/config.ts'
+import { FUNCTION_ENV } from '../../../services/entries/aws/function-env.ts'
 import { DEPLOYMENTS } from '../../../services/adapters/drivers/deployments.ts'
 import { ARCHITECTURES } from '../../../services/adapters/drivers/driver-profile.ts'
 import { DEPLOYED_DRIVERS, DRIVERS } from '../../../services/adapters/drivers/registry.ts'
@@ -12,7 +12,7 @@ import { createSandboxLink } from '../../../services/adapters/link/create-sandbo
 
 const SERVICES = join(import.meta.dirname, '../../../services')
 /** A deployed driver has entries in these files, besides its folder. */
-const ENTRIES = ['adapters/drivers/deployments.ts', 'adapters/drivers/registry.ts', 'entries/config.ts']
+const ENTRIES = ['adapters/drivers/deployments.ts', 'adapters/drivers/registry.ts', 'entries/aws/function-env.ts']
 
 const withoutComments = (code: string): string => code.replaceAll(/\/\*[\s\S]*?\*\//g, '').replaceAll(/\/\/.*/g, '')
 
@@ -34,9 +34,9 @@ describe('the driver registry', () => {
   })
 
   it('determines the values of SANDBOX_DRIVER', () => {
-    expect(RunEnv.shape.SANDBOX_DRIVER.unwrap().options).toEqual([...DEPLOYED_DRIVERS])
-    expect(sandboxDriverFromEnv({})).toBe('fargate')
-    expect(() => sandboxDriverFromEnv({ SANDBOX_DRIVER: 'docker' })).toThrow('fargate')
+    expect(FUNCTION_ENV.SANDBOX_DRIVER.unwrap().options).toEqual([...DEPLOYED_DRIVERS])
+    expect(FUNCTION_ENV.SANDBOX_DRIVER.parse(undefined)).toBe('fargate')
+    expect(() => FUNCTION_ENV.SANDBOX_DRIVER.parse('docker')).toThrow('fargate')
   })
 
   it('creates no deployed driver without its variables, and names the missing one', () => {

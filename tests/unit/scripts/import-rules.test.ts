@@ -102,7 +102,7 @@ it.for([
   ['services/entries/api/app.ts', '../../wires/routes.ts'],
   ['services/entries/local/workers.ts', '../../workers/run/a.ts'],
   ['infra/stacks/a.ts', '../../services/model/limits.ts'],
-  ['infra/environments.ts', '../services/http/config.ts'],
+  ['infra/environments.ts', '../services/entries/aws/api/config.ts'],
   ['packages/cdk/build.mjs', '../../infra/build/image-context.ts'],
   ['scripts/cli/main.ts', '../../packages/cli/src/io.ts'],
   ['scripts/doctor/main.ts', '../../tests/setup/a.ts'],

@@ -1,17 +1,10 @@
 import { GetSecretValueCommand, SecretsManagerClient } from '@aws-sdk/client-secrets-manager'
 import { ImageCatalogue } from '../../../model/containers/images.ts'
-import { systemClock } from '../../../ports/clock.ts'
-import { sandboxDriverFromEnv } from '../../config.ts'
 import { DRIVERS } from '../../../adapters/drivers/registry.ts'
-import { createDynamoClient } from '../../../adapters/storage/dynamodb/dynamo-client.ts'
-import { createDynamoTable } from '../../../adapters/storage/dynamodb/dynamo-table.ts'
-import { createJsonLog } from '../../../adapters/storage/json-log.ts'
+import { createFunctionPorts } from '../../../adapters/storage/function-ports.ts'
 import { createLazyS3ObjectStore } from '../../../adapters/storage/s3/lazy-s3-object-store.ts'
-import { createPollingSignals } from '../../../adapters/storage/signals/polling-signals.ts'
-import { createSqsClient } from '../../../adapters/storage/sqs/sqs-client.ts'
-import { createSqsQueue } from '../../../adapters/storage/sqs/sqs-queue.ts'
 import { createApp } from '../../api/app.ts'
-import { lambdaConfigFromEnv } from '../../../http/config.ts'
+import { apiConfigFromEnv } from './config.ts'
 import { checkParts } from '../../api/readiness.ts'
 import { namedModels } from './named-models.ts'
 import { originConfigFromEnv, REFERENCE_KEY } from '../../../http/origin/config.ts'
@@ -20,11 +13,10 @@ import { deployedPage } from '../../../http/page/deployed-page.ts'
 
 /** The API of a deployment, for the function and for the upload service. Throws a ZodError that names a wrong variable. */
 export function createAwsApp(): ReturnType<typeof createApp> {
-  const config = lambdaConfigFromEnv()
-  const { region } = config
-  const objects = createLazyS3ObjectStore({ region, bucket: config.bucket })
-  const table = createDynamoTable({ client: createDynamoClient({ region }), tableName: config.tableName, objects })
-  const queue = createSqsQueue({ client: createSqsClient({ region }), queueUrls: config.queueUrls })
+  const { env, ...config } = apiConfigFromEnv()
+  const region = env.AWS_REGION
+  const ports = createFunctionPorts(env)
+  const { table, queue, objects, clock } = ports
   const { ORIGIN_SECRET_ARN, SITE_BUCKET, INGRESS } = originConfigFromEnv()
   const site = SITE_BUCKET === undefined ? null : createLazyS3ObjectStore({ region, bucket: SITE_BUCKET })
   const originSecret = ORIGIN_SECRET_ARN === undefined ? null : readSecret(region, ORIGIN_SECRET_ARN)
@@ -34,20 +26,15 @@ export function createAwsApp(): ReturnType<typeof createApp> {
       : deployedPage({
           site,
           originSecret,
-          objectOrigin: `https://${config.bucket}.s3.${region}.amazonaws.com`,
+          objectOrigin: `https://${env.BUCKET_NAME}.s3.${region}.amazonaws.com`,
         })
   const app = createApp({
-    table,
-    queue,
-    objects,
-    signals: createPollingSignals(),
-    clock: systemClock,
-    telemetry: createJsonLog(config.stage, config.logLevel),
-    models: namedModels(config.models, systemClock.now()),
+    ...ports,
+    models: namedModels(config.models, clock.now()),
     toolTypes: config.toolTypes,
     images: new ImageCatalogue(Object.fromEntries(config.images.map((name) => [name, name])), config.images[0] ?? 'slim'),
     readiness: () => checkParts({ table: () => table.check(), queue: () => queue.check(), store: () => objects.check() }),
-    prices: DRIVERS[sandboxDriverFromEnv()].prices,
+    prices: DRIVERS[env.SANDBOX_DRIVER].prices,
     config: config.api,
     ...(page === null ? {} : { page }),
     ...(site === null || INGRESS === 'distribution' ? {} : { readReference: () => site.get(REFERENCE_KEY) }),

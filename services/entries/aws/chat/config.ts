@@ -1,17 +1,10 @@
 import { z } from 'zod'
 import { parseOnce } from '../../../model/parse-once.ts'
-import { LOG_LEVELS } from '../../../ports/telemetry.ts'
+import { FUNCTION_ENV } from '../function-env.ts'
 
 /** The variables that the Lambda entry reads; infra writes them. Model keys come from the secret. */
 export const ChatEnv = z.object({
-  AWS_REGION: z.string().min(1),
-  STAGE: z.string().min(1),
-  LOG_LEVEL: z.enum(LOG_LEVELS).default('info'),
-  TABLE_NAME: z.string().min(1),
-  BUCKET_NAME: z.string().min(1),
-  TURNS_QUEUE_URL: z.string().min(1),
-  EXECUTIONS_QUEUE_URL: z.string().min(1),
-  PLACEMENTS_QUEUE_URL: z.string().min(1),
+  ...FUNCTION_ENV,
   MODELS_SECRET_ARN: z.string().min(1),
   CELLBLOCK_MODELS: z.string().optional(),
   /** Folder of the operator's tools in the bundle. */

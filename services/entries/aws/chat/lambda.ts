@@ -4,7 +4,6 @@ import type { QueueMessages, TurnMessage } from '../../../model/messages.ts'
 import { createDeliveryStep } from '../../../workers/deliver/delivery-step.ts'
 import type { ModelCatalogue } from '../../../ports/model-catalogue.ts'
 import type { ServerTool } from '../../../ports/tool.ts'
-import { sandboxDriverFromEnv } from '../../config.ts'
 import { DRIVERS } from '../../../adapters/drivers/registry.ts'
 import { createFunctionPorts } from '../../../adapters/storage/function-ports.ts'
 import { logFailedMessage } from '../../../adapters/storage/json-log.ts'
@@ -17,7 +16,7 @@ import { createTools } from '../../../adapters/tools/create-tools.ts'
 import { createTurnStep } from '../../../workers/turn/turn-step.ts'
 
 const env = chatEnvFromEnv()
-const ports = { ...createFunctionPorts(env), prices: DRIVERS[sandboxDriverFromEnv()].prices, workerId: newId('worker') }
+const ports = { ...createFunctionPorts(env), prices: DRIVERS[env.SANDBOX_DRIVER].prices, workerId: newId('worker') }
 const secrets = new SecretsManagerClient({ region: env.AWS_REGION })
 
 let step: ((message: TurnMessage) => Promise<void>) | null = null

@@ -2,12 +2,13 @@ import { QUEUES } from '../../../model/messages.ts'
 import { deadLetterUrl, drainDeadLetters } from '../../../adapters/storage/sqs/drain-dead-letters.ts'
 import type { SqsBatchAnswer } from '../../../adapters/storage/sqs/lambda-batch.ts'
 import { createSqsClient } from '../../../adapters/storage/sqs/sqs-client.ts'
-import { placeConfigFromEnv } from '../../config.ts'
-import { deployment, deps } from '../place/lambda.ts'
+import { openPlatform } from '../platform.ts'
+import { placeConfigFromEnv } from '../config.ts'
 import { reconcile, type Reconciled } from '../../../workers/reconcile/reconcile.ts'
 import { processDeadLetters, handleTaskStateChange, type DeadLetter } from '../../../workers/reconcile/handle-task-state-change.ts'
 
 const config = placeConfigFromEnv()
+const { deployment, deps } = openPlatform(config)
 const sqs = createSqsClient({ region: config.AWS_REGION })
 const queueUrls = { turns: config.TURNS_QUEUE_URL, executions: config.EXECUTIONS_QUEUE_URL, placements: config.PLACEMENTS_QUEUE_URL }
 

@@ -1,24 +1,10 @@
 import { z } from 'zod'
-import { IMAGE_NAME, ImageCatalogue } from '../model/containers/images.ts'
-import { jsonVariable } from '../model/json-variable.ts'
-import { MEMORY_TIERS } from '../model/limits.ts'
-import { parseOnce } from '../model/parse-once.ts'
-import { LOG_LEVELS } from '../ports/telemetry.ts'
-import { ARCHITECTURES } from '../adapters/drivers/driver-profile.ts'
-import { DEPLOYED_DRIVERS } from '../adapters/drivers/registry.ts'
-
-const storage = {
-  AWS_REGION: z.string(),
-  TABLE_NAME: z.string().min(1),
-  BUCKET_NAME: z.string().min(1),
-  TURNS_QUEUE_URL: z.string().url(),
-  EXECUTIONS_QUEUE_URL: z.string().url(),
-  PLACEMENTS_QUEUE_URL: z.string().url(),
-  STAGE: z.string().min(1),
-  LOG_LEVEL: z.enum(LOG_LEVELS).default('info'),
-}
-/** Where sandboxes run. */
-const sandboxDriver = z.enum(DEPLOYED_DRIVERS).default('fargate')
+import { IMAGE_NAME, ImageCatalogue } from '../../model/containers/images.ts'
+import { jsonVariable } from '../../model/json-variable.ts'
+import { MEMORY_TIERS } from '../../model/limits.ts'
+import { parseOnce } from '../../model/parse-once.ts'
+import { ARCHITECTURES } from '../../adapters/drivers/driver-profile.ts'
+import { FUNCTION_ENV } from './function-env.ts'
 
 const pool = z.partialRecord(z.enum(MEMORY_TIERS), z.number().int().min(0))
 /** URI by the name with which containers ask for the image; the first is the default: `{"standard":"…:tag"}`. */
@@ -31,8 +17,7 @@ const images = jsonVariable(
 
 /** The run worker: inside the VPC, connects to sandboxes, has no access to the platform. */
 export const RunEnv = z.object({
-  ...storage,
-  SANDBOX_DRIVER: sandboxDriver,
+  ...FUNCTION_ENV,
   SANDBOX_IMAGES: images,
   /** Architecture of the task definitions; it determines the price of a sandbox second. */
   SANDBOX_ARCHITECTURE: z.enum(ARCHITECTURES),
@@ -41,8 +26,7 @@ export type RunEnv = z.input<typeof RunEnv>
 
 /** The place worker and the reconciler: outside the VPC, the only ones that call the platform. The driver reads further variables. */
 export const PlaceEnv = z.object({
-  ...storage,
-  SANDBOX_DRIVER: sandboxDriver,
+  ...FUNCTION_ENV,
   SANDBOX_IMAGES: images,
   /** Determines the price of a sandbox second. */
   SANDBOX_ARCHITECTURE: z.enum(ARCHITECTURES),
@@ -62,7 +46,3 @@ export const runConfigFromEnv = (env: Readonly<Record<string, string | undefined
   parseOnce(RunEnv, env)
 export const placeConfigFromEnv = (env: Readonly<Record<string, string | undefined>> = process.env): z.output<typeof PlaceEnv> =>
   parseOnce(PlaceEnv, env)
-
-/** The platform of a deployment, for functions that only describe it. Throws a ZodError. */
-export const sandboxDriverFromEnv = (env: Readonly<Record<string, string | undefined>> = process.env): (typeof DEPLOYED_DRIVERS)[number] =>
-  sandboxDriver.parse(env['SANDBOX_DRIVER'])
