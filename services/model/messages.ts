@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import type { Container } from './containers/container.ts'
+import { JOB_NAMES, type JobName } from './due-names.ts'
 
 /** The queues. Each has a dead-letter queue named `<queue>-dead`. */
 export const QUEUES = ['turns', 'executions', 'placements'] as const
@@ -18,18 +19,21 @@ export const TurnMessage = z.object({
 })
 /** Send one webhook delivery. It shares the queue of turns, whose worker may reach the internet. */
 export const WebhookMessage = z.object({ ...ids, type: z.literal('webhook.deliver'), deliveryId: z.string() })
-export const ExecutionMessage = z.discriminatedUnion('type', [
-  z.object({
-    ...ids,
-    type: z.literal('execution.step'),
-    executionId: z.string(),
-    containerId: z.string(),
-    /** The container's row as written when this execution became its head, and the time of that write (epoch ms). */
-    seen: z.object({ at: z.number(), container: z.custom<Container>((row) => (row as Container | null)?.v === 1) }).optional(),
-  }),
-  /** Save the variables of a container that is unused since `idleSince` (its `lastActiveAt`) and release its sandbox. */
-  z.object({ ...ids, type: z.literal('container.hibernate'), containerId: z.string(), idleSince: z.number() }),
-])
+export const ExecutionStepMessage = z.object({
+  ...ids,
+  type: z.literal('execution.step'),
+  executionId: z.string(),
+  containerId: z.string(),
+  /** The container's row as written when this execution became its head, and the time of that write (epoch ms). */
+  seen: z.object({ at: z.number(), container: z.custom<Container>((row) => (row as Container | null)?.v === 1) }).optional(),
+})
+/** Save the variables of a container that is unused since `idleSince` (its `lastActiveAt`) and release its sandbox. */
+export const HibernateMessage = z.object({
+  ...ids,
+  type: z.literal('container.hibernate'),
+  containerId: z.string(),
+  idleSince: z.number(),
+})
 export const PlacementMessage = z.discriminatedUnion('type', [
   z.object({ v: z.literal(1), type: z.literal('sandbox.refill') }),
   /** Compare every sandbox with the platform, between two passes of the reconciler. */
@@ -42,11 +46,33 @@ export const PlacementMessage = z.discriminatedUnion('type', [
 ])
 export type TurnMessage = z.infer<typeof TurnMessage>
 export type WebhookMessage = z.infer<typeof WebhookMessage>
-export type ExecutionMessage = z.infer<typeof ExecutionMessage>
-export type ExecutionStepMessage = Extract<ExecutionMessage, { type: 'execution.step' }>
+export type ExecutionStepMessage = z.infer<typeof ExecutionStepMessage>
 export type ContainerSeen = NonNullable<ExecutionStepMessage['seen']>
-export type HibernateMessage = Extract<ExecutionMessage, { type: 'container.hibernate' }>
+export type HibernateMessage = z.infer<typeof HibernateMessage>
+export type ExecutionMessage = ExecutionStepMessage | HibernateMessage
 export type PlacementMessage = z.infer<typeof PlacementMessage>
+
+/** The messages of jobs, by the kind of the row that a worker advances. */
+export interface JobMessages extends Record<JobName, { readonly tenant: string }> {
+  readonly execution: ExecutionStepMessage
+  readonly response: TurnMessage
+  readonly delivery: WebhookMessage
+  readonly container: HibernateMessage
+}
+
+/** How the message of one kind of job is read. `services/workers/reconcile/job-kinds.ts` has what the reconciler does with the kind. */
+interface JobMessage<Message> {
+  readonly queue: QueueName
+  readonly schema: z.ZodType<Message>
+  /** The id of the row. */
+  idOf(message: Message): string
+}
+export const JOB_MESSAGES: { readonly [Name in JobName]: JobMessage<JobMessages[Name]> } = {
+  execution: { queue: 'executions', schema: ExecutionStepMessage, idOf: ({ executionId }) => executionId },
+  response: { queue: 'turns', schema: TurnMessage, idOf: ({ responseId }) => responseId },
+  delivery: { queue: 'turns', schema: WebhookMessage, idOf: ({ deliveryId }) => deliveryId },
+  container: { queue: 'executions', schema: HibernateMessage, idOf: ({ containerId }) => containerId },
+}
 
 /** The messages of each queue. A message is a hint: the rows that it names decide, and every write is conditional on them. */
 export interface QueueMessages {
@@ -54,8 +80,10 @@ export interface QueueMessages {
   readonly executions: ExecutionMessage
   readonly placements: PlacementMessage
 }
-export const MESSAGE_SCHEMAS = {
-  turns: z.discriminatedUnion('type', [TurnMessage, WebhookMessage]),
-  executions: ExecutionMessage,
+const jobsOf = (queue: QueueName): z.ZodType =>
+  z.union(JOB_NAMES.filter((name) => JOB_MESSAGES[name].queue === queue).map((name): z.ZodType => JOB_MESSAGES[name].schema))
+export const MESSAGE_SCHEMAS: Readonly<Record<QueueName, z.ZodType>> = {
+  turns: jobsOf('turns'),
+  executions: jobsOf('executions'),
   placements: PlacementMessage,
-} as const
+}

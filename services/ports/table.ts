@@ -1,3 +1,4 @@
+import type { DueName } from '../model/due-names.ts'
 import type { AuditStore } from './audit-store.ts'
 import type { ContainerStore } from './container-store.ts'
 import type { ConversationStore } from './conversation-store.ts'
@@ -18,7 +19,7 @@ import type { UsageStore } from './usage-store.ts'
 import type { UserFileStore } from './user-file-store.ts'
 
 export type DueRow = {
-  readonly kind: 'container' | 'execution' | 'response' | 'sandbox' | 'file' | 'skill' | 'upload' | 'conversation' | 'delivery' | 'tenant'
+  readonly kind: DueName
   readonly tenant: string
   readonly id: string
   readonly dueAt: number

@@ -1,9 +1,10 @@
-import { ExecutionMessage, TurnMessage, WebhookMessage, type QueueName } from '../../model/messages.ts'
-import { failAsDeadLetter, type DeadLetterOutcome } from '../../jobs/dead-letter.ts'
-import { responseJob } from '../../operations/turns/response-job.ts'
+import { describeCause } from '../../model/describe-cause.ts'
+import { JOB_NAMES, type JobName } from '../../model/due-names.ts'
+import { JOB_MESSAGES, QUEUES, type QueueName } from '../../model/messages.ts'
+import { inTrace } from '../../model/trace.ts'
+import type { DeadLetterOutcome } from '../../jobs/dead-letter.ts'
 import type { ReconcilerDeps } from '../deps.ts'
-import { giveUpHibernation } from './give-up-hibernation.ts'
-import { executionJob } from '../../operations/executions/execution-job.ts'
+import { JOB_KINDS } from './job-kinds.ts'
 
 /**
  * Handles a message that failed every time: the job it names ends `failed` with the reason `dead_letter`, and a container whose variables could
@@ -12,55 +13,82 @@ import { executionJob } from '../../operations/executions/execution-job.ts'
  */
 export function createDeadLetterStep(deps: ReconcilerDeps): (queue: QueueName, body: string) => Promise<void> {
   return async (queue, body) => {
-    const message = parse(body)
-    const outcome = message === null ? null : await fail(deps, message)
-    if (outcome === 'busy') throw new Error('Another worker holds this job. Retry later.')
+    const found = readJob(parseJson(body))
+    if ((await found?.end(deps)) === 'busy') throw new Error('Another worker holds this job. Retry later.')
     deps.telemetry.emit({
       event: 'dead_letter',
-      outcome: outcome === null ? 'unknown_message' : 'job_failed',
+      outcome: found === null ? 'unknown_message' : 'job_failed',
       queue,
-      tenant: message?.tenant ?? null,
-      job: message === null ? null : jobOf(message),
+      tenant: found?.tenant ?? null,
+      job: found?.job ?? null,
       bytes: body.length,
     })
   }
 }
 
-type JobMessage = ExecutionMessage | TurnMessage | WebhookMessage
-
-async function fail(deps: ReconcilerDeps, message: JobMessage): Promise<DeadLetterOutcome> {
-  switch (message.type) {
-    case 'container.hibernate':
-      return giveUpHibernation(deps, message)
-    case 'execution.step':
-      return failAsDeadLetter(deps, executionJob(deps), message.tenant, message.executionId)
-    case 'response.step':
-      return failAsDeadLetter(deps, responseJob(deps), message.tenant, message.responseId)
-    case 'webhook.deliver':
-      // Its row is due by itself and has retries of 24 hours.
-      return 'ended'
-  }
+interface FailedJob {
+  readonly tenant: string
+  readonly job: string
+  end(deps: ReconcilerDeps): Promise<DeadLetterOutcome>
 }
 
-function jobOf(message: JobMessage): string {
-  switch (message.type) {
-    case 'container.hibernate':
-      return message.containerId
-    case 'execution.step':
-      return message.executionId
-    case 'response.step':
-      return message.responseId
-    case 'webhook.deliver':
-      return message.deliveryId
+/** The job that a message names; null when it names none. */
+function readJob(message: unknown): FailedJob | null {
+  for (const name of JOB_NAMES) {
+    const found = readAs(name, message)
+    if (found !== null) return found
   }
+  return null
 }
 
-function parse(body: string): JobMessage | null {
-  let json: unknown
+function readAs<Name extends JobName>(name: Name, message: unknown): FailedJob | null {
+  const kind = JOB_MESSAGES[name]
+  const { data } = kind.schema.safeParse(message)
+  if (data === undefined) return null
+  return { tenant: data.tenant, job: kind.idOf(data), end: (deps) => JOB_KINDS[name].endAsDeadLetter(deps, data) }
+}
+
+function parseJson(body: string): unknown {
   try {
-    json = JSON.parse(body)
+    return JSON.parse(body)
   } catch {
     return null
   }
-  return ExecutionMessage.safeParse(json).data ?? TurnMessage.safeParse(json).data ?? WebhookMessage.safeParse(json).data ?? null
+}
+
+export interface DeadLetter {
+  readonly messageId: string
+  readonly body: string
+  /** Ends with the name of its dead-letter queue. */
+  readonly eventSourceARN: string
+}
+
+interface BatchFailures {
+  readonly batchItemFailures: readonly { readonly itemIdentifier: string }[]
+}
+
+/** Ends the jobs of dead letters. A message whose job cannot be ended yet stays in its queue and is redelivered. */
+export async function processDeadLetters(deps: ReconcilerDeps, deadLetters: readonly DeadLetter[]): Promise<BatchFailures> {
+  const endJob = createDeadLetterStep(deps)
+  const failures: { itemIdentifier: string }[] = []
+  for (const { messageId, body, eventSourceARN } of deadLetters) {
+    try {
+      await inTrace(null, () => endJob(queueOf(eventSourceARN), body))
+    } catch (error) {
+      deps.telemetry.emit({
+        event: 'dead_letter',
+        outcome: 'error',
+        message: messageId,
+        detail: describeCause(error),
+      })
+      failures.push({ itemIdentifier: messageId })
+    }
+  }
+  return { batchItemFailures: failures }
+}
+
+function queueOf(deadLetterArn: string): QueueName {
+  const queue = QUEUES.find((name) => deadLetterArn.endsWith(`${name}-dead`))
+  if (queue === undefined) throw new Error(`${deadLetterArn} is no dead-letter queue of ours`)
+  return queue
 }

@@ -1,8 +1,4 @@
-import { describeCause } from '../../model/describe-cause.ts'
-import { QUEUES, type QueueName } from '../../model/messages.ts'
 import type { SandboxChange } from '../../ports/sandbox-driver.ts'
-import { createDeadLetterStep } from './dead-letters.ts'
-import { inTrace } from '../../model/trace.ts'
 import type { ReconcilerDeps } from '../deps.ts'
 import { notifyWaiting } from '../place/notify-waiting.ts'
 import { settleStart } from '../place/start-sandbox.ts'
@@ -21,41 +17,4 @@ export async function handleTaskStateChange(deps: ReconcilerDeps, { sandboxId, p
     const settled = await settleStart(deps, sandbox, status, sandbox.launchedAt ?? sandbox.createdAt)
     await notifyWaiting(deps, settled ?? sandbox, settled === null ? 'failed' : 'running')
   } else if (status.phase === 'gone' && (sandbox.state === 'ready' || sandbox.state === 'claimed')) await endSandbox(deps, sandbox, status)
-}
-
-export interface DeadLetter {
-  readonly messageId: string
-  readonly body: string
-  /** Ends with the name of its dead-letter queue. */
-  readonly eventSourceARN: string
-}
-
-interface BatchFailures {
-  readonly batchItemFailures: readonly { readonly itemIdentifier: string }[]
-}
-
-/** Ends the jobs of dead letters. A message whose job cannot be ended yet stays in its queue and is redelivered. */
-export async function processDeadLetters(deps: ReconcilerDeps, deadLetters: readonly DeadLetter[]): Promise<BatchFailures> {
-  const endJob = createDeadLetterStep(deps)
-  const failures: { itemIdentifier: string }[] = []
-  for (const { messageId, body, eventSourceARN } of deadLetters) {
-    try {
-      await inTrace(null, () => endJob(queueOf(eventSourceARN), body))
-    } catch (error) {
-      deps.telemetry.emit({
-        event: 'dead_letter',
-        outcome: 'error',
-        message: messageId,
-        detail: describeCause(error),
-      })
-      failures.push({ itemIdentifier: messageId })
-    }
-  }
-  return { batchItemFailures: failures }
-}
-
-function queueOf(deadLetterArn: string): QueueName {
-  const queue = QUEUES.find((name) => deadLetterArn.endsWith(`${name}-dead`))
-  if (queue === undefined) throw new Error(`${deadLetterArn} is no dead-letter queue of ours`)
-  return queue
 }

@@ -1,13 +1,12 @@
 import pLimit from 'p-limit'
+import { isJobName, type ResourceName } from '../../model/due-names.ts'
 import type { DueRow } from '../../ports/table.ts'
 import { inTrace } from '../../model/trace.ts'
 import { createLimitReader } from '../../operations/tenancy/limit-reader.ts'
 import type { ReconcilerDeps, RepairDeps } from '../deps.ts'
-import { repairContainer } from './repair-container.ts'
-import { repairExecution, repairResponse } from './repair-jobs.ts'
 import { repairSandbox, stopOrphans } from '../place/repair-sandbox.ts'
+import { JOB_KINDS } from './job-kinds.ts'
 import { createStatusBatch } from './status-batch.ts'
-import { repairDelivery } from './repair-delivery.ts'
 import { sweepTenant } from './sweep-tenant.ts'
 import { sweepConversation, sweepFile, sweepSkill, sweepUpload } from './sweep-expired.ts'
 
@@ -19,20 +18,16 @@ const MAX_PAGES = 20
 /** A row whose repair failed is due again after this, milliseconds. */
 const AGAIN_MS = 5_000
 
-const REPAIRS: Record<Exclude<DueRow['kind'], 'sandbox'>, (deps: RepairDeps, row: DueRow) => Promise<void>> = {
-  container: repairContainer,
-  execution: repairExecution,
-  response: repairResponse,
+const SWEEPS: Record<ResourceName, (deps: RepairDeps, row: DueRow) => Promise<void>> = {
   file: sweepFile,
   skill: sweepSkill,
   upload: sweepUpload,
   conversation: sweepConversation,
-  delivery: repairDelivery,
   tenant: sweepTenant,
 }
 
 export interface Reconciled {
-  readonly looked: number
+  readonly checked: number
   readonly failed: number
   readonly orphans: number
 }
@@ -43,20 +38,20 @@ export interface Reconciled {
  */
 export async function reconcile(ports: ReconcilerDeps): Promise<Reconciled> {
   const deps: RepairDeps = { ...ports, limits: createLimitReader(ports.table.tenants, ports.clock) }
-  let looked = 0
+  let checked = 0
   let failed = 0
   const slots = pLimit(AT_ONCE)
   for await (const rows of duePages(deps)) {
     // Each repair is a separate span; a repair whose row has a trace joins that trace.
     const repairOne = await createRepairs(deps, rows)
     const repaired = await Promise.all(rows.map((row) => slots(() => inTrace(null, () => repair(deps, row, repairOne)))))
-    looked += rows.length
+    checked += rows.length
     failed += repaired.filter((isDone) => !isDone).length
   }
   const { stopped: orphans, rows: sandboxes } = await stopOrphans(deps)
   if (sandboxes > 0) await requestCheck(deps)
   if (Object.keys(deps.poolSizes).length > 0) await deps.queue.send('placements', { v: 1, type: 'sandbox.refill' }, { group: '_pool' })
-  return { looked, failed, orphans }
+  return { checked, failed, orphans }
 }
 
 /** Where passes are rare and sandboxes end by event, one more check of all sandboxes finds those whose event was lost sooner. */
@@ -90,7 +85,8 @@ async function createRepairs(deps: RepairDeps, rows: readonly DueRow[]): Promise
   const found = reads.flatMap((read) => (read.status === 'fulfilled' && read.value !== null ? [read.value] : []))
   const look = createStatusBatch(deps.driver, found)
   return async (row) => {
-    if (row.kind !== 'sandbox') return REPAIRS[row.kind](deps, row)
+    if (isJobName(row.kind)) return JOB_KINDS[row.kind].repair(deps, row)
+    if (row.kind !== 'sandbox') return SWEEPS[row.kind](deps, row)
     const read = sandboxes.get(row.id)
     if (read?.status === 'rejected') throw read.reason
     const sandbox = read?.value ?? null

@@ -1,4 +1,3 @@
-import { notifyExecution } from '../../operations/notify/notify-execution.ts'
 import { hasEnded, type Execution } from '../../model/executions/execution.ts'
 import { LIMITS } from '../../model/limits.ts'
 import type { DueRow } from '../../ports/table.ts'
@@ -6,6 +5,7 @@ import { removeResponse } from '../../operations/turns/remove-response.ts'
 import { hasResponseEnded, responseRemoval } from '../../model/responses/response.ts'
 import { joinTrace } from '../../model/trace.ts'
 import { failAsDeadLetter } from '../../jobs/dead-letter.ts'
+import type { Job, JobRow } from '../../jobs/job.ts'
 import { acquireLease } from '../../jobs/lease.ts'
 import { publishResponseEnd } from '../../operations/webhooks/publish-event.ts'
 import { responseJob } from '../../operations/turns/response-job.ts'
@@ -23,7 +23,7 @@ const MAX_WAIT_MS = 3_600_000
  */
 const GIVE_UP_MS = 600_000
 
-/** A job whose message was lost or whose worker died: a new message is enough, because the step reads the rows. */
+/** An execution that waits, or whose worker died. */
 export async function repairExecution(deps: ReconcilerDeps, due: DueRow): Promise<void> {
   const row = await deps.table.executions.get(due.tenant, due.id)
   if (row === null || hasEnded(row.status)) return
@@ -34,10 +34,8 @@ export async function repairExecution(deps: ReconcilerDeps, due: DueRow): Promis
     if (acquired.kind === 'acquired') await endOverdue(deps, acquired.row)
     return
   }
-  const isOverdue = row.sandboxId !== null && now > endsAt(row) + GIVE_UP_MS
-  if (isOverdue && (await failAsDeadLetter(deps, executionJob(deps), row.tenant, row.id)) === 'ended') return
-  await deps.table.executions.postpone(row.tenant, row.id, Math.max(now + repeatAfterMs(now - row.createdAt), row.lease?.expiresAt ?? 0))
-  await notifyExecution(deps.queue, row.tenant, row.containerId, row.id)
+  // Its time begins in the sandbox.
+  return advance(deps, executionJob(deps), { row, endsBy: row.sandboxId === null ? Infinity : endsAt(row) })
 }
 
 const endsAt = (row: Execution): number => (row.startedAt ?? row.createdAt) + row.timeoutSeconds * 1000
@@ -59,8 +57,18 @@ export async function repairResponse(deps: RepairDeps, due: DueRow): Promise<voi
     await deps.table.postpone(due, Math.min(removeAt, checkAt))
     return
   }
-  const mayEndBy = row.createdAt + LIMITS.maxResponseSeconds * 1000 + GIVE_UP_MS
-  if (now > mayEndBy && (await failAsDeadLetter(deps, responseJob(deps), row.tenant, row.id)) === 'ended') return
-  await deps.table.responses.postpone(row.tenant, row.id, Math.max(now + repeatAfterMs(now - row.createdAt), row.lease?.expiresAt ?? 0))
-  await deps.queue.send('turns', { v: 1, type: 'response.step', tenant: row.tenant, responseId: row.id }, { group: row.tenant })
+  return advance(deps, responseJob(deps), { row, endsBy: row.createdAt + LIMITS.maxResponseSeconds * 1000 })
+}
+
+/** A job whose message was lost or whose worker died: a new message is enough, because the step reads the rows. `endsBy`: its time limit, epoch ms. */
+async function advance<Row extends JobRow & { readonly createdAt: number }>(
+  deps: ReconcilerDeps,
+  job: Job<Row>,
+  { row, endsBy }: { readonly row: Row; readonly endsBy: number },
+): Promise<void> {
+  const { tenant, id } = row
+  const now = deps.clock.now()
+  if (now > endsBy + GIVE_UP_MS && (await failAsDeadLetter(deps, job, tenant, id)) === 'ended') return
+  await job.rows.postpone(tenant, id, Math.max(now + repeatAfterMs(now - row.createdAt), row.lease?.expiresAt ?? 0))
+  await job.enqueue(row, 0)
 }

@@ -1,3 +1,4 @@
+import { isDueName } from '../../../model/due-names.ts'
 import type { DueRow } from '../../../ports/table.ts'
 import { all, between, equals, set } from './expression.ts'
 import type { Items } from './items.ts'
@@ -22,20 +23,6 @@ export async function postponeDue(items: Items, { kind, tenant, id, dueAt: was }
 
 function dueRow(pk: string, dueAt: number): DueRow {
   const { tenant, name, id } = parseRowKey(pk)
-  if (!isDueKind(name)) throw new Error(`A row of kind "${name}" cannot be due.`)
+  if (!isDueName(name)) throw new Error(`A row of kind "${name}" cannot be due.`)
   return { kind: name, tenant: name === 'sandbox' ? POOL_TENANT : tenant, id, dueAt }
 }
-
-const KINDS: Readonly<Record<DueRow['kind'], true>> = {
-  container: true,
-  execution: true,
-  response: true,
-  sandbox: true,
-  file: true,
-  skill: true,
-  upload: true,
-  conversation: true,
-  delivery: true,
-  tenant: true,
-}
-const isDueKind = (name: string): name is DueRow['kind'] => Object.hasOwn(KINDS, name)

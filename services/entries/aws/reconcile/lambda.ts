@@ -5,7 +5,8 @@ import { createSqsClient } from '../../../adapters/storage/sqs/sqs-client.ts'
 import { openPlatform } from '../platform.ts'
 import { placeConfigFromEnv } from '../config.ts'
 import { reconcile, type Reconciled } from '../../../workers/reconcile/reconcile.ts'
-import { processDeadLetters, handleTaskStateChange, type DeadLetter } from '../../../workers/reconcile/handle-task-state-change.ts'
+import { processDeadLetters, type DeadLetter } from '../../../workers/reconcile/dead-letters.ts'
+import { handleTaskStateChange } from '../../../workers/reconcile/handle-task-state-change.ts'
 
 const config = placeConfigFromEnv()
 const { deployment, deps } = openPlatform(config)
