@@ -2,6 +2,7 @@ import type { Container } from '../model/containers/container.ts'
 import type { Conversation } from '../model/conversations/conversation.ts'
 import { ServiceError, type ErrorCode } from '../model/errors.ts'
 import type { Execution } from '../model/executions/execution.ts'
+import { workKindOfId, type WorkKindName } from '../model/executions/work-kinds.ts'
 import type { ContainerFile } from '../model/files/file.ts'
 import { isId } from '../model/ids.ts'
 import type { ResponseRecord as ResponseRow } from '../model/responses/response.ts'
@@ -47,23 +48,21 @@ export async function containerOf({ deps, caller }: Reader, id: string, param?: 
   return row
 }
 
-export async function executionOf({ deps, caller }: Reader, id: string): Promise<Execution> {
-  const row = isId('execution', id) ? await deps.table.executions.get(caller.tenant, id) : null
-  if (row === null || !isVisible(row, caller))
-    throw missing('execution_not_found', 'execution', id, 'Run code with POST /v1/containers/{container_id}/executions.')
-  return row
+const WORK_ADVICE: Readonly<Record<WorkKindName, string>> = {
+  execution: 'Run code with POST /v1/containers/{container_id}/executions.',
+  command: 'Run one with POST /v1/containers/{container_id}/commands.',
 }
 
-export async function commandOf({ deps, caller }: Reader, id: string): Promise<Execution> {
-  const row = isId('command', id) ? await deps.table.executions.get(caller.tenant, id) : null
-  if (row === null || !isVisible(row, caller))
-    throw missing('command_not_found', 'command', id, 'Run one with POST /v1/containers/{container_id}/commands.')
+/** The row of an execution or a command. Throws ServiceError `execution_not_found` or `command_not_found`. */
+export async function workOf({ deps, caller }: Reader, kind: WorkKindName, id: string): Promise<Execution> {
+  const row = isId(kind, id) ? await deps.table.executions.get(caller.tenant, id) : null
+  if (row === null || !isVisible(row, caller)) throw missing(`${kind}_not_found`, kind, id, WORK_ADVICE[kind])
   return row
 }
-
-/** An execution or a command: both have the same kind of row. Throws ServiceError `execution_not_found` or `command_not_found`. */
-export const jobOf = (reader: Reader, id: string): Promise<Execution> =>
-  isId('command', id) ? commandOf(reader, id) : executionOf(reader, id)
+export const executionOf = (reader: Reader, id: string): Promise<Execution> => workOf(reader, 'execution', id)
+export const commandOf = (reader: Reader, id: string): Promise<Execution> => workOf(reader, 'command', id)
+/** An execution or a command, by the form of the id. */
+export const jobOf = (reader: Reader, id: string): Promise<Execution> => workOf(reader, workKindOfId(id).name, id)
 
 /** Responses with `store: false` cannot be read later, except on the connection that made them. */
 export async function responseOf({ deps, caller, ownsUnstored }: ResponseReader, id: string, param?: string): Promise<ResponseRow> {

@@ -14,7 +14,7 @@ import { createDockerDriver } from '../../services/adapters/drivers/docker/docke
 import { createSandboxLink } from '../../services/adapters/link/create-sandbox-link.ts'
 import { stopSandbox } from '../../services/workers/place/stop-sandbox.ts'
 import { startSandbox } from '../../services/workers/place/start-sandbox.ts'
-import { createRunStep } from '../../services/workers/run/run-step.ts'
+import { createRunStep } from '../../services/workers/run/step/run-step.ts'
 import { createSupervisorClient } from '../../services/adapters/supervisor-client/supervisor-client.ts'
 import { createLocalSignals } from '../../services/adapters/storage/signals/local-signals.ts'
 import { executionRow } from './rows.ts'

@@ -114,15 +114,20 @@ export const isHibernated = (container: Container): container is Container & { r
 /** Whether the sandbox may miss a change that came from outside, such as an upload. */
 export const needsSync = (container: Container): boolean => container.filesVersion !== container.syncedFilesVersion
 
-/** Whether a command in the foreground has not ended. */
-export const hasCommands = ({ commands = [] }: Container): boolean => commands.length > 0
+/** Whether work keeps it awake: an execution in the queue or a command in the foreground. */
+export const isBusy = ({ queue, commands = [] }: Container): boolean => queue.length + commands.length > 0
 
-export const isCommandOf = ({ commands = [], backgroundCommands = [] }: Container, id: string): boolean =>
+/** Whether it lists this work among what runs beside the queue. */
+export const runsBeside = ({ commands = [], backgroundCommands = [] }: Container, id: string): boolean =>
   commands.includes(id) || backgroundCommands.includes(id)
 
-/** No execution runs or is queued, no command runs in the foreground, and the idle time has passed since the last use. */
+/** Ids of the work that has not ended. */
+export const jobsIn = ({ queue, commands = [], backgroundCommands = [] }: Container): ReadonlySet<string> =>
+  new Set([...queue, ...commands, ...backgroundCommands])
+
+/** Nothing keeps it awake, and the idle time has passed since the last use. */
 export const isIdle = (container: Container, now: number): boolean =>
-  container.queue.length === 0 && !hasCommands(container) && container.lastActiveAt + container.expiresAfterMinutes * 60_000 <= now
+  !isBusy(container) && container.lastActiveAt + container.expiresAfterMinutes * 60_000 <= now
 
 /** The status on OpenAI's wire. `expired` concerns the sandbox only; the next call restores the container. */
 export const containerStatus = (container: Container, now: number): 'running' | 'expired' =>

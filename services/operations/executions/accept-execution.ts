@@ -1,12 +1,12 @@
-import { notifyExecution, notifyQueueHead } from '../notify/notify-execution.ts'
 import type { Container } from '../../model/containers/container.ts'
 import { ServiceError } from '../../model/errors.ts'
 import type { Execution } from '../../model/executions/execution.ts'
+import { workKindOf } from '../../model/executions/work-kinds.ts'
 import { RECONCILE_AFTER_MS } from '../../model/lease.ts'
-import { LIMITS } from '../../model/limits.ts'
 import type { Queue } from '../../ports/queue.ts'
 import type { Table } from '../../ports/table.ts'
 import { currentTraceparent } from '../../model/trace.ts'
+import { WORK_PLACES } from './work-places.ts'
 
 /** The fields of an execution that its caller decides. `id` is chosen before the first write, so that a repeated call accepts the execution once. */
 export type NewExecution = Pick<
@@ -38,6 +38,7 @@ export async function acceptExecution(
 ): Promise<{ readonly execution: Execution; readonly container: Container }> {
   const { table, queue } = ports
   const dueAt = now + RECONCILE_AFTER_MS
+  const place = WORK_PLACES[workKindOf(wanted).name]
   const execution: Execution = {
     ...wanted,
     v: 1,
@@ -60,9 +61,7 @@ export async function acceptExecution(
   }
   const [isNew, container] = await Promise.all([
     table.executions.create(execution, { isDeferred: true }),
-    wanted.source.kind === 'command'
-      ? table.containers.addCommand(wanted.tenant, wanted.containerId, wanted.id, wanted.source, now)
-      : table.containers.enqueue(wanted.tenant, wanted.containerId, wanted.id, now, dueAt),
+    place.join(table.containers, wanted, { now, dueAt }),
   ])
   if (typeof container === 'string') {
     // Only a row of this call is removed; a row of an earlier call may have a result. `isNew` is false if the answer to this call's write was lost.
@@ -70,23 +69,10 @@ export async function acceptExecution(
     if (row?.createdAt === now && row.fence === 0) await table.executions.remove(wanted.tenant, wanted.id)
     if (container === 'missing')
       throw new ServiceError('container_not_found', `No container "${wanted.containerId}" exists. Create one with POST /v1/containers.`)
-    if (wanted.source.kind === 'command')
-      throw new ServiceError(
-        'too_many_queued',
-        `Container ${wanted.containerId} runs ${LIMITS.maxCommandsPerContainer} commands, the maximum. Wait for one to end or cancel one.`,
-        { limit: { name: 'max_commands_per_container', value: LIMITS.maxCommandsPerContainer, retryAfterSeconds: 1 } },
-      )
-    throw new ServiceError(
-      'too_many_queued',
-      `Container ${wanted.containerId} has ${LIMITS.maxQueuedPerContainer} queued executions, the maximum. Wait for one to finish or cancel one.`,
-      { limit: { name: 'max_queued_per_container', value: LIMITS.maxQueuedPerContainer, retryAfterSeconds: 1 } },
-    )
+    const { name, value, text } = place.maximum
+    throw new ServiceError('too_many_queued', `Container ${wanted.containerId} ${text}`, { limit: { name, value, retryAfterSeconds: 1 } })
   }
-  const notified =
-    wanted.source.kind === 'command'
-      ? notifyExecution(queue, wanted.tenant, container.id, wanted.id, { seen: { at: now, container } })
-      : notifyQueueHead(queue, container, wanted.id, now)
   // The execution may start meanwhile; only the caller has to wait.
-  await Promise.all([notified, table.flush()])
+  await Promise.all([place.notify(queue, container, { id: wanted.id, now }), table.flush()])
   return { execution, container }
 }

@@ -9,6 +9,7 @@ import type { ExecutionEvent } from '../../model/executions/execution-event.ts'
 import type { ExecutionProgressPayload } from '../../model/executions/events/event-types.ts'
 import type { Execution, ExecutionReason, ExecutionResult, ExecutionStatus, ExecutionUsage } from '../../model/executions/execution.ts'
 import { canMove } from '../../model/executions/execution.ts'
+import { workKindOf } from '../../model/executions/work-kinds.ts'
 import { recordUsage } from '../usage/record-usage.ts'
 import { newObjectKey } from '../../model/object-keys.ts'
 import type { ObjectStore } from '../../ports/object-store.ts'
@@ -17,6 +18,7 @@ import type { Queue } from '../../ports/queue.ts'
 import type { Signals } from '../../ports/signals.ts'
 import type { Table } from '../../ports/table.ts'
 import type { Telemetry } from '../../ports/telemetry.ts'
+import { WORK_PLACES } from './work-places.ts'
 import type { LogTail } from '../../jobs/event-log-writer.ts'
 import { commitLease } from '../../jobs/lease.ts'
 import { publishExecutionEnd } from '../webhooks/publish-event.ts'
@@ -127,11 +129,7 @@ async function advanceContainer(deps: Omit<EndDeps, 'objects' | 'telemetry'>, en
   // The acceptance set the container's due time. While it is in the future it also covers the next execution; a change would cost two index writes.
   const dueAt = now < ended.createdAt + RECONCILE_AFTER_MS ? null : now + RECONCILE_AFTER_MS
   const { containers } = deps.table
-  if (ended.source.kind === 'command') {
-    const present = await containers.removeCommand(ended.tenant, ended.containerId, ended.id, now)
-    // A command that ended before it ran may still be in the queue.
-    if (present?.queue[0] !== ended.id) return
-  }
+  if (!(await WORK_PLACES[workKindOf(ended).name].leave(containers, ended, now))) return
   const without = await containers.dequeue(ended.tenant, ended.containerId, ended.id, now, dueAt)
   // The storage client repeats a write whose reply was lost. A refused write may therefore have succeeded in this call, and then no other worker enqueues.
   const container = without ?? (isFirst ? await containers.get(ended.tenant, ended.containerId) : null)

@@ -2,6 +2,7 @@ import { acceptExecution } from './accept-execution.ts'
 import type { Container } from '../../model/containers/container.ts'
 import { topicOf } from '../../model/events.ts'
 import { newId } from '../../model/ids.ts'
+import { workKindOf } from '../../model/executions/work-kinds.ts'
 import { hasEnded, type Execution, type ExecutionScope } from '../../model/executions/execution.ts'
 import type { ExecutionLanguage } from '../../model/executions/language.ts'
 import type { Signals, Subscription } from '../../ports/signals.ts'
@@ -83,7 +84,7 @@ export async function runCode(context: RunContext, request: RunCodeRequest): Pro
   const { deps, caller } = context
   const { containerId, source } = request
   const container = await findContainer(context, request)
-  const id = request.claimed?.id ?? newId(source.kind === 'command' ? 'command' : 'execution')
+  const id = request.claimed?.id ?? newId(workKindOf(request).name)
   const isReplay = request.claimed?.isReplay === true
   context.note('container_id', containerId)
   context.note('execution_id', id)

@@ -1,5 +1,6 @@
 import type { CallToolResult } from '@modelcontextprotocol/server'
 import { hasEnded, type Execution, type ExecutionResult } from '../../model/executions/execution.ts'
+import { workKindOf, type WorkKindName } from '../../model/executions/work-kinds.ts'
 import { loadResult } from '../../operations/executions/load-result.ts'
 import { fileName } from '../../model/files/file-path.ts'
 import type { ObjectStore } from '../../ports/object-store.ts'
@@ -12,7 +13,8 @@ import { answer, fileUri, text } from './answers.ts'
 type Content = CallToolResult['content']
 
 /** What a row is to the model. */
-export const nounOf = ({ source }: Pick<Execution, 'source'>): 'command' | 'code' => (source.kind === 'command' ? 'command' : 'code')
+const NOUNS: Readonly<Record<WorkKindName, string>> = { execution: 'code', command: 'command' }
+export const nounOf = (row: Pick<Execution, 'source'>): string => NOUNS[workKindOf(row).name]
 
 /** Maximum length of each text in a result, characters; `get_execution` returns no more, the native API does. */
 const MAX_CHARS = 50_000
@@ -39,7 +41,7 @@ export async function executionResult(deps: Pick<ApiDeps, 'objects' | 'results'>
 
 interface Fields {
   readonly id: string
-  readonly object: 'execution' | 'command'
+  readonly object: WorkKindName
   readonly container_id: string
   readonly status: string
   readonly reason: string | null
@@ -70,7 +72,7 @@ function fieldsOf(row: Execution, result: ExecutionResult | null): Fields {
   const error = result?.error ?? null
   return {
     id: row.id,
-    object: row.source.kind === 'command' ? 'command' : 'execution',
+    object: workKindOf(row).name,
     container_id: row.containerId,
     status: row.status,
     reason: row.reason,
@@ -111,7 +113,7 @@ function transcript(row: Execution, fields: Fields): string {
     error,
     row.status === 'succeeded' || row.reason === 'error'
       ? ''
-      : `The ${row.source.kind === 'command' ? 'command' : 'execution'} ended with status ${row.status} (${row.reason ?? 'no reason'}).`,
+      : `The ${workKindOf(row).name} ended with status ${row.status} (${row.reason ?? 'no reason'}).`,
     ...fields.files.map((file) => `File: ${file.path} (${file.bytes} bytes)`),
     ...fields.lost.map(({ what, reason }) => `Not available: ${what}. ${reason}`),
     ...(fields.exit_code === undefined || fields.exit_code === 0 ? [] : [`exit code: ${fields.exit_code ?? 'none, ended by a signal'}`]),

@@ -1,21 +1,21 @@
 import { notifyExecution } from '../../operations/notify/notify-execution.ts'
 import { RECONCILE_AFTER_MS } from '../../model/lease.ts'
 import { DAY_MS, nextRetentionCheck } from '../../model/tenants/retention.ts'
-import { hasCommands, isIdle, type Container } from '../../model/containers/container.ts'
+import { isBusy, isIdle, jobsIn, type Container } from '../../model/containers/container.ts'
 import { hasEnded, type Execution } from '../../model/executions/execution.ts'
-import { isId } from '../../model/ids.ts'
+import { ALL_WORK_KINDS, type WorkKindName } from '../../model/executions/work-kinds.ts'
 import { objectPrefix } from '../../model/object-keys.ts'
 import type { DueRow } from '../../ports/table.ts'
 import type { ReconcilerDeps, RepairDeps } from '../deps.ts'
 import { acquireLease, LEASE_MS } from '../../jobs/lease.ts'
 import { hasSubscribers, publishContainerExpiry } from '../../operations/webhooks/publish-event.ts'
 import { stopSandbox } from '../place/stop-sandbox.ts'
-import { removeStaleQueueHead } from '../run/remove-stale-queue-head.ts'
+import { removeStaleQueueHead } from '../run/step/container-queue.ts'
 import { publishCompletion } from '../../operations/executions/end-execution.ts'
 import { endCancelled } from '../../operations/executions/end-without-result.ts'
 import { planHibernation } from './hibernation-time.ts'
 import { repeatAfterMs } from './repeat-after.ts'
-import { sweepExecutions } from './sweep-executions.ts'
+import { removeExecutionRow, sweepExecutions } from './sweep-executions.ts'
 import { sweepVersions } from './sweep-versions.ts'
 
 /** Minimum interval between two sweeps of a hibernated container's files, milliseconds. */
@@ -49,7 +49,7 @@ export async function repairContainer(deps: RepairDeps, due: DueRow): Promise<vo
     const end = nextRetentionCheck(now, Math.min(next, expiresAt, keptUntil + 1))
     return deps.table.containers.postpone(container.tenant, container.id, end)
   }
-  if (hasCommands(container)) {
+  if (isBusy(container)) {
     await removeStaleCommands(deps, container)
     return deps.table.containers.postpone(container.tenant, container.id, now + HIBERNATE_AGAIN_MS)
   }
@@ -110,25 +110,22 @@ async function advanceHead(deps: ReconcilerDeps, container: Container, head: str
 /** Removes everything of a deleted container. Each part may be repeated; the row is removed last. */
 async function sweepContainer(deps: ReconcilerDeps, container: Container): Promise<void> {
   const { tenant, id } = container
-  const { executions, events, files, containers } = deps.table
+  const { executions, files, containers } = deps.table
   if (container.sandboxId !== null) await stopSandbox(deps, container.sandboxId)
   // A worker that is saving its variables must have stopped before the objects are deleted.
   const saving = container.hibernating
   if (saving !== null && saving.expiresAt > deps.clock.now()) return containers.postpone(tenant, id, saving.expiresAt)
   // Jobs that the container still lists may have ended without a usage record or a webhook.
-  for (const jobId of [...container.queue, ...(container.commands ?? []), ...(container.backgroundCommands ?? [])]) {
+  for (const jobId of jobsIn(container)) {
     const row = await executions.get(tenant, jobId)
     if (row !== null && hasEnded(row.status)) await publishCompletion(deps, row)
   }
-  const rows = [...(await allOf(deps, container, 'listByContainer')), ...(await allOf(deps, container, 'listCommands'))]
+  const rows = []
+  for (const { name } of ALL_WORK_KINDS) rows.push(...(await allOf(deps, container, name)))
   // A step must not write events or files that no row refers to.
   const heldUntil = await endAll(deps, tenant, rows)
   if (heldUntil !== null) return containers.postpone(tenant, id, heldUntil)
-  for (const { id: executionId } of rows) {
-    if (isId('command', executionId)) await events.removeAll({ kind: 'input', tenant, id: executionId })
-    await events.removeAll({ kind: 'execution', tenant, id: executionId })
-    await executions.remove(tenant, executionId)
-  }
+  for (const row of rows) await removeExecutionRow(deps.table, { tenant, id: row.id })
   for (const file of await files.all(tenant, id)) await files.remove(tenant, id, file.id)
   await deps.objects.deletePrefix(objectPrefix(tenant, id))
   await containers.remove(tenant, id)
@@ -138,11 +135,11 @@ async function sweepContainer(deps: ReconcilerDeps, container: Container): Promi
 async function allOf(
   deps: ReconcilerDeps,
   { tenant, id }: Container,
-  list: 'listByContainer' | 'listCommands',
+  kind: WorkKindName,
 ): Promise<readonly Pick<Execution, 'id' | 'status'>[]> {
   const found: Pick<Execution, 'id' | 'status'>[] = []
   for (let after: string | null = null; ; after = found.at(-1)?.id ?? null) {
-    const { rows, hasMore } = await deps.table.executions[list](tenant, id, { after, limit: 100, order: 'asc' })
+    const { rows, hasMore } = await deps.table.executions.listByContainer(tenant, id, { kind, after, limit: 100, order: 'asc' })
     found.push(...rows.map((row) => ({ id: row.id, status: row.status })))
     if (!hasMore) return found
     // The index may still list rows that an interrupted pass removed; it is consistent by the next pass.

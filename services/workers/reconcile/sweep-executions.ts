@@ -1,7 +1,7 @@
 import type { Container } from '../../model/containers/container.ts'
 import { hasEnded, type Execution } from '../../model/executions/execution.ts'
 import { loadResult } from '../../operations/executions/load-result.ts'
-import { isId } from '../../model/ids.ts'
+import { ALL_WORK_KINDS, workKindOfId, type WorkKindName } from '../../model/executions/work-kinds.ts'
 import { objectPrefix } from '../../model/object-keys.ts'
 import { DAY_MS } from '../../model/tenants/retention.ts'
 import type { ReconcilerDeps } from '../deps.ts'
@@ -18,20 +18,19 @@ type Deps = Pick<ReconcilerDeps, 'table' | 'objects' | 'clock'>
  * without one. Each removal may be repeated.
  */
 export async function sweepExecutions(deps: Deps, container: Pick<Container, 'tenant' | 'id'>, days: number): Promise<number | null> {
-  const ends = [await sweepList(deps, container, days, 'listByContainer'), await sweepList(deps, container, days, 'listCommands')]
-  const next = Math.min(...ends.map((end) => end ?? Infinity))
+  let next = Infinity
+  for (const { name } of ALL_WORK_KINDS) next = Math.min(next, (await sweepList(deps, container, { kind: name, days })) ?? Infinity)
   return Number.isFinite(next) ? next : null
 }
 
 async function sweepList(
   deps: Deps,
   { tenant, id }: Pick<Container, 'tenant' | 'id'>,
-  days: number,
-  list: 'listByContainer' | 'listCommands',
+  { kind, days }: { readonly kind: WorkKindName; readonly days: number },
 ): Promise<number | null> {
   const now = deps.clock.now()
   // Oldest first, so the rows after one that is kept are kept as well.
-  const { rows, hasMore } = await deps.table.executions[list](tenant, id, { after: null, limit: PER_PASS, order: 'asc' })
+  const { rows, hasMore } = await deps.table.executions.listByContainer(tenant, id, { kind, after: null, limit: PER_PASS, order: 'asc' })
   for (const row of rows) {
     if (!hasEnded(row.status)) return null
     const end = (row.endedAt ?? row.createdAt) + days * DAY_MS
@@ -43,7 +42,7 @@ async function sweepList(
 
 /** The row last: a repetition finds the remaining keys in it. */
 async function removeExecution({ table, objects }: Deps, row: Execution): Promise<void> {
-  const { tenant, id, containerId } = row
+  const { tenant, containerId } = row
   const isGone = row.resultRef !== null && (await objects.head(row.resultRef.objectKey)) === null
   const result = isGone ? null : await loadResult(objects, row)
   const prefix = objectPrefix(tenant, containerId)
@@ -51,9 +50,16 @@ async function removeExecution({ table, objects }: Deps, row: Execution): Promis
   await Promise.all(keys.map((key) => objects.delete(key)))
   // Last, because it has the other keys.
   if (row.resultRef !== null) await objects.delete(row.resultRef.objectKey)
-  if (isId('command', id)) await table.events.removeAll({ kind: 'input', tenant, id })
-  await table.events.removeAll({ kind: 'execution', tenant, id })
-  await table.executions.remove(tenant, id)
+  await removeExecutionRow(table, row)
+}
+
+/** Removes an execution or a command with its event logs. */
+export async function removeExecutionRow(
+  { events, executions }: Pick<ReconcilerDeps['table'], 'events' | 'executions'>,
+  { tenant, id }: Pick<Execution, 'tenant' | 'id'>,
+): Promise<void> {
+  for (const kind of workKindOfId(id).logs) await events.removeAll({ kind, tenant, id })
+  await executions.remove(tenant, id)
 }
 
 const isRemovable = (key: string, prefix: string): boolean =>

@@ -12,7 +12,7 @@ export interface ChaosMutant {
 }
 
 const LEASED = 'services/adapters/storage/rows/leased-store.ts'
-const NEXT_ACTION = 'services/workers/run/next-action.ts'
+const NEXT_ACTION = 'services/workers/run/step/next-action.ts'
 
 export const CHAOS_MUTANTS: readonly ChaosMutant[] = [
   {
@@ -38,7 +38,7 @@ export const CHAOS_MUTANTS: readonly ChaosMutant[] = [
   {
     what: 'a sandbox that disappears after it received the code counts as lost',
     edit: {
-      file: 'services/workers/run/stream-execution.ts',
+      file: 'services/workers/run/stream/stream-execution.ts',
       find: "if (cause.kind === 'broken') isSent = true",
       replace: 'isSent = false',
     },
@@ -56,7 +56,7 @@ export const CHAOS_MUTANTS: readonly ChaosMutant[] = [
   {
     what: 'a successor fences the event log before it resumes',
     edit: {
-      file: 'services/workers/run/execution-log.ts',
+      file: 'services/workers/run/stream/execution-log.ts',
       find: '? await fenceEventLog<ExecutionProgressPayload>({ events: table.events, clock }, owner, row.fence, { payload: RUNNING })',
       replace: '? await table.events.last(owner)',
     },
@@ -98,7 +98,7 @@ export const CHAOS_MUTANTS: readonly ChaosMutant[] = [
     what: "only the head of a container's queue runs",
     edit: {
       file: NEXT_ACTION,
-      find: 'if (container.queue[0] !== execution.id) return queueAction(execution, container, now)\n',
+      find: 'if (container.queue[0] !== execution.id) return actionBehindHead(execution, container, now)\n',
       replace: '',
     },
     scenario: 'duplicates',

@@ -8,7 +8,7 @@ import { createContainer } from '../../../services/operations/containers/create-
 import type { SupervisorEnvelope } from '../../../services/ports/supervisor.ts'
 import type { RunDeps } from '../../../services/workers/deps.ts'
 import { createSandboxLink } from '../../../services/adapters/link/create-sandbox-link.ts'
-import { collectFiles } from '../../../services/workers/run/collect-files.ts'
+import { collectFiles } from '../../../services/workers/run/transfer/collect-files.ts'
 import { createSupervisorClient } from '../../../services/adapters/supervisor-client/supervisor-client.ts'
 import { createLocalSignals } from '../../../services/adapters/storage/signals/local-signals.ts'
 import { executionRow } from '../../support/rows.ts'

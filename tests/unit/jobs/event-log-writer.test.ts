@@ -2,7 +2,7 @@ import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
 import type { EventBatch, EventPayload } from '../../../services/model/events.ts'
 import type { ExecutionProgressPayload } from '../../../services/model/executions/events/event-types.ts'
 import { mergeDeltas } from '../../../services/workers/turn/turn-log.ts'
-import { mergeText } from '../../../services/workers/run/merge-text.ts'
+import { mergeText } from '../../../services/workers/run/stream/merge-text.ts'
 import {
   EventLogConflictError,
   EventLogWriter,

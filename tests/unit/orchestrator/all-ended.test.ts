@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { allEnded } from '../../../services/workers/run/all-ended.ts'
+import { allEnded } from '../../../services/workers/run/transfer/all-ended.ts'
 
 it('rejects only after every promise has settled', async () => {
   const slow = Promise.withResolvers<number>()

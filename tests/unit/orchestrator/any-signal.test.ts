@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { anySignal } from '../../../services/workers/run/any-signal.ts'
+import { anySignal } from '../../../services/workers/run/stream/any-signal.ts'
 
 describe('anySignal', () => {
   it('aborts once with the reason of the first aborted signal', () => {

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import type { Container } from '../../../services/model/containers/container.ts'
-import { nextAction, type ExecutionView } from '../../../services/workers/run/next-action.ts'
+import { nextAction, type ExecutionView } from '../../../services/workers/run/step/next-action.ts'
 import { containerRow } from '../../support/rows.ts'
 
 const NOW = 2_000_000
@@ -44,12 +44,12 @@ describe('the next action of a command', () => {
   const action = (command: Partial<ExecutionView>, row: Partial<Container> | null): string => kindOf({ id, ...command }, row)
 
   it.each([
-    ['runs beside the queue in a sandbox with all files', {}, live, 'run_command'],
-    ['in the background runs as well', {}, { ...live, commands: [], backgroundCommands: [id] }, 'run_command'],
-    ['outside the list of commands joins it', {}, { ...live, commands: [] }, 'join_commands'],
-    ['without a sandbox joins the queue', {}, { ...live, sandboxId: null }, 'run_command'],
+    ['runs beside the queue in a sandbox with all files', {}, live, 'run'],
+    ['in the background runs as well', {}, { ...live, commands: [], backgroundCommands: [id] }, 'run'],
+    ['outside the list of commands joins it', {}, { ...live, commands: [] }, 'join_beside'],
+    ['without a sandbox joins the queue', {}, { ...live, sandboxId: null }, 'run'],
     ['without a sandbox waits in the queue', {}, { ...live, sandboxId: null, queue: ['exec_0', id] }, 'wait'],
-    ['at the head of the queue prepares the sandbox', {}, { ...live, sandboxId: null, queue: [id] }, 'run_command'],
+    ['at the head of the queue prepares the sandbox', {}, { ...live, sandboxId: null, queue: [id] }, 'run'],
     ['waits behind the head for uploaded files', {}, { ...live, filesVersion: 2, syncedFilesVersion: 1, queue: ['exec_0', id] }, 'wait'],
     ['that runs is resumed', { sandboxId: 'sb_1' }, live, 'resume'],
     ['that runs leaves the head of the queue', { sandboxId: 'sb_1' }, { ...live, queue: [id] }, 'leave_queue'],

@@ -78,7 +78,7 @@ it.for([
   ['infra/stacks/a.ts', '../../scripts/checks.ts'],
   ['infra/stacks/a.ts', '../../tests/infra/property.ts'],
   ['infra/stacks/a.ts', '../../services/entries/local/server.ts'],
-  ['infra/stacks/a.ts', '../../services/workers/run/run-step.ts'],
+  ['infra/stacks/a.ts', '../../services/workers/run/step/run-step.ts'],
   ['infra/stacks/a.ts', '../../services/http/origin/require-origin.ts'],
 ] as const)('%s may not import %s', ([file, specifier]) => {
   expect(refusal(file, from(specifier))).toContain(`${file} -> `)

@@ -1,7 +1,7 @@
 import { EXECUTION_STATUSES, hasEnded, type Execution } from '../../../model/executions/execution.ts'
+import { workKindOf, type WorkKindName } from '../../../model/executions/work-kinds.ts'
 import type { DeliveryStore } from '../../../ports/delivery-store.ts'
 import type { ExecutionStore } from '../../../ports/execution-store.ts'
-import type { Page, PageRequest } from '../../../model/page.ts'
 import type { ResponseStore } from '../../../ports/response-store.ts'
 import { RESPONSE_STATUSES, hasResponseEnded, type ResponseRecord } from '../../../model/responses/response.ts'
 import { DELIVERY_STATUSES, type Delivery } from '../../../model/webhooks/webhook.ts'
@@ -11,27 +11,23 @@ import { createLeasedStore } from './leased-store.ts'
 import { listPage } from './list-page.ts'
 import { deliveryCodec, executionCodec, responseCodec } from './row-shapes.ts'
 
-type Kind = 'executions' | 'commands'
-const ofContainer = (tenant: string, containerId: string, kind: Kind): string => listPartition(tenant, kind, containerId)
-
-const kindOf = ({ source }: Execution): Kind => (source.kind === 'command' ? 'commands' : 'executions')
+const ofContainer = (tenant: string, containerId: string, kind: WorkKindName): string => listPartition(tenant, `${kind}s`, containerId)
 
 export function createExecutionStore(items: Items): ExecutionStore {
   const rows = createLeasedStore<Execution>(items, {
     name: 'execution',
     codec: executionCodec,
     live: EXECUTION_STATUSES.filter((status) => !hasEnded(status)),
-    index: (row) => ({ lpk: ofContainer(row.tenant, row.containerId, kindOf(row)), lsk: listSortKey(row.createdAt, row.id) }),
+    index: (row) => ({ lpk: ofContainer(row.tenant, row.containerId, workKindOf(row).name), lsk: listSortKey(row.createdAt, row.id) }),
   })
-  const list = async (kind: Kind, tenant: string, containerId: string, page: PageRequest): Promise<Page<Execution>> => {
-    const after = page.after === null ? null : await rows.get(tenant, page.after)
-    if (page.after !== null && (after?.containerId !== containerId || kindOf(after) !== kind)) return { rows: [], hasMore: false }
-    return listPage(items, executionCodec, { partition: ofContainer(tenant, containerId, kind), after, page })
-  }
   return {
     ...rows,
-    listByContainer: (tenant, containerId, page) => list('executions', tenant, containerId, page),
-    listCommands: (tenant, containerId, page) => list('commands', tenant, containerId, page),
+    async listByContainer(tenant, containerId, { kind = 'execution', ...page }) {
+      const after = page.after === null ? null : await rows.get(tenant, page.after)
+      if (page.after !== null && (after?.containerId !== containerId || workKindOf(after).name !== kind))
+        return { rows: [], hasMore: false }
+      return listPage(items, executionCodec, { partition: ofContainer(tenant, containerId, kind), after, page })
+    },
   }
 }
 

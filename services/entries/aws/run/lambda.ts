@@ -6,7 +6,7 @@ import { runConfigFromEnv } from '../config.ts'
 import { DRIVERS } from '../../../adapters/drivers/registry.ts'
 import { createSandboxLink } from '../../../adapters/link/create-sandbox-link.ts'
 import { createSupervisorClient } from '../../../adapters/supervisor-client/supervisor-client.ts'
-import { createRunStep } from '../../../workers/run/run-step.ts'
+import { createRunStep } from '../../../workers/run/step/run-step.ts'
 
 /** A step hands over to a new message well before Lambda ends it, milliseconds. */
 const STEP_BUDGET_MS = 50_000

@@ -1,4 +1,4 @@
-import type { ExecutionProgressPayload } from '../../model/executions/events/event-types.ts'
+import type { ExecutionProgressPayload } from '../../../model/executions/events/event-types.ts'
 
 /** Merges text of one stream that arrives at short intervals into one event. */
 export function mergeText(last: ExecutionProgressPayload, next: ExecutionProgressPayload): ExecutionProgressPayload | null {

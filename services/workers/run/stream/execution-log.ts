@@ -1,9 +1,9 @@
-import { topicOf } from '../../model/events.ts'
-import type { ExecutionProgressPayload } from '../../model/executions/events/event-types.ts'
-import type { Execution } from '../../model/executions/execution.ts'
-import { EventLogWriter } from '../../jobs/event-log-writer.ts'
-import { fenceEventLog } from '../../jobs/fence-event-log.ts'
-import type { RunDeps } from '../deps.ts'
+import { topicOf } from '../../../model/events.ts'
+import type { ExecutionProgressPayload } from '../../../model/executions/events/event-types.ts'
+import type { Execution } from '../../../model/executions/execution.ts'
+import { EventLogWriter } from '../../../jobs/event-log-writer.ts'
+import { fenceEventLog } from '../../../jobs/fence-event-log.ts'
+import type { RunDeps } from '../../deps.ts'
 import { mergeText } from './merge-text.ts'
 
 /** The event log of an execution, open for one step. */

@@ -1,10 +1,10 @@
-import { notifyExecution } from '../../operations/notify/notify-execution.ts'
-import type { Execution } from '../../model/executions/execution.ts'
-import type { Patch } from '../../ports/leased-store.ts'
-import { acquireLease, commitLease, releaseLease } from '../../jobs/lease.ts'
-import { recover, type Recovery } from '../../jobs/recover.ts'
-import type { EndDeps } from '../../operations/executions/end-execution.ts'
-import { executionJob } from '../../operations/executions/execution-job.ts'
+import { notifyExecution } from '../../../operations/notify/notify-execution.ts'
+import type { Execution } from '../../../model/executions/execution.ts'
+import type { Patch } from '../../../ports/leased-store.ts'
+import { acquireLease, commitLease, releaseLease } from '../../../jobs/lease.ts'
+import { recover, type Recovery } from '../../../jobs/recover.ts'
+import type { EndDeps } from '../../../operations/executions/end-execution.ts'
+import { executionJob } from '../../../operations/executions/execution-job.ts'
 import type { ExecutionView } from './next-action.ts'
 
 const MAX_SANDBOXES_PER_STEP = 3

@@ -1,5 +1,5 @@
-import type { NamespaceBudget } from '../../ports/supervisor.ts'
-import { DEFAULT_LIMITS, executionLimitsOf } from '../../model/tenants/tenant-limits.ts'
+import type { NamespaceBudget } from '../../../ports/supervisor.ts'
+import { DEFAULT_LIMITS, executionLimitsOf } from '../../../model/tenants/tenant-limits.ts'
 
 type Limits = Parameters<typeof executionLimitsOf>
 

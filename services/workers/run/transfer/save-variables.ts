@@ -1,9 +1,9 @@
-import { LIMITS } from '../../model/limits.ts'
-import type { ByteStream } from '../../model/byte-stream.ts'
-import { LinkError } from '../../ports/sandbox-link.ts'
-import { SupervisorError, type NamespaceBudget, type NamespaceUsage, type SupervisorErrorCode } from '../../ports/supervisor.ts'
-import type { SandboxSession } from '../../model/sandboxes/sandbox.ts'
-import type { RunDeps } from '../deps.ts'
+import { LIMITS } from '../../../model/limits.ts'
+import type { ByteStream } from '../../../model/byte-stream.ts'
+import { LinkError } from '../../../ports/sandbox-link.ts'
+import { SupervisorError, type NamespaceBudget, type NamespaceUsage, type SupervisorErrorCode } from '../../../ports/supervisor.ts'
+import type { SandboxSession } from '../../../model/sandboxes/sandbox.ts'
+import type { RunDeps } from '../../deps.ts'
 
 export type Saved = ({ readonly kind: 'saved'; readonly bytes: number } | { readonly kind: 'lost'; readonly why: string }) & {
   /** As the sandbox reports it; the elapsed time for a sandbox that reports none. */

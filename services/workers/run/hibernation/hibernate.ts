@@ -1,17 +1,23 @@
-import { notifyExecution } from '../../operations/notify/notify-execution.ts'
-import { firstRetentionCheck } from '../../model/tenants/retention.ts'
-import { isHibernated, type Container, type Hibernation } from '../../model/containers/container.ts'
-import type { HibernateMessage } from '../../model/messages.ts'
-import type { NamespaceUsage } from '../../ports/supervisor.ts'
-import { newObjectKey } from '../../model/object-keys.ts'
-import { dayOf } from '../../model/usage/usage.ts'
-import type { RunDeps, StepDeps } from '../deps.ts'
-import type { SandboxFinder } from './sandboxes/sandbox-finder.ts'
-import { LEASE_MS, LeaseLostError } from '../../jobs/lease.ts'
-import { startLeaseHeartbeat } from '../../jobs/lease-heartbeat.ts'
-import { endBackgroundCommands } from './end-background-commands.ts'
-import { namespaceBudget } from './namespace-budget.ts'
-import { saveVariables } from './save-variables.ts'
+import { notifyExecution } from '../../../operations/notify/notify-execution.ts'
+import { commandSourceOf } from '../../../model/executions/work-kinds.ts'
+import { firstRetentionCheck } from '../../../model/tenants/retention.ts'
+import { isBusy, isHibernated, jobsIn, type Container, type Hibernation } from '../../../model/containers/container.ts'
+import { hasEnded, type Execution, type Lost } from '../../../model/executions/execution.ts'
+import type { HibernateMessage } from '../../../model/messages.ts'
+import type { NamespaceUsage } from '../../../ports/supervisor.ts'
+import { newObjectKey } from '../../../model/object-keys.ts'
+import { dayOf } from '../../../model/usage/usage.ts'
+import type { RunDeps, StepDeps } from '../../deps.ts'
+import type { SandboxFinder } from '../sandboxes/sandbox-finder.ts'
+import { LEASE_MS, LeaseLostError } from '../../../jobs/lease.ts'
+import { startLeaseHeartbeat } from '../../../jobs/lease-heartbeat.ts'
+import { cancelExecution } from '../../../operations/executions/cancel-execution.ts'
+import { publishCompletion } from '../../../operations/executions/end-execution.ts'
+import { namespaceBudget } from '../transfer/namespace-budget.ts'
+import { saveVariables } from '../transfer/save-variables.ts'
+
+/** The command line of a lost command is cut to this length. */
+const MAX_SHOWN_CHARACTERS = 120
 
 /** What happens to a container whose sandbox is released. */
 type HibernationResult = Pick<Container, 'snapshot' | 'stateLost'>
@@ -55,7 +61,7 @@ export async function hibernate(deps: StepDeps, finder: SandboxFinder, message: 
   } finally {
     lease.stop()
     const after = await containers.endHibernation(tenant, id, claim.objectKey).catch(() => null)
-    const waiting = new Set([...(after?.queue.slice(0, 1) ?? []), ...(after?.commands ?? []), ...(after?.backgroundCommands ?? [])])
+    const waiting = after === null ? [] : jobsIn({ ...after, queue: after.queue.slice(0, 1) })
     for (const jobId of waiting) await notifyExecution(deps.queue, tenant, id, jobId)
   }
 }
@@ -135,3 +141,32 @@ function emitHibernation(deps: RunDeps, { tenant, id, sandboxId }: Container, ou
     hibernate_ms: deps.clock.now() - began,
   })
 }
+
+/** Requests the end of the background commands of a container that is about to hibernate, and names them for the next execution. False: none runs. */
+async function endBackgroundCommands(deps: RunDeps, container: Container): Promise<boolean> {
+  const { tenant, id, backgroundCommands = [], lostCommands = [] } = container
+  // What keeps the container awake keeps its background commands.
+  if (backgroundCommands.length === 0 || isBusy(container)) return false
+  const { table, clock } = deps
+  const lost: Lost[] = [...lostCommands]
+  for (const commandId of backgroundCommands) {
+    const found = await table.executions.get(tenant, commandId)
+    if (found === null) {
+      await table.containers.removeCommand(tenant, id, commandId, clock.now())
+      continue
+    }
+    if (hasEnded(found.status)) {
+      await publishCompletion(deps, found)
+      continue
+    }
+    if (!lost.some(({ what }) => what.includes(commandId))) lost.push(lossOf(found))
+    await cancelExecution(deps, { tenant, id: commandId })
+  }
+  await table.containers.noteLostCommands(tenant, id, lost)
+  return true
+}
+
+const lossOf = (row: Execution): Lost => ({
+  what: `command ${row.id}`,
+  reason: `It ran in the background and ended when the container hibernated: ${commandSourceOf(row).argv.join(' ').slice(0, MAX_SHOWN_CHARACTERS).toWellFormed()}`,
+})

@@ -1,4 +1,4 @@
-import type { SupervisorError } from '../../ports/supervisor.ts'
+import type { SupervisorError } from '../../../ports/supervisor.ts'
 
 export type LossReason = 'sandbox_lost' | 'deadline'
 
@@ -28,7 +28,10 @@ export class SandboxBusyError extends Error {
 }
 
 /** What a refusal by the supervisor means for the execution; most faults are worth a retry by a later step. */
-export function mapSupervisorError(refusal: SupervisorError, isSent: boolean, isCommand: boolean): Error {
+export function mapSupervisorError(
+  refusal: SupervisorError,
+  { isSent, isAlone }: { readonly isSent: boolean; readonly isAlone: boolean },
+): Error {
   switch (refusal.code) {
     case 'wrong_sandbox':
     case 'conflict':
@@ -40,8 +43,8 @@ export function mapSupervisorError(refusal: SupervisorError, isSent: boolean, is
       return new InvalidOutputError(refusal.message, { cause: refusal })
     case 'bad_request':
     case 'too_large':
-      // A command is one of several: the sandbox continues with the others.
-      if (isCommand) return new InvalidOutputError(refusal.message, { cause: refusal })
+      // What runs beside other work ends on its own: the sandbox continues with the others.
+      if (!isAlone) return new InvalidOutputError(refusal.message, { cause: refusal })
       return new SandboxLostError('sandbox_lost', { cause: refusal })
     case 'disk_full':
       return new SandboxLostError('sandbox_lost', { cause: refusal })

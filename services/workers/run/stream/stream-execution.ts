@@ -1,13 +1,14 @@
-import { topicOf } from '../../model/events.ts'
-import type { Execution } from '../../model/executions/execution.ts'
-import { LinkError } from '../../ports/sandbox-link.ts'
-import { SupervisorError, type SupervisorEnvelope } from '../../ports/supervisor.ts'
-import { watchRow } from '../../jobs/watch-row.ts'
-import type { RunDeps } from '../deps.ts'
+import { topicOf } from '../../../model/events.ts'
+import type { Execution } from '../../../model/executions/execution.ts'
+import { workKindOf } from '../../../model/executions/work-kinds.ts'
+import { LinkError } from '../../../ports/sandbox-link.ts'
+import { SupervisorError, type SupervisorEnvelope } from '../../../ports/supervisor.ts'
+import { watchRow } from '../../../jobs/watch-row.ts'
+import type { RunDeps } from '../../deps.ts'
 import { anySignal } from './any-signal.ts'
 import { mapSupervisorError, SandboxLostError, SandboxUnreachableError } from './failures.ts'
 import type { EventRecorder } from './record-events.ts'
-import type { Work } from './work.ts'
+import type { Work } from './sandbox-work.ts'
 
 const RECONNECTS = 3
 /** The supervisor ends an execution at its time limit. If it stays silent for this much longer, the execution counts as lost, milliseconds. */
@@ -55,7 +56,7 @@ async function streamToEnd(
       } catch (cause) {
         if (stop.aborted) return null
         if (deadline.aborted) throw new SandboxLostError('deadline', { cause })
-        if (cause instanceof SupervisorError) throw mapSupervisorError(cause, isSent, row.source.kind === 'command')
+        if (cause instanceof SupervisorError) throw mapSupervisorError(cause, { isSent, isAlone: workKindOf(row).place === 'queue' })
         if (!(cause instanceof LinkError)) throw cause
         if (cause.kind === 'broken') isSent = true
         if (cause.kind === 'refused')

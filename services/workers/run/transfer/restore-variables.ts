@@ -1,11 +1,11 @@
-import type { Container, Snapshot } from '../../model/containers/container.ts'
-import type { Lost } from '../../model/executions/execution.ts'
-import { LIMITS } from '../../model/limits.ts'
-import { SupervisorError, type NamespaceBudget, type NamespaceUsage, type SupervisorErrorCode } from '../../ports/supervisor.ts'
-import type { SandboxSession } from '../../model/sandboxes/sandbox.ts'
-import type { RunDeps } from '../deps.ts'
-import { LeaseLostError } from '../../jobs/lease.ts'
-import { SandboxBusyError } from './failures.ts'
+import type { Container, Snapshot } from '../../../model/containers/container.ts'
+import type { Lost } from '../../../model/executions/execution.ts'
+import { LIMITS } from '../../../model/limits.ts'
+import { SupervisorError, type NamespaceBudget, type NamespaceUsage, type SupervisorErrorCode } from '../../../ports/supervisor.ts'
+import type { SandboxSession } from '../../../model/sandboxes/sandbox.ts'
+import type { RunDeps } from '../../deps.ts'
+import { LeaseLostError } from '../../../jobs/lease.ts'
+import { SandboxBusyError } from '../stream/failures.ts'
 
 export interface Restored {
   readonly lost: readonly Lost[]

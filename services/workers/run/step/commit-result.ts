@@ -1,12 +1,13 @@
-import type { Container } from '../../model/containers/container.ts'
-import type { Execution } from '../../model/executions/execution.ts'
-import type { OutputAssembler } from '../../model/executions/output-assembler.ts'
-import type { SupervisorEnvelope } from '../../ports/supervisor.ts'
-import type { SandboxSession } from '../../model/sandboxes/sandbox.ts'
-import type { RunDeps } from '../deps.ts'
-import type { Collected } from './collect-files.ts'
-import { endExecution, MAX_INLINE_TAIL_BYTES } from '../../operations/executions/end-execution.ts'
-import type { ExecutionLog } from './execution-log.ts'
+import type { Container } from '../../../model/containers/container.ts'
+import type { Execution } from '../../../model/executions/execution.ts'
+import { workKindOf } from '../../../model/executions/work-kinds.ts'
+import type { OutputAssembler } from '../../../model/executions/output-assembler.ts'
+import type { SupervisorEnvelope } from '../../../ports/supervisor.ts'
+import type { SandboxSession } from '../../../model/sandboxes/sandbox.ts'
+import type { RunDeps } from '../../deps.ts'
+import type { Collected } from '../transfer/collect-files.ts'
+import { endExecution, MAX_INLINE_TAIL_BYTES } from '../../../operations/executions/end-execution.ts'
+import type { ExecutionLog } from '../stream/execution-log.ts'
 import { endOf, lostIn } from './losses.ts'
 import { resultOf } from './result-of.ts'
 
@@ -33,11 +34,11 @@ export async function commitResult(
   const tail = await writer.end(MAX_INLINE_TAIL_BYTES)
   signal.throwIfAborted()
   // Before the end is visible, so that the next execution does not name the loss again. If this step crashes here, the row still names it.
-  if (row.lostBefore.length > 0 && row.source.kind !== 'command')
+  if (row.lostBefore.length > 0 && workKindOf(row).usesVariables)
     await deps.table.containers.markStateLossReported(row.tenant, row.containerId, session.sandboxId)
   await endExecution(deps, row, {
     ...end,
-    result: resultOf(deps, row, container, assembler, envelope, collected.files, lost),
+    result: resultOf(deps, { row, container, assembler, envelope, files: collected.files, lost }),
     tail,
     sandboxTraceId: envelope.traceId ?? null,
   })

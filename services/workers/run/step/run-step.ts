@@ -1,24 +1,22 @@
-import type { Container } from '../../model/containers/container.ts'
-import { describeCause } from '../../model/describe-cause.ts'
-import { ExecutionSlots } from '../../operations/executions/execution-slots.ts'
-import { hasEnded } from '../../model/executions/execution.ts'
-import type { ExecutionMessage, ExecutionStepMessage } from '../../model/messages.ts'
-import { createLimitReader } from '../../operations/tenancy/limit-reader.ts'
-import { meterObjects } from '../../operations/tenancy/meter-objects.ts'
-import { createResourceCounts } from '../../operations/tenancy/resource-counts.ts'
-import { joinTrace } from '../../model/trace.ts'
-import type { RunDeps, StepDeps } from '../deps.ts'
-import { publishCompletion } from '../../operations/executions/end-execution.ts'
-import { endCancelled } from '../../operations/executions/end-without-result.ts'
-import { executionJob } from '../../operations/executions/execution-job.ts'
+import type { Container } from '../../../model/containers/container.ts'
+import { describeCause } from '../../../model/describe-cause.ts'
+import { ExecutionSlots } from '../../../operations/executions/execution-slots.ts'
+import { hasEnded } from '../../../model/executions/execution.ts'
+import type { ExecutionMessage, ExecutionStepMessage } from '../../../model/messages.ts'
+import { createLimitReader } from '../../../operations/tenancy/limit-reader.ts'
+import { meterObjects } from '../../../operations/tenancy/meter-objects.ts'
+import { createResourceCounts } from '../../../operations/tenancy/resource-counts.ts'
+import { joinTrace } from '../../../model/trace.ts'
+import type { RunDeps, StepDeps } from '../../deps.ts'
+import { publishCompletion } from '../../../operations/executions/end-execution.ts'
+import { endCancelled } from '../../../operations/executions/end-without-result.ts'
+import { executionJob } from '../../../operations/executions/execution-job.ts'
 import { ExecutionLease } from './execution-lease.ts'
-import { breakHibernation, hibernate } from './hibernate.ts'
-import { joinCommands, joinQueue } from './join-queue.ts'
-import { leaveQueue } from './leave-queue.ts'
+import { breakHibernation, hibernate } from '../hibernation/hibernate.ts'
+import { joinBeside, joinQueue, leaveQueue, removeStaleQueueHead } from './container-queue.ts'
 import { nextAction, type ExecutionView, type RunAction } from './next-action.ts'
-import { removeStaleQueueHead } from './remove-stale-queue-head.ts'
-import { resumeCode, runCode, runCommand, type NextContainer } from './run-code.ts'
-import { SandboxFinder } from './sandboxes/sandbox-finder.ts'
+import { SandboxRun, type NextContainer } from './sandbox-run.ts'
+import { SandboxFinder } from '../sandboxes/sandbox-finder.ts'
 
 /** After this many reads of a row that others changed, the step leaves it to them. */
 const MAX_READS = 3
@@ -38,7 +36,7 @@ export function createRunStep(ports: RunDeps): (message: ExecutionMessage) => Pr
   return async (message) => {
     if (message.type === 'container.hibernate') return hibernate(deps, sandboxes, message)
     const first = firstView(message, deps.clock.now())
-    if (first !== null && (await step(deps, sandboxes, first.execution, first.container)).row !== null) return
+    if (first !== null && (await step(deps, sandboxes, first)).row !== null) return
     for (let reads = 0; reads < MAX_READS; reads++) {
       const { tenant, executionId, containerId } = message
       const [execution, container] = await Promise.all([
@@ -49,7 +47,7 @@ export function createRunStep(ports: RunDeps): (message: ExecutionMessage) => Pr
       joinTrace(execution.traceparent)
       // The worker that ended it may have crashed before it published the completion.
       if (hasEnded(execution.status)) return publishCompletion(deps, execution)
-      if (!(await step(deps, sandboxes, execution, container)).hasMoved) return
+      if (!(await step(deps, sandboxes, { execution, container })).hasMoved) return
     }
   }
 }
@@ -67,12 +65,17 @@ function firstView(
   return { execution, container: seen.container }
 }
 
-async function step(deps: StepDeps, sandboxes: SandboxFinder, read: ExecutionView, container: Container | null): Promise<ExecutionLease> {
+async function step(
+  deps: StepDeps,
+  sandboxes: SandboxFinder,
+  { execution: read, container }: { readonly execution: ExecutionView; readonly container: Container | null },
+): Promise<ExecutionLease> {
   const lease = new ExecutionLease(deps, read)
+  const run = new SandboxRun(deps, sandboxes, lease)
   try {
     for (let next: NextContainer = { container }; next !== null;) {
       const action = nextAction(lease.view, next.container, deps.clock.now())
-      next = await perform(deps, sandboxes, lease, action)
+      next = await perform(deps, { lease, run }, action)
     }
   } catch (cause) {
     await handleFailure(deps, lease, cause)
@@ -84,7 +87,11 @@ async function step(deps: StepDeps, sandboxes: SandboxFinder, read: ExecutionVie
 }
 
 /** Performs one action. If the result is not null, the step decides again with that container. */
-async function perform(deps: StepDeps, sandboxes: SandboxFinder, lease: ExecutionLease, action: RunAction): Promise<NextContainer> {
+async function perform(
+  deps: StepDeps,
+  { lease, run }: { readonly lease: ExecutionLease; readonly run: SandboxRun },
+  action: RunAction,
+): Promise<NextContainer> {
   switch (action.kind) {
     case 'end_cancelled': {
       const row = await lease.acquire()
@@ -102,17 +109,15 @@ async function perform(deps: StepDeps, sandboxes: SandboxFinder, lease: Executio
       return awake && { container: awake }
     }
     case 'resume':
-      return resumeCode(deps, sandboxes, lease, action.container)
-    case 'join_commands':
-      await joinCommands(deps, lease, action.container)
+      return run.resume(action.container)
+    case 'join_beside':
+      await joinBeside(deps, lease)
       return null
     case 'leave_queue':
       await leaveQueue(deps, action.container, lease.view.id)
       return { container: { ...action.container, queue: action.container.queue.slice(1) } }
-    case 'run_command':
-      return runCommand(deps, sandboxes, lease, action.container)
     case 'run':
-      return runCode(deps, sandboxes, lease, action.container)
+      return run.start(action.container)
     case 'wait':
       return null
   }
