@@ -60,7 +60,6 @@ export async function workOf({ deps, caller }: Reader, kind: WorkKindName, id: s
   return row
 }
 export const executionOf = (reader: Reader, id: string): Promise<Execution> => workOf(reader, 'execution', id)
-export const commandOf = (reader: Reader, id: string): Promise<Execution> => workOf(reader, 'command', id)
 /** An execution or a command, by the form of the id. */
 export const jobOf = (reader: Reader, id: string): Promise<Execution> => workOf(reader, workKindOfId(id).name, id)
 

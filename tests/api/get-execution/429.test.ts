@@ -26,8 +26,11 @@ beforeAll(async () => {
 })
 afterAll(() => api.stop())
 
-const accept = async (headers: Record<string, string> = {}): Promise<string> =>
-  ((await (await api.post(`/v1/containers/${containerId}/executions?wait=0`, { code: 'x' }, { headers })).json()) as { id: string }).id
+const WORK = { executions: { code: 'x' }, commands: { argv: ['x'] } } as const
+const run = (kind: keyof typeof WORK, wait: number, headers: Record<string, string> = {}): Promise<Response> =>
+  api.post(`/v1/containers/${containerId}/${kind}?wait=${wait}`, WORK[kind], { headers })
+const accept = async (kind: keyof typeof WORK, headers: Record<string, string> = {}): Promise<string> =>
+  ((await (await run(kind, 0, headers)).json()) as { id: string }).id
 
 /** Ends the execution with a result that is stored as an object. */
 async function finish(id: string): Promise<void> {
@@ -45,21 +48,22 @@ async function finish(id: string): Promise<void> {
 }
 
 it('refuses a result beyond the memory for results in flight, and serves it once there is memory again', async () => {
-  const [first, second, third] = [await accept(), await accept(), await accept({ 'idempotency-key': 'run-once' })]
-  for (const id of [first, second, third]) await finish(id)
+  const [first, second] = [await accept('executions'), await accept('executions')]
+  const once = { 'idempotency-key': 'run-once' }
+  const started = { executions: await accept('executions', once), commands: await accept('commands', once) }
+  for (const id of [first, second, ...Object.values(started)]) await finish(id)
   const held = api.fetch(`/v1/executions/${first}`)
   await reading
   const refused = await api.fetch(`/v1/executions/${second}`)
   expect([refused.status, refused.headers.get('retry-after')]).toEqual([429, '1'])
   expect(await refused.json()).toMatchObject({ error: { code: 'too_many_results', type: 'rate_limit_error' } })
-  // A repeated call could run the code again, so running code is never refused for its result.
-  const ran = await api.post(
-    `/v1/containers/${containerId}/executions?wait=5`,
-    { code: 'x' },
-    { headers: { 'idempotency-key': 'run-once' } },
-  )
-  expect([ran.status, ran.headers.get('location')]).toEqual([202, `${api.url}/v1/executions/${third}`])
-  expect(await ran.json()).toMatchObject({ id: third, status: 'succeeded', omitted: [{ what: 'result' }] })
+  // A repeated call could run the code or the command again, so running it is never refused for its result.
+  for (const kind of ['executions', 'commands'] as const) {
+    const ran = await run(kind, 5, once)
+    const url = `${api.url}/v1/${kind}/${started[kind]}`
+    expect([ran.status, ran.headers.get('location')]).toEqual([202, url])
+    expect(await ran.json()).toMatchObject({ id: started[kind], status: 'succeeded', omitted: [{ what: 'result', url }] })
+  }
   release()
   expect((await held).status).toBe(200)
   expect((await api.fetch(`/v1/executions/${second}`)).status).toBe(200)

@@ -1,31 +1,32 @@
 import { constants } from 'node:os'
-import { z } from '@hono/zod-openapi'
-import { lazySchema, type Described } from '../../../model/lazy-schema.ts'
+import type { Described } from '../../../model/lazy-schema.ts'
 import { ServiceError } from '../../../model/errors.ts'
 import type { CommandInputPayload } from '../../../model/events.ts'
-import { hasEnded, type Execution as ExecutionRow } from '../../../model/executions/execution.ts'
+import { hasEnded } from '../../../model/executions/execution.ts'
 import { LIMITS } from '../../../model/limits.ts'
-import { commandOf, containerOf, isVisible } from '../../../operations/access.ts'
+import { containerOf, isVisible } from '../../../operations/access.ts'
 import { checkTimeout } from '../../../operations/tenancy/check-limits.ts'
 import { runCommand } from '../../../operations/commands/run-command.ts'
 import { shellCommand } from '../../../model/executions/shell-command.ts'
 import { sendCommandInput } from '../../../operations/commands/send-input.ts'
-import { cancelExecution } from '../../../operations/executions/cancel-execution.ts'
-import { waitForExecution } from '../../../operations/executions/run-code.ts'
 import { scopeOf } from '../../../http/execution-scope.ts'
 import { claimId } from '../../../http/claim-id.ts'
 import { json } from '../../../http/responses.ts'
 import { defineRoute, runContext, type AnyRoute, type Call } from '../../../http/route.ts'
-import { listOf, listSchema, queryInteger } from '../../../http/schemas.ts'
-import { EVENT_STREAM, streamEvents } from '../executions/event-stream.ts'
-import { Command, CommandResize, CommandSignal, CommandStdin, RunCommand } from './schema.ts'
-import { renderCommand } from './serialize.ts'
+import { listOf, listSchema } from '../../../http/schemas.ts'
+import { Command, CommandResize, CommandSignal, CommandStdin, RunCommand, WaitQuery } from './schema.ts'
+import { commandFields } from './serialize.ts'
+import { answerRun, renderFor, rowOf, runAnswers, workRoutes, type WorkWire } from '../work/routes.ts'
 
-const WaitQuery = lazySchema(() =>
-  z.strictObject({
-    wait: queryInteger(0, LIMITS.maxWaitSeconds, `Seconds to wait for the end, at most ${LIMITS.maxWaitSeconds}.`).optional(),
-  }),
-)
+const COMMANDS: WorkWire = {
+  kind: 'command',
+  noun: 'a command',
+  schema: Command,
+  query: WaitQuery,
+  fields: commandFields,
+  cancelling: 'Sends SIGTERM and SIGHUP, two seconds later SIGKILL.',
+  events: '`status`, `stdout`, `stderr`, `file`, `lost`',
+}
 
 const runCommandRoute = defineRoute({
   method: 'post',
@@ -39,14 +40,7 @@ const runCommandRoute = defineRoute({
   creates: 'command',
   query: WaitQuery,
   body: RunCommand,
-  answers: {
-    201: { description: 'The command ended within `wait`. A failing command is a result, not an error.', schema: Command },
-    202: {
-      description: 'The command is still running; read it again at `Location`.',
-      schema: Command,
-      headers: { Location: 'The address of the object.' },
-    },
-  },
+  answers: runAnswers(COMMANDS, 'A failing command'),
   errors: ['container_not_found', 'limit_exceeded', 'too_many_queued', 'concurrency_limit_reached'],
   async handle(call) {
     const { deps, caller, body, rawBody } = call
@@ -57,7 +51,7 @@ const runCommandRoute = defineRoute({
     const timeoutSeconds = await checkTimeout(deps, caller.tenant, body.timeout_seconds ?? (isBackground ? longest : null))
     // A call to a missing container must not claim a key.
     if (call.request.headers.has('idempotency-key')) await containerOf(call, containerId)
-    const { execution, isReplay } = await runCommand(runContext(call), {
+    const result = await runCommand(runContext(call), {
       containerId,
       argv,
       ...scopeOf(body),
@@ -69,10 +63,7 @@ const runCommandRoute = defineRoute({
       claimed: await claimId(call, 'command', rawBody),
       waitMs: (call.query.wait ?? (isBackground ? 0 : LIMITS.defaultWaitSeconds)) * 1000,
     })
-    const headers: Record<string, string> = isReplay ? { 'idempotent-replayed': 'true' } : {}
-    const answer = await renderCommand(deps, execution, call)
-    if (hasEnded(execution.status)) return json(201, answer, headers)
-    return json(202, answer, { ...headers, location: `${call.publicUrl}/v1/commands/${execution.id}` })
+    return answerRun(call, COMMANDS, result)
   },
 })
 
@@ -109,60 +100,9 @@ const listCommandsRoute = defineRoute({
       .filter((row) => row !== null)
       .toSorted((a, b) => a.createdAt - b.createdAt)
     const data = []
-    for (const row of running) data.push(await renderCommand(deps, row, call))
+    for (const row of running) data.push(await renderFor(call, COMMANDS, row))
     return json(200, listOf(data, false))
   },
-})
-
-const getCommandRoute = defineRoute({
-  method: 'get',
-  path: '/v1/commands/{command_id}',
-  scope: 'read',
-  operationId: 'getCommand',
-  tag: 'Commands',
-  summary: 'Get a command',
-  description: 'With `wait` the answer comes when the command ends, or after that many seconds with the state at that time.',
-  query: WaitQuery,
-  answers: { 200: { description: 'The command.', schema: Command } },
-  errors: ['command_not_found', 'too_many_results'],
-  async handle(call) {
-    const id = call.param('command_id')
-    const read = (): Promise<ExecutionRow> => commandOf(call, id)
-    const seconds = call.query.wait ?? 0
-    const row = seconds === 0 ? await read() : await waitForExecution(runContext(call), id, read, seconds * 1000)
-    return json(200, await renderCommand(call.deps, row, call))
-  },
-})
-
-const cancelCommandRoute = defineRoute({
-  method: 'post',
-  path: '/v1/commands/{command_id}/cancel',
-  scope: 'run',
-  operationId: 'cancelCommand',
-  tag: 'Commands',
-  summary: 'Cancel a command',
-  description: 'Sends SIGTERM and SIGHUP, two seconds later SIGKILL. Idempotent: if it has ended, the answer has its final state.',
-  answers: { 200: { description: 'The command as it is now; its end may follow.', schema: Command } },
-  errors: ['command_not_found', 'too_many_results'],
-  async handle(call) {
-    const found = await commandOf(call, call.param('command_id'))
-    const row = (await cancelExecution(call.deps, found)) ?? found
-    return json(200, await renderCommand(call.deps, row, call))
-  },
-})
-
-const commandEventsRoute = defineRoute({
-  method: 'get',
-  path: '/v1/commands/{command_id}/events',
-  scope: 'read',
-  operationId: 'streamCommandEvents',
-  tag: 'Commands',
-  summary: 'Follow a command',
-  description:
-    'Server-sent events, numbered from 0 without a gap: `status`, `stdout`, `stderr`, `file`, `lost`, and `done` last. Resume with `after` or `Last-Event-ID`.',
-  ...EVENT_STREAM,
-  errors: ['command_not_found', 'too_many_streams'],
-  handle: (call) => streamEvents(call, () => commandOf(call, call.param('command_id'))),
 })
 
 const INPUT = {
@@ -171,9 +111,9 @@ const INPUT = {
 } as const
 
 async function send(call: Call, inputs: readonly CommandInputPayload[]): Promise<Response> {
-  const row = await commandOf(call, call.param('command_id'))
+  const row = await rowOf(call, COMMANDS)
   for (const input of inputs) await sendCommandInput(call.deps, row, input)
-  return json(202, await renderCommand(call.deps, row, call))
+  return json(202, await renderFor(call, COMMANDS, row))
 }
 
 const commandStdinRoute = defineRoute({
@@ -223,9 +163,7 @@ const commandResizeRoute = defineRoute({
 export const commandRoutes: readonly AnyRoute[] = [
   runCommandRoute,
   listCommandsRoute,
-  getCommandRoute,
-  cancelCommandRoute,
-  commandEventsRoute,
+  ...workRoutes(COMMANDS),
   commandStdinRoute,
   commandSignalRoute,
   commandResizeRoute,

@@ -2,11 +2,10 @@ import { constants } from 'node:os'
 import { z } from '@hono/zod-openapi'
 import { boundedList } from '../../../model/bounded-schemas.ts'
 import { answerSchema, lazySchema } from '../../../model/lazy-schema.ts'
-import { EXECUTION_REASONS, EXECUTION_STATUSES } from '../../../model/executions/execution.ts'
+import { EXECUTION_STATUSES } from '../../../model/executions/execution.ts'
 import { LIMITS } from '../../../model/limits.ts'
 import { commandArgument, scopeFields } from '../../../http/execution-scope.ts'
-import { Metadata } from '../../../http/schemas.ts'
-import { ExecutionFile, ExecutionUsage } from '../executions/schema.ts'
+import { ExecutionUsage, headFields, requestFields, tailFields, waitField } from '../work/schema.ts'
 
 const MAX_ARGUMENTS = 1_000
 const cells = (description: string) => z.int().min(1).max(1_000).openapi({ description })
@@ -32,19 +31,15 @@ export const RunCommand = lazySchema(() =>
       pty: TerminalSize().nullish().openapi({
         description: 'Runs in a terminal of this size: one output stream, input is open. At most 8 per container.',
       }),
-      timeout_seconds: z
-        .int('give whole seconds')
-        .min(1, 'give at least 1 second')
-        .max(LIMITS.maxTimeoutSeconds, `give at most ${LIMITS.maxTimeoutSeconds} seconds`)
-        .nullish()
-        .openapi({ description: `${LIMITS.defaultTimeoutSeconds} by default, in the background ${LIMITS.maxTimeoutSeconds}.` }),
+      ...requestFields(`${LIMITS.defaultTimeoutSeconds} by default, in the background ${LIMITS.maxTimeoutSeconds}.`),
       background: z.boolean().nullish().openapi({
         description: 'Answers at once. The command does not keep the container awake; hibernation ends it and names it in `lost`.',
       }),
-      metadata: Metadata().nullish(),
     })
     .openapi('RunCommand'),
 )
+
+export const WaitQuery = lazySchema(() => z.strictObject({ wait: waitField() }))
 
 const isSignal = (name: string): boolean => Object.hasOwn(constants.signals, name)
 export const CommandStdin = lazySchema(() =>
@@ -63,15 +58,10 @@ export const CommandSignal = lazySchema(() =>
 )
 export const CommandResize = lazySchema(() => TerminalSize().openapi('CommandResize'))
 
-const time = lazySchema(() => z.string().openapi({ format: 'date-time' }))
-
 export const Command = answerSchema(() =>
   z
     .object({
-      id: z.string().openapi({ example: 'cmd_01kajv9h2s8p0ww3d4dq4cs1zt' }),
-      object: z.literal('command'),
-      container_id: z.string(),
-      v: z.literal(1),
+      ...headFields('command', 'cmd_01kajv9h2s8p0ww3d4dq4cs1zt'),
       argv: z.array(z.string()),
       cwd: z.string().nullable(),
       background: z.boolean(),
@@ -79,22 +69,16 @@ export const Command = answerSchema(() =>
       status: z
         .enum(EXECUTION_STATUSES)
         .openapi({ description: '`succeeded` for exit code 0, `failed` with reason `error` for another one.' }),
-      reason: z.enum(EXECUTION_REASONS).nullable(),
       exit_code: z.int().nullable(),
       signal: z.string().nullable().openapi({ description: 'Name of the signal that ended the command.' }),
-      created_at: time(),
-      started_at: time().nullable(),
-      ended_at: time().nullable(),
       stdout: z
         .string()
         .openapi({ description: 'Head and tail within the cap; while it runs, the output so far. A terminal has no stderr.' }),
       stderr: z.string(),
-      files: z.array(ExecutionFile()),
-      lost: z.array(z.object({ what: z.string(), reason: z.string() })),
+      ...tailFields(),
       usage: ExecutionUsage().nullable().openapi({
         description: 'Null until it has ended. `cpu_ms` is that of the whole sandbox while the command ran.',
       }),
-      metadata: z.record(z.string(), z.string()),
     })
     .openapi('Command'),
 )

@@ -3,13 +3,10 @@ import { ServiceError } from '../../../model/errors.ts'
 import { loadResult } from '../../../operations/executions/load-result.ts'
 import { REF_MIME } from '../../../model/executions/outputs.ts'
 import { readShare } from '../../../operations/executions/execution-slots.ts'
-import { hasEnded, type Execution as ExecutionRow } from '../../../model/executions/execution.ts'
 import { LIMITS } from '../../../model/limits.ts'
-import { containerOf, executionOf, isVisible } from '../../../operations/access.ts'
+import { containerOf, isVisible } from '../../../operations/access.ts'
 import { checkTimeout } from '../../../operations/tenancy/check-limits.ts'
-import { cancelExecution } from '../../../operations/executions/cancel-execution.ts'
-import { queuePlace } from '../../../operations/executions/queue-place.ts'
-import { runCode, waitForExecution } from '../../../operations/executions/run-code.ts'
+import { runCode } from '../../../operations/executions/run-code.ts'
 import { scopeOf } from '../../../http/execution-scope.ts'
 import { checkSource } from '../../../operations/executions/source.ts'
 import { storedBytes } from '../../../operations/executions/stored-bytes.ts'
@@ -18,11 +15,21 @@ import { collectPage } from '../../../http/paging.ts'
 import { json } from '../../../http/responses.ts'
 import { defineRoute, runContext, type AnyRoute } from '../../../http/route.ts'
 import { listOf, StrictListQuery, listSchema, pageOf } from '../../../http/schemas.ts'
-import { EVENT_STREAM, streamEvents } from './event-stream.ts'
 import { Execution, RunCode, WaitQuery } from './schema.ts'
-import { filenameOf } from './outputs.ts'
+import { filenameOf } from '../work/outputs.ts'
+import { answerRun, renderFor, rowOf, runAnswers, workRoutes, type WorkWire } from '../work/routes.ts'
 import { textOfPart } from './inline-outputs.ts'
-import { renderExecution, renderPending } from './serialize.ts'
+import { executionFields } from './serialize.ts'
+
+const EXECUTIONS: WorkWire = {
+  kind: 'execution',
+  noun: 'an execution',
+  schema: Execution,
+  query: WaitQuery,
+  fields: executionFields,
+  cancelling: 'Interrupts the code and kills it two seconds later.',
+  events: '`status`, `stdout`, `stderr`, `output`, `clear`, `file`, `lost`',
+}
 
 const runCodeRoute = defineRoute({
   method: 'post',
@@ -36,14 +43,7 @@ const runCodeRoute = defineRoute({
   creates: 'execution',
   query: WaitQuery,
   body: RunCode,
-  answers: {
-    201: { description: 'The execution ended within `wait`. Failing code is a result, not an error.', schema: Execution },
-    202: {
-      description: 'The execution is still running; read it again at `Location`.',
-      schema: Execution,
-      headers: { Location: 'The address of the object.' },
-    },
-  },
+  answers: runAnswers(EXECUTIONS, 'Failing code'),
   errors: [
     'container_not_found',
     'invalid_notebook',
@@ -64,7 +64,7 @@ const runCodeRoute = defineRoute({
     const timeoutSeconds = await checkTimeout(deps, caller.tenant, body.timeout_seconds)
     // A call to a missing container must not claim a key.
     if (call.request.headers.has('idempotency-key')) await containerOf(call, containerId)
-    const { execution, queue, isReplay } = await runCode(runContext(call), {
+    const result = await runCode(runContext(call), {
       containerId,
       source,
       ...(scope !== undefined && { scope }),
@@ -76,18 +76,7 @@ const runCodeRoute = defineRoute({
       claimed: await claimId(call, 'execution', rawBody),
       waitMs: (call.query.wait ?? LIMITS.defaultWaitSeconds) * 1000,
     })
-    const place = await queuePlace(deps, execution, { ...(queue && { queue }) })
-    const options = { publicUrl: call.publicUrl, caller, place, isWhole: call.query.inline === 'all' }
-    const headers: Record<string, string> = isReplay ? { 'idempotent-replayed': 'true' } : {}
-    const location = `${call.publicUrl}/v1/executions/${execution.id}`
-    try {
-      const answer = await renderExecution(deps, execution, options)
-      return hasEnded(execution.status) ? json(201, answer, headers) : json(202, answer, { ...headers, location })
-    } catch (error) {
-      // A client would repeat a refused call, but this code has run.
-      if (!(error instanceof ServiceError) || error.code !== 'too_many_results') throw error
-      return json(202, await renderPending(deps, execution, options), { ...headers, location, 'retry-after': '1' })
-    }
+    return answerRun(call, EXECUTIONS, result)
   },
 })
 
@@ -119,66 +108,8 @@ const listExecutionsRoute = defineRoute({
     const known = { queue: container.queue, share: await readShare(deps.table.quotas, caller.tenant) }
     const budget = { bytes: LIMITS.inlineAnswerBytes }
     const data = []
-    for (const row of rows)
-      data.push(
-        await renderExecution(deps, row, {
-          publicUrl: call.publicUrl,
-          caller,
-          place: await queuePlace(deps, row, known),
-          budget,
-        }),
-      )
+    for (const row of rows) data.push(await renderFor(call, EXECUTIONS, row, { known, budget }))
     return json(200, listOf(data, page.hasMore || rows.length < page.rows.length))
-  },
-})
-
-const getExecutionRoute = defineRoute({
-  method: 'get',
-  path: '/v1/executions/{execution_id}',
-  scope: 'read',
-  operationId: 'getExecution',
-  tag: 'Executions',
-  summary: 'Get an execution',
-  description: 'With `wait` the answer comes when the execution ends, or after that many seconds with the state at that time.',
-  query: WaitQuery,
-  answers: { 200: { description: 'The execution.', schema: Execution } },
-  errors: ['execution_not_found', 'too_many_results'],
-  async handle(call) {
-    const { deps } = call
-    const id = call.param('execution_id')
-    const read = (): Promise<ExecutionRow> => executionOf(call, id)
-    const seconds = call.query.wait ?? 0
-    const row = seconds === 0 ? await read() : await waitForExecution(runContext(call), id, read, seconds * 1000)
-    return json(
-      200,
-      await renderExecution(deps, row, {
-        publicUrl: call.publicUrl,
-        caller: call.caller,
-        place: await queuePlace(deps, row),
-        isWhole: call.query.inline === 'all',
-      }),
-    )
-  },
-})
-
-const cancelExecutionRoute = defineRoute({
-  method: 'post',
-  path: '/v1/executions/{execution_id}/cancel',
-  scope: 'run',
-  operationId: 'cancelExecution',
-  tag: 'Executions',
-  summary: 'Cancel an execution',
-  description: 'Interrupts the code and kills it two seconds later. Idempotent: if it has ended, the answer has its final state.',
-  answers: { 200: { description: 'The execution as it is now; its end may follow.', schema: Execution } },
-  errors: ['execution_not_found', 'too_many_results'],
-  async handle(call) {
-    const { deps } = call
-    const found = await executionOf(call, call.param('execution_id'))
-    const row = (await cancelExecution(deps, found)) ?? found
-    return json(
-      200,
-      await renderExecution(deps, row, { publicUrl: call.publicUrl, caller: call.caller, place: await queuePlace(deps, row) }),
-    )
   },
 })
 
@@ -195,7 +126,7 @@ const executionOutputRoute = defineRoute({
   errors: ['execution_not_found', 'output_not_found', 'too_many_results'],
   async handle(call) {
     const { deps, query } = call
-    const row = await executionOf(call, call.param('execution_id'))
+    const row = await rowOf(call, EXECUTIONS)
     return deps.results.hold(storedBytes(row), async () => {
       const output = (await loadResult(deps.objects, row))?.cells
         .at(positionOf(call.param('cell')))
@@ -223,25 +154,4 @@ const positionOf = (text: string): number => (/^\d{1,6}$/.test(text) ? Number(te
 /** nbformat encodes binary types in base64. */
 const isBase64 = (mime: string): boolean => /^(?:image\/(?!svg\+xml)|audio\/|video\/|application\/(?:pdf|octet-stream|zip))/.test(mime)
 
-const executionEventsRoute = defineRoute({
-  method: 'get',
-  path: '/v1/executions/{execution_id}/events',
-  scope: 'read',
-  operationId: 'streamExecutionEvents',
-  tag: 'Executions',
-  summary: 'Follow an execution',
-  description:
-    'Server-sent events, numbered from 0 without a gap: `status`, `stdout`, `stderr`, `output`, `clear`, `file`, `lost`, and `done` last. Resume with `after` or `Last-Event-ID`.',
-  ...EVENT_STREAM,
-  errors: ['execution_not_found', 'too_many_streams'],
-  handle: (call) => streamEvents(call, () => executionOf(call, call.param('execution_id'))),
-})
-
-export const executionRoutes: readonly AnyRoute[] = [
-  cancelExecutionRoute,
-  executionEventsRoute,
-  executionOutputRoute,
-  getExecutionRoute,
-  listExecutionsRoute,
-  runCodeRoute,
-]
+export const executionRoutes: readonly AnyRoute[] = [runCodeRoute, listExecutionsRoute, executionOutputRoute, ...workRoutes(EXECUTIONS)]

@@ -2,15 +2,13 @@ import { z } from '@hono/zod-openapi'
 import { openObject } from '../../../model/bounded-schemas.ts'
 import { answerSchema, lazySchema, type Described } from '../../../model/lazy-schema.ts'
 import { scopeFields } from '../../../http/execution-scope.ts'
-import { Metadata, queryInteger } from '../../../http/schemas.ts'
-import { EXECUTION_REASONS, EXECUTION_STATUSES } from '../../../model/executions/execution.ts'
-import { executionFrameSchemas } from '../../../model/executions/events/event-types.ts'
 import { EXECUTION_LANGUAGES } from '../../../model/executions/language.ts'
 import { LIMITS } from '../../../model/limits.ts'
+import { headFields, requestFields, tailFields, waitField } from '../work/schema.ts'
 
 export const WaitQuery = lazySchema(() =>
   z.strictObject({
-    wait: queryInteger(0, LIMITS.maxWaitSeconds, `Seconds to wait for the end, at most ${LIMITS.maxWaitSeconds}.`).optional(),
+    wait: waitField(),
     inline: z
       .enum(['all'], 'give all')
       .optional()
@@ -39,12 +37,7 @@ export const RunCode = lazySchema(() =>
             '`python` by default. Each language has a session in the container that keeps its state. JavaScript and TypeScript need the image `standard` or `full`, R needs `full`.',
         }),
       ...scopeFields(),
-      timeout_seconds: z
-        .int('give whole seconds')
-        .min(1, 'give at least 1 second')
-        .max(LIMITS.maxTimeoutSeconds, `give at most ${LIMITS.maxTimeoutSeconds} seconds`)
-        .nullish()
-        .openapi({ description: `Bounds the whole execution, not each cell. ${LIMITS.defaultTimeoutSeconds} by default.` }),
+      ...requestFields(`Bounds the whole execution, not each cell. ${LIMITS.defaultTimeoutSeconds} by default.`),
       on_error: z.enum(['stop', 'continue']).nullish().openapi({
         description: 'Whether the later cells of a notebook run after a cell fails: `stop` (the default) skips them, `continue` runs them.',
       }),
@@ -52,7 +45,6 @@ export const RunCode = lazySchema(() =>
         .boolean()
         .nullish()
         .openapi({ description: 'Whether `In`, `Out` and the execution count continue; true by default.' }),
-      metadata: Metadata().nullish(),
     })
     .openapi('RunCode'),
 )
@@ -65,55 +57,11 @@ const NbOutput = answerSchema(() =>
   }),
 )
 
-export const ExecutionFile = lazySchema(() =>
-  z
-    .object({
-      id: z.string(),
-      path: z.string().openapi({ example: '/mnt/data/plot.png' }),
-      bytes: z.int(),
-      sha256: z.string(),
-      mime: z.string(),
-      url: z
-        .string()
-        .nullable()
-        .openapi({
-          description: `Works without a key for ${LIMITS.presignedSeconds} seconds; null once the file was deleted, and for a key without the scope "files".`,
-        }),
-      is_new: z.boolean(),
-      modified_from: z.string().optional().openapi({ description: 'Id of the previous version.' }),
-    })
-    .openapi('ExecutionFile'),
-)
-
-const time = lazySchema(() => z.string().openapi({ format: 'date-time' }))
-
-/** The usage of an execution or a command. */
-export const ExecutionUsage = lazySchema(() =>
-  z.object({
-    queue_ms: z.number(),
-    start_ms: z.number(),
-    run_ms: z.number(),
-    cpu_ms: z.number(),
-    peak_memory_bytes: z.int(),
-    output_bytes: z.int(),
-    sandbox_seconds: z.number(),
-    cost_usd: z.number(),
-  }),
-)
-
 export const Execution = answerSchema(() =>
   z
     .object({
-      id: z.string().openapi({ example: 'exec_01kajv9h2s8p0ww3d4dq4cs1zt' }),
-      object: z.literal('execution'),
-      container_id: z.string(),
-      v: z.literal(1),
+      ...headFields('execution', 'exec_01kajv9h2s8p0ww3d4dq4cs1zt'),
       language: z.enum(EXECUTION_LANGUAGES),
-      status: z.enum(EXECUTION_STATUSES),
-      reason: z.enum(EXECUTION_REASONS).nullable(),
-      created_at: time(),
-      started_at: time().nullable(),
-      ended_at: time().nullable(),
       queue_position: z.int().optional().openapi({
         description:
           'Number of executions that run before this one: of its container, and of the account while it is at its concurrency limit. Absent unless the execution is queued.',
@@ -136,40 +84,7 @@ export const Execution = answerSchema(() =>
       stdout: z.string().openapi({ description: 'The output so far while the execution runs.' }),
       stderr: z.string(),
       error: z.object({ name: z.string(), value: z.string(), traceback: z.array(z.string()) }).nullable(),
-      files: z.array(ExecutionFile()),
-      lost: z
-        .array(z.object({ what: z.string(), reason: z.string() }))
-        .openapi({ description: 'Expected parts of the result that are missing, with the reason.' }),
-      omitted: z
-        .array(
-          z.object({
-            what: z.string(),
-            bytes: z.int(),
-            url: z.string().openapi({ description: 'The address of the part; it needs the API key.' }),
-          }),
-        )
-        .optional()
-        .openapi({
-          description: 'Parts that the answer omits because of their size. They are stored; of a long text the answer has the start.',
-        }),
-      usage: ExecutionUsage().nullable().openapi({ description: 'Null until it has ended.' }),
-      metadata: z.record(z.string(), z.string()),
+      ...tailFields(),
     })
     .openapi('Execution'),
-)
-
-/** The `data` of the events of an execution; the field `event` of each says which form it has. */
-export const ExecutionEvent = lazySchema(() =>
-  z
-    .object(
-      Object.fromEntries(
-        Object.entries(executionFrameSchemas(ExecutionFile())).map(([name, schema]) => [
-          name,
-          schema.optional().openapi({ description: `\`data\` of \`event: ${name}\`.` }),
-        ]),
-      ),
-    )
-    .openapi('ExecutionEvent', {
-      description: 'The `data` of server-sent events, by the name in `event`. Each event has exactly one of these forms.',
-    }),
 )

@@ -5,7 +5,10 @@ import { queryInteger } from '../../../http/schemas.ts'
 import type { Execution } from '../../../model/executions/execution.ts'
 import type { Call } from '../../../http/route.ts'
 import { streamCall } from '../../../http/stream-call.ts'
-import { executionFrames } from './frames.ts'
+import { SSE_COMMENT, sseFrame } from '../../../http/sse.ts'
+import type { ApiDeps } from '../../../http/deps.ts'
+import { executionEvents } from '../../../operations/executions/execution-events.ts'
+import { eventRenderer, type Reader } from './render-work.ts'
 import { ExecutionEvent } from './schema.ts'
 
 const MAX_SEQ = 999_999_999
@@ -47,4 +50,15 @@ export async function streamEvents(call: Call<Described<typeof EventsQuery>>, fi
     const row = await find()
     return (signal) => executionFrames(call.deps, row, { after, publicUrl: call.publicUrl, caller: call.caller, signal })
   })
+}
+
+/** The events of an execution with numbers above `after`, as SSE frames, until `done`. */
+async function* executionFrames(
+  deps: Pick<ApiDeps, 'table' | 'signals' | 'objects' | 'clock' | 'config'>,
+  row: Execution,
+  options: Reader & { readonly after: number; readonly signal: AbortSignal },
+): AsyncGenerator<string, void, undefined> {
+  const render = eventRenderer(deps, row, options)
+  for await (const event of executionEvents(deps, row, options))
+    yield event === null ? SSE_COMMENT : sseFrame({ id: event.seq, event: event.type, data: await render(event) })
 }
