@@ -113,7 +113,8 @@ describe('a shell call', () => {
     expect(row).toMatchObject({ status: 'cancelled', pending: null })
     expect(outputsOf(row)).toMatchObject([{ status: 'incomplete', results: [{ exitCode: 1 }] }])
     expect(bench.upstream.requests).toHaveLength(1)
-    const commands = await bench.storage.table.executions.listCommands(bench.tenant, row.containerId ?? '', {
+    const commands = await bench.storage.table.executions.listByContainer(bench.tenant, row.containerId ?? '', {
+      kind: 'command',
       after: null,
       limit: 9,
       order: 'asc',
