@@ -15,6 +15,12 @@ const isToken = (credential: string): boolean => /^[\w-]+\.[\w-]+\.[\w-]*$/.test
 export const missingKeyError = (): ServiceError =>
   new ServiceError('invalid_api_key', 'The API key is missing or not valid. Send it as "Authorization: Bearer ck_…".')
 
+/** Identifies the caller of a request. Throws ServiceError `invalid_api_key`. */
+export type Authenticate = (request: Request) => Promise<Caller>
+
+/** A request that carries this key as ours do. */
+export const withKey = ({ url }: Request, key: string): Request => new Request(url, { headers: { authorization: `Bearer ${key}` } })
+
 interface KnownKey {
   readonly caller: Caller
   /** Epoch ms from which the table is read again. */
@@ -30,7 +36,7 @@ export function createAuthenticator(
   clock: Clock,
   cacheMs: number,
   verifyToken: ((token: string) => Promise<VerifiedToken | null>) | null = null,
-): (request: Request) => Promise<Caller> {
+): Authenticate {
   const known = new Map<string, KnownKey>()
   return async (request) => {
     const key = BEARER.exec(request.headers.get('authorization') ?? '')?.[1]

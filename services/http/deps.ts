@@ -1,4 +1,3 @@
-import type { McpServer, ServerOptions } from '@modelcontextprotocol/server'
 import type { BudgetReader } from '../operations/tenancy/budget.ts'
 import type { RequestLimiter } from '../operations/tenancy/request-limiter.ts'
 import type { Caller } from '../model/tenants/tenant.ts'
@@ -32,12 +31,6 @@ export interface Readiness {
   readonly parts: Readonly<Record<string, { readonly ok: boolean; readonly detail?: string }>>
 }
 
-/** What MCP's conformance suite needs on the handler that it tests. */
-export interface McpFixtures {
-  readonly options: Pick<ServerOptions, 'requestState' | 'capabilities'>
-  readonly register: (server: McpServer) => void
-}
-
 /** The dependencies of the HTTP edge that an entry file provides. */
 export interface ApiPorts {
   readonly table: Table
@@ -57,8 +50,6 @@ export interface ApiPorts {
   readonly config: ApiConfig
   /** The caller of every request, for an application that only the operator of its storage reaches; absent: the caller that the key names. */
   readonly implicitCaller?: Caller
-  /** Test mode only: adds the tools, prompts and resources that MCP's conformance suite calls, and lets calls without a key list and call them. */
-  readonly mcpFixtures?: McpFixtures
   /** The script of the API reference. Default: that of the installed package. */
   readonly readReference?: () => Promise<Awaited<ReturnType<ObjectStore['get']>>>
   /** The playground and its sessions; undefined without a playground. */

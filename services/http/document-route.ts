@@ -53,8 +53,8 @@ export function documentRoute(registry: OpenAPIHono['openAPIRegistry'], route: A
     tags: [route.tag],
     summary: route.summary,
     ...(route.description === undefined ? {} : { description: route.description }),
-    'x-scope': route.scope,
-    security: route.scope === 'public' ? [] : [{ apiKey: [] }],
+    'x-scope': route.scope ?? 'public',
+    security: route.auth === 'public' ? [] : [{ apiKey: [] }],
     request,
     responses: { ...answersOf(route), ...errorsOf(route) },
   })
@@ -116,7 +116,7 @@ function errorsOf(route: AnyRoute): RouteConfig['responses'] {
   const hasBody = route.body !== undefined || route.streamed !== undefined
   const codes = [
     ...EVERYWHERE,
-    ...(route.scope === 'public' ? [] : WITH_KEY),
+    ...(route.auth === 'public' ? [] : WITH_KEY),
     ...(hasBody ? WITH_BODY : []),
     ...(route.creates === undefined ? [] : (['idempotency_key_reused'] as const)),
     ...(route.errors ?? []),

@@ -9,7 +9,7 @@ const Readiness = answerSchema(() => z.object({ ok: z.boolean(), parts: z.record
 const healthRoute = defineRoute({
   method: 'get',
   path: '/healthz',
-  scope: 'public',
+  auth: 'public',
   operationId: 'getHealth',
   tag: 'Service',
   summary: 'Liveness probe',
@@ -20,7 +20,7 @@ const healthRoute = defineRoute({
 const readinessRoute = defineRoute({
   method: 'get',
   path: '/readyz',
-  scope: 'public',
+  auth: 'public',
   operationId: 'getReadiness',
   tag: 'Service',
   summary: 'Readiness probe',

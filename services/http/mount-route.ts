@@ -5,7 +5,7 @@ import type { Caller } from '../model/tenants/tenant.ts'
 import type { ApiDeps } from './deps.ts'
 import type { ApiHono } from './middleware/wide-event.ts'
 import { AnswerBudget } from './answer-budget.ts'
-import { requireScope } from './authenticate.ts'
+import { requireScope, type Authenticate } from './authenticate.ts'
 import { addressOwner, connectionOf, Exchange } from './exchange.ts'
 import { checkRequestRate } from '../operations/tenancy/check-limits.ts'
 import { lazySchema } from '../model/lazy-schema.ts'
@@ -21,9 +21,20 @@ const NO_BYTES = new Uint8Array()
 /** `/v1/containers/{container_id}` as Hono writes it. */
 export const honoPath = (path: string): string => path.replaceAll(/\{(\w+)\}/g, ':$1')
 
-/** Serves a route. Checks come in this order: key, query, media type, size, JSON, schema. */
-export function mountRoute(app: Hono<ApiHono>, deps: ApiDeps, authenticate: (request: Request) => Promise<Caller>, route: AnyRoute): void {
-  const serve = serveRoute(deps, authenticatorOf(route, deps, authenticate), route)
+/** The checks of Cellblock's own credentials. */
+export interface Authenticators {
+  readonly byKey: Authenticate
+  /** By a key, or by the session of the page where there is one. */
+  readonly bySession: Authenticate
+}
+
+/** Serves a route. Checks come in this order: credentials, scope, query, media type, size, JSON, schema. */
+export function mountRoute(
+  app: Hono<ApiHono>,
+  { deps, authenticators }: { readonly deps: ApiDeps; readonly authenticators: Authenticators },
+  route: AnyRoute,
+): void {
+  const serve = serveRoute(deps, authenticatorOf(route, deps, authenticators), route)
   app.on(route.method.toUpperCase(), honoPath(route.path), async (context: Context<ApiHono>) => {
     try {
       return await serve(context)
@@ -35,10 +46,12 @@ export function mountRoute(app: Hono<ApiHono>, deps: ApiDeps, authenticate: (req
   })
 }
 
-type Authenticate = (request: Request) => Promise<Caller>
-
-const authenticatorOf = ({ foreign }: AnyRoute, deps: ApiDeps, byKey: Authenticate): Authenticate =>
-  foreign === undefined ? byKey : (request) => foreign.authenticate(request, deps, byKey)
+/** The handler of a public route may still ask for a caller. */
+function authenticatorOf({ auth }: AnyRoute, deps: ApiDeps, { byKey, bySession }: Authenticators): Authenticate {
+  if (auth === 'key') return byKey
+  if (auth === 'session' || auth === 'public') return bySession
+  return (request) => auth.authenticate(request, deps, byKey)
+}
 
 function serveRoute(deps: ApiDeps, authenticate: Authenticate, route: AnyRoute): (context: Context<ApiHono>) => Promise<Response> {
   const handle = route.handle as (call: Call) => Promise<Response> | Response
@@ -49,8 +62,8 @@ function serveRoute(deps: ApiDeps, authenticate: Authenticate, route: AnyRoute):
     const env = connectionOf(context.env)
     const fields = context.get('fields')
     fields['route'] = route.operationId
-    const caller = route.scope === 'public' ? NO_CALLER : await authenticate(request)
-    if (route.scope !== 'public') {
+    const caller = route.auth === 'public' ? NO_CALLER : await authenticate(request)
+    if (route.auth !== 'public') {
       if (caller.tenant !== '') env.identified?.()
       context.set('caller', caller)
       context.set('params', context.req.param())
@@ -59,8 +72,7 @@ function serveRoute(deps: ApiDeps, authenticate: Authenticate, route: AnyRoute):
       await checkRequestRate(deps, caller.tenant)
     }
     const query = parseQuery(context.req.url)
-    if (route.body === undefined && route.streamed === undefined && route.foreign === undefined)
-      refuseAnnounced(request, LIMITS.maxJsonBytes)
+    if (route.body === undefined && route.streamed === undefined && route.isForeign !== true) refuseAnnounced(request, LIMITS.maxJsonBytes)
     const exchange = new Exchange(deps, caller.tenant === '' ? addressOwner(env) : caller.tenant, { request, env })
     try {
       const rawBody = route.body === undefined ? NO_BYTES : await readJsonBody(request, route.maxBodyBytes)

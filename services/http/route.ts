@@ -2,6 +2,7 @@ import type { z } from '@hono/zod-openapi'
 import type { Caller, Scope } from '../model/tenants/tenant.ts'
 import type { IdKind } from '../model/ids.ts'
 import type { ErrorCode, ServiceError } from '../model/errors.ts'
+import type { Authenticate } from './authenticate.ts'
 import type { ApiDeps } from './deps.ts'
 import type { RunContext } from '../operations/executions/run-code.ts'
 
@@ -43,8 +44,6 @@ interface RouteMetadata {
   readonly tag: string
   readonly summary: string
   readonly description?: string
-  /** The scope that a key needs; `public` for the few routes that answer without a key. */
-  readonly scope: Scope | 'public'
   readonly answers: Readonly<Record<number, Answer>>
   /** Request headers that it reads, with their meaning. */
   readonly headers?: Readonly<Record<string, string>>
@@ -66,34 +65,43 @@ interface RouteMetadata {
   }
   /** A refusal in the form of another protocol, also one of the checks before the handler; our envelope when absent. */
   readonly refuse?: (error: ServiceError) => Response
-  /** What only the routes of a protocol with its own credentials need. */
-  readonly foreign?: ForeignProtocol
+  /** Another product specifies the route: our document does not contain it, its handler reads the body, and its clients send no idempotency key. */
+  readonly isForeign?: true
+  /** The schema of a body that the handler itself reads, if the route has no `streamed`. */
+  readonly ownBody?: () => z.ZodType
 }
 
-/** How clients of another product identify themselves. */
-export interface ForeignProtocol {
-  /** The caller by the credentials of that protocol. `byKey` identifies the caller of a request with a bearer key. Throws ServiceError. */
-  readonly authenticate: (request: Request, deps: ApiDeps, byKey: (request: Request) => Promise<Caller>) => Promise<Caller>
-  /** The schema of the body, which the handler itself reads. */
-  readonly body?: () => z.ZodType
+/** The credentials of another protocol than ours. */
+export interface WireAuth {
+  /** The caller by these credentials. `byKey` identifies the caller of a request with a bearer key. Throws ServiceError. */
+  readonly authenticate: (request: Request, deps: ApiDeps, byKey: Authenticate) => Promise<Caller>
 }
 
-/** One route: its documentation, its schemas and its handler in one place. */
-export interface Route<Query = unknown, Body = unknown> extends RouteMetadata {
-  readonly query?: () => z.ZodType<Query>
-  /** The JSON body. */
-  readonly body?: () => z.ZodType<Body>
-  readonly handle: (call: Call<Query, Body>) => Promise<Response> | Response
-}
+/** Who may call a route, and the scope that the caller needs. */
+export type RouteAccess =
+  /** Anyone, without credentials. */
+  | { readonly auth: 'public'; readonly scope?: undefined }
+  /** `key`: an API key or a token of a configured issuer. `session`: also the session of the web page. */
+  | { readonly auth: 'key' | 'session' | WireAuth; readonly scope: Scope }
+
+/** One route: its documentation, its access, its schemas and its handler in one place. */
+export type Route<Query = unknown, Body = unknown> = RouteMetadata &
+  RouteAccess & {
+    readonly query?: () => z.ZodType<Query>
+    /** The JSON body. */
+    readonly body?: () => z.ZodType<Body>
+    readonly handle: (call: Call<Query, Body>) => Promise<Response> | Response
+  }
 
 /** Ties the types of a route's schemas to its handler. */
 export const defineRoute = <Query, Body>(route: Route<Query, Body>): Route<Query, Body> => route
 /** A route of any schema types. */
-export type AnyRoute = Omit<Route, 'handle' | 'query' | 'body'> & {
-  readonly query?: () => z.ZodType
-  readonly body?: () => z.ZodType
-  readonly handle: (call: Call<never, never>) => Promise<Response> | Response
-}
+export type AnyRoute = RouteMetadata &
+  RouteAccess & {
+    readonly query?: () => z.ZodType
+    readonly body?: () => z.ZodType
+    readonly handle: (call: Call<never, never>) => Promise<Response> | Response
+  }
 
 /** The context of a call for the services that run code. */
 export const runContext = ({ deps, caller, publicUrl, request, note }: Call): RunContext => ({

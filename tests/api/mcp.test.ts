@@ -1,5 +1,6 @@
 import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { createMcpRoute } from '../../services/wires/mcp/routes.ts'
 import { conformanceFixtures } from '../client-compat/mcp-fixtures.ts'
 import { finishExecution, headOf } from '../support/finish-execution.ts'
 import { startApi, type TestApi, type TestKey } from '../support/start-api.ts'
@@ -246,7 +247,7 @@ it('requires an API key and answers 405 to GET', async () => {
 })
 
 it('with the conformance fixtures, serves fixtures without a key and still refuses the tools of the product', async () => {
-  const fixtures = await startApi({ mcpFixtures: conformanceFixtures })
+  const fixtures = await startApi({ routes: [createMcpRoute(conformanceFixtures)] })
   try {
     const client = new Client({ name: 'suite', version: '1' })
     await client.connect(new StreamableHTTPClientTransport(new URL(`${fixtures.url}/mcp`)))

@@ -4,6 +4,7 @@ import { once } from 'node:events'
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { createMcpRoute } from '../../services/wires/mcp/routes.ts'
 import { startApi } from '../support/start-api.ts'
 import { conformanceFixtures } from './mcp-fixtures.ts'
 
@@ -21,7 +22,7 @@ const REVISIONS = [
 
 /** Returns the rows of the pass table. A row starts with `FAILED` when other scenarios fail, or others pass, than expected. */
 export async function runMcpConformance(): Promise<readonly string[]> {
-  const api = await startApi({ mcpFixtures: conformanceFixtures })
+  const api = await startApi({ routes: [createMcpRoute(conformanceFixtures)] })
   const folder = await mkdtemp(join(tmpdir(), 'cellblock-mcp-conformance-'))
   try {
     const rows: string[] = []

@@ -12,8 +12,8 @@ export interface RequestBody {
 
 /** The schema of every JSON body: of the routes, and of what handlers check on their own. */
 export function requestBodies(): readonly RequestBody[] {
-  const ofRoutes = ROUTES.flatMap(({ operationId, body, foreign, streamed }) => {
-    const schema = body ?? foreign?.body ?? (streamed?.contentType === 'application/json' ? streamed.schema : undefined)
+  const ofRoutes = ROUTES.flatMap(({ operationId, body, ownBody, streamed }) => {
+    const schema = body ?? ownBody ?? (streamed?.contentType === 'application/json' ? streamed.schema : undefined)
     return schema === undefined ? [] : [{ name: operationId, schema: schema() }]
   })
   const others = { CodeInterpreterTool, FunctionTool, ShellTool, CopyFileBody, ReportedCalls, ClientMessage }

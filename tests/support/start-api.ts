@@ -2,7 +2,8 @@ import { singleImage, type ImageCatalogue } from '../../services/model/container
 import OpenAI from 'openai'
 import { createApp } from '../../services/entries/api/app.ts'
 import { ApiConfig } from '../../services/http/config.ts'
-import type { ApiDeps, McpFixtures, Readiness } from '../../services/http/deps.ts'
+import type { ApiDeps, ApiPorts, Readiness } from '../../services/http/deps.ts'
+import type { AnyRoute } from '../../services/http/route.ts'
 import type { PagePorts } from '../../services/http/page-ports.ts'
 import { apiKeyRow, newApiKey, type NewApiKey } from '../../services/model/tenants/api-keys.ts'
 import { newId } from '../../services/model/ids.ts'
@@ -50,7 +51,8 @@ export async function startApi(
     readonly toolTypes?: readonly (readonly string[])[]
     readonly images?: ImageCatalogue
     readonly models?: readonly string[]
-    readonly mcpFixtures?: McpFixtures
+    /** Other routes than the product's. */
+    readonly routes?: readonly AnyRoute[]
     /** False: as in a deployment, no connection becomes a WebSocket. */
     readonly hasWebSockets?: boolean
     /** Connections of one address without a key. */
@@ -70,7 +72,7 @@ export async function startApi(
   const models = (options.models ?? ['demo']).map((id) => ({ id, createdAt: 1_700_000_000_000, ownedBy: 'cellblock' }))
   const webSockets = options.hasWebSockets === false ? null : new WebSockets(options.config?.stallMs)
   const { prices } = DRIVERS.fargate
-  const app = createApp({
+  const ports: ApiPorts = {
     ...(webSockets === null ? {} : { sockets: webSockets.admissions }),
     table,
     queue,
@@ -83,10 +85,10 @@ export async function startApi(
     toolTypes: options.toolTypes ?? [],
     prices,
     readiness: async () => readiness,
-    ...(options.mcpFixtures && { mcpFixtures: options.mcpFixtures }),
     config: ApiConfig.parse(options.config ?? {}),
     ...(options.page === undefined ? {} : { page: options.page }),
-  })
+  }
+  const app = createApp(ports, options.routes)
   const server = await listen({
     app,
     objectHandler: storage.objectHandler,

@@ -1,11 +1,9 @@
 import { Hono } from 'hono'
-import { ServiceError } from '../../model/errors.ts'
 import { createBudgetReader } from '../../operations/tenancy/budget.ts'
 import { createRequestLimiter } from '../../operations/tenancy/request-limiter.ts'
 import { createLimitReader } from '../../operations/tenancy/limit-reader.ts'
 import { meterObjects } from '../../operations/tenancy/meter-objects.ts'
 import { createResourceCounts } from '../../operations/tenancy/resource-counts.ts'
-import type { Caller } from '../../model/tenants/tenant.ts'
 import type { ApiDeps, ApiPorts } from '../../http/deps.ts'
 import { AuditLog } from '../../operations/audit/audit-log.ts'
 import type { VerifiedToken } from '../../http/verify-token.ts'
@@ -14,6 +12,7 @@ import { routedPath } from '../../http/e2b-hosts.ts'
 import { mountRoute } from '../../http/mount-route.ts'
 import { AnswerBudget } from '../../http/answer-budget.ts'
 import { answerPool, requestPool } from '../../http/connection-budget.ts'
+import type { AnyRoute } from '../../http/route.ts'
 import { createStreamSlots } from '../../http/stream-slots.ts'
 import { allowOrigins, refuseForeignOrigins } from '../../http/middleware/cross-origin.ts'
 import { handleErrors } from '../../http/middleware/errors.ts'
@@ -28,25 +27,6 @@ import { mountPage } from '../../http/page/mount-page.ts'
 import { acceptSessions } from '../../http/page/page-session.ts'
 import { ROUTES } from '../../wires/routes.ts'
 
-const NO_KEY: Caller = { tenant: '', subject: null, keyId: '', scopes: ['run'] }
-
-/** With the fixtures of MCP's conformance suite, which sends no key, a call without one may use the fixtures. Product tools still refuse it. */
-const fixtureAuthenticator =
-  ({ mcpFixtures }: ApiDeps, authenticate: (request: Request) => Promise<Caller>) =>
-  async (request: Request): Promise<Caller> =>
-    mcpFixtures !== undefined && !request.headers.has('authorization') ? NO_KEY : authenticate(request)
-
-/** Older LibreChat clients send the key as `X-API-Key`. Throws ServiceError for two keys: it would be unclear which one counts. */
-const apiKeyAuthenticator =
-  (authenticate: (request: Request) => Promise<Caller>) =>
-  async (request: Request): Promise<Caller> => {
-    const key = request.headers.get('x-api-key')
-    if (key === null) return authenticate(request)
-    if (request.headers.has('authorization'))
-      throw new ServiceError('invalid_request', 'Send one key: either X-API-Key or Authorization.', { param: 'X-API-Key' })
-    return authenticate(new Request(request.url, { headers: { authorization: `Bearer ${key}` } }))
-  }
-
 /** The verifier of the configured issuers' tokens; null without an issuer. Its library is loaded with the first token. */
 function tokenVerifier({ config, table, clock }: ApiDeps): ((token: string) => Promise<VerifiedToken | null>) | null {
   const { tokenIssuers } = config
@@ -60,8 +40,8 @@ function tokenVerifier({ config, table, clock }: ApiDeps): ((token: string) => P
   return async (token) => (await (verifier ??= load()))(token)
 }
 
-/** The HTTP edge: the same app under Node's server and under Lambda. */
-export function createApp(ports: ApiPorts): Hono<ApiHono> {
+/** The HTTP edge: the same app under Node's server and under Lambda. `routes`: other ones than the product's, for a test. */
+export function createApp(ports: ApiPorts, routes: readonly AnyRoute[] = ROUTES): Hono<ApiHono> {
   const limits = createLimitReader(ports.table.tenants, ports.clock)
   const counts = createResourceCounts({ ...ports, limits })
   const answers = answerPool(ports.config.maxResultBytesInFlight)
@@ -89,13 +69,8 @@ export function createApp(ports: ApiPorts): Hono<ApiHono> {
     implicitCaller === undefined
       ? createAuthenticator(deps.table.tenants, deps.clock, deps.config.keyCacheMs, tokenVerifier(deps))
       : () => Promise.resolve(implicitCaller)
-  const authenticate = page === undefined ? byKey : acceptSessions(byKey, page, deps.clock)
-  const withFixtures = fixtureAuthenticator(deps, authenticate)
-  const withApiKey = apiKeyAuthenticator(authenticate)
-  for (const route of ROUTES) {
-    const isLibreChat = route.path.startsWith('/librechat/')
-    mountRoute(app, deps, route.operationId === 'mcp' ? withFixtures : isLibreChat ? withApiKey : authenticate, route)
-  }
+  const authenticators = { byKey, bySession: page === undefined ? byKey : acceptSessions(byKey, page, deps.clock) }
+  for (const route of routes) mountRoute(app, { deps, authenticators }, route)
   mountDocs(app, deps)
   mountErrorPages(app)
   mountLlms(app, deps.config)

@@ -51,7 +51,7 @@ export function openApiDocument(publicUrl: string): object {
 function documentAll(): OpenAPIHono {
   const app = new OpenAPIHono()
   // Another product documents its own protocol.
-  for (const route of ROUTES) if (route.foreign === undefined) documentRoute(app.openAPIRegistry, route)
+  for (const route of ROUTES) if (route.isForeign !== true) documentRoute(app.openAPIRegistry, route)
   app.openAPIRegistry.registerComponent('securitySchemes', 'apiKey', {
     type: 'http',
     scheme: 'bearer',

@@ -43,7 +43,7 @@ export function wideEvent(deps: Pick<ApiDeps, 'telemetry' | 'audit' | 'clock'>):
     }
     context.res.headers.set(TRACE_RESPONSE_HEADER, currentTraceparent() ?? '')
     const caller = context.get('caller')
-    // The fixtures of MCP's conformance suite have a caller without a tenant.
+    // A caller that a test fixture admits has no tenant.
     if (caller !== undefined && caller.tenant !== '') {
       const params = context.get('params') ?? {}
       await recordRequest(deps.audit, { caller, method: context.req.method, status, requestId, at: deps.clock.now(), fields, params })

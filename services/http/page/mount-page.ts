@@ -4,6 +4,7 @@ import { lazySchema } from '../../model/lazy-schema.ts'
 import { ServiceError } from '../../model/errors.ts'
 import type { Clock } from '../../ports/clock.ts'
 import type { Caller } from '../../model/tenants/tenant.ts'
+import { withKey, type Authenticate } from '../authenticate.ts'
 import type { ApiConfig } from '../config.ts'
 import { parseJson } from '../parse-json.ts'
 import { publicUrlOf } from '../public-url.ts'
@@ -27,7 +28,7 @@ interface PageDeps extends Pick<ExchangePools, 'bodies' | 'answers'> {
   readonly page: PagePorts
   readonly config: ApiConfig
   readonly clock: Clock
-  readonly authenticate: (request: Request) => Promise<Caller>
+  readonly authenticate: Authenticate
 }
 
 /** Serves the playground at `/` and its sessions at `/session`. Both belong to the page and are no part of the public API. */
@@ -95,7 +96,7 @@ async function describeSession(request: Request, deps: PageDeps): Promise<Readon
 const authenticateKey = (request: Request, apiKey: string, { authenticate }: PageDeps): Promise<Caller> => {
   // Keys have only characters that a header can contain.
   if (!/^[\x21-\x7e]+$/.test(apiKey)) throw new ServiceError('invalid_api_key', 'The API key is not valid. Copy it again, without spaces.')
-  return authenticate(new Request(request.url, { headers: { authorization: `Bearer ${apiKey}` } }))
+  return authenticate(withKey(request, apiKey))
 }
 
 const isHttps = (request: Request, config: ApiConfig): boolean => publicUrlOf(request, config).startsWith('https:')

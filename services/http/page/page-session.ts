@@ -1,13 +1,11 @@
 import { ServiceError } from '../../model/errors.ts'
 import type { Clock } from '../../ports/clock.ts'
-import type { Caller } from '../../model/tenants/tenant.ts'
+import { withKey, type Authenticate } from '../authenticate.ts'
 import type { PagePorts } from '../page-ports.ts'
 import { openSession, sessionCookieOf, type Session } from './session-cookie.ts'
 
 /** The page sends this header; a form or a link of another site cannot. */
 export const PAGE_HEADER = 'x-cellblock-page'
-
-type Authenticate = (request: Request) => Promise<Caller>
 
 /**
  * Also accepts the session cookie of the page, where a request has no `Authorization` header. The cookie contains the API key that signed in, so a
@@ -25,7 +23,7 @@ export const acceptSessions =
         'origin_not_allowed',
         `A request with a session cookie needs the header ${PAGE_HEADER}. Send an API key instead.`,
       )
-    return authenticate(new Request(request.url, { headers: { authorization: `Bearer ${session.apiKey}` } }))
+    return authenticate(withKey(request, session.apiKey))
   }
 
 export const keyOfSession = async (cookie: string, page: PagePorts, now: number): Promise<Session | null> =>

@@ -5,7 +5,7 @@ import { E2B_PATH } from '../../http/e2b-hosts.ts'
 import { MESSAGE } from '../../model/scan-json.ts'
 import { parseJson } from '../../http/parse-json.ts'
 import { readBody, refuseEncoded } from '../../http/read-body.ts'
-import { defineRoute, type AnyRoute, type Call, type ForeignProtocol, type Method } from '../../http/route.ts'
+import { defineRoute, type AnyRoute, type Call, type Method, type WireAuth } from '../../http/route.ts'
 import { validate } from '../../http/validate.ts'
 import { refuse, refuseRpc } from './errors.ts'
 import { authenticateControl, authenticateData } from './session.ts'
@@ -17,7 +17,7 @@ const PLANES = {
   data: { authenticate: authenticateData, refuse },
   /** The same, for calls of the Connect protocol. */
   rpc: { authenticate: authenticateData, refuse: refuseRpc },
-} as const satisfies Record<string, ForeignProtocol & Pick<Required<AnyRoute>, 'refuse'>>
+} as const satisfies Record<string, WireAuth & Pick<Required<AnyRoute>, 'refuse'>>
 
 interface E2bRoute {
   readonly plane: keyof typeof PLANES
@@ -39,7 +39,9 @@ export function e2bRoute({ plane, path, body, ...route }: E2bRoute): AnyRoute {
     tag: 'E2B',
     summary: `E2B: ${path}`,
     answers: {},
-    foreign: { authenticate, ...(body && { body }) },
+    auth: { authenticate },
+    isForeign: true,
+    ...(body && { ownBody: body }),
     refuse: refuseCall,
   })
 }

@@ -4,6 +4,7 @@ import { ID_PREFIXES, isId } from '../../model/ids.ts'
 import { JWT_KEY_PREFIX, type Caller } from '../../model/tenants/tenant.ts'
 import { isVisible } from '../../operations/access.ts'
 import { endContainer } from '../../operations/containers/end-container.ts'
+import { withKey, type Authenticate } from '../../http/authenticate.ts'
 import type { ApiDeps } from '../../http/deps.ts'
 import { runContext, type Call } from '../../http/route.ts'
 import { hostOf } from '../../http/public-url.ts'
@@ -33,10 +34,9 @@ export const sandboxMissing = (sandboxId: string): ServiceError =>
   new ServiceError('container_not_found', `No sandbox ${JSON.stringify(sandboxId.slice(0, 80))} exists. Create one.`)
 
 /** The caller of the control plane, by `X-API-Key`. */
-export async function authenticateControl(request: Request, _deps: ApiDeps, byKey: (request: Request) => Promise<Caller>): Promise<Caller> {
+export async function authenticateControl(request: Request, _deps: ApiDeps, byKey: Authenticate): Promise<Caller> {
   const key = request.headers.get('x-api-key')
-  if (key === null) return byKey(request)
-  return byKey(new Request(request.url, { headers: { authorization: `Bearer ${key}` } }))
+  return byKey(key === null ? request : withKey(request, key))
 }
 
 /** The sandbox that the path names. Another tenant's id is answered like one that does not exist. */

@@ -8,6 +8,7 @@ import { deleteFile } from '../../operations/files/delete-file.ts'
 import { currentFiles } from '../../operations/files/find-by-path.ts'
 import { json } from '../../http/responses.ts'
 import { defineRoute, type AnyRoute, type Call } from '../../http/route.ts'
+import { libreChatAuth } from './auth.ts'
 import { uploadRoutes } from './upload-routes.ts'
 
 /** A file of a session; both must belong to the caller. */
@@ -19,6 +20,7 @@ async function requested(call: Call): Promise<ContainerFile> {
 const download = defineRoute({
   method: 'get',
   path: '/librechat/v1/download/{session_id}/{file_id}',
+  auth: libreChatAuth,
   scope: 'files',
   operationId: 'librechatDownload',
   tag: 'LibreChat',
@@ -71,6 +73,7 @@ function listed(file: ContainerFile, detail: string): unknown {
 const list = defineRoute({
   method: 'get',
   path: '/librechat/v1/files/{session_id}',
+  auth: libreChatAuth,
   scope: 'read',
   operationId: 'librechatFiles',
   tag: 'LibreChat',
@@ -91,6 +94,7 @@ const list = defineRoute({
 const probe = defineRoute({
   method: 'get',
   path: '/librechat/v1/sessions/{session_id}/objects/{file_id}',
+  auth: libreChatAuth,
   scope: 'read',
   operationId: 'librechatObject',
   tag: 'LibreChat',
@@ -109,6 +113,7 @@ const probe = defineRoute({
 const remove = defineRoute({
   method: 'delete',
   path: '/librechat/v1/files/{session_id}/{file_id}',
+  auth: libreChatAuth,
   scope: 'files',
   operationId: 'librechatDeleteFile',
   tag: 'LibreChat',

@@ -1,6 +1,7 @@
 import { z } from '@hono/zod-openapi'
 import { json } from '../../http/responses.ts'
 import { defineRoute, type AnyRoute, type Call } from '../../http/route.ts'
+import { libreChatAuth } from './auth.ts'
 import { exec } from './exec.ts'
 import { librechatFileRoutes } from './file-routes.ts'
 import { LibreChatError, refuse } from './errors.ts'
@@ -10,6 +11,7 @@ import { ExecBody, ExecResult } from './schema.ts'
 const execRoute = defineRoute({
   method: 'post',
   path: '/librechat/v1/exec',
+  auth: libreChatAuth,
   scope: 'run',
   operationId: 'librechatExec',
   tag: 'LibreChat',
@@ -36,7 +38,7 @@ const execRoute = defineRoute({
 const healthRoute = defineRoute({
   method: 'get',
   path: '/librechat/v1/health',
-  scope: 'public',
+  auth: 'public',
   operationId: 'librechatHealth',
   tag: 'LibreChat',
   summary: 'Liveness of the wire',

@@ -13,6 +13,7 @@ import { receiveFiles, storeStream, type ReceivedFile } from '../../http/receive
 import { refuseAnnounced, refuseEncoded } from '../../http/read-body.ts'
 import { json } from '../../http/responses.ts'
 import { defineRoute, type AnyRoute, type Call } from '../../http/route.ts'
+import { libreChatAuth } from './auth.ts'
 import { UploadResult } from './schema.ts'
 import { newSession } from './session.ts'
 
@@ -43,6 +44,7 @@ const upload = (path: '/upload' | '/upload/batch', operationId: string, summary:
   defineRoute({
     method: 'post',
     path: `/librechat/v1${path}`,
+    auth: libreChatAuth,
     scope: 'files',
     operationId,
     tag: 'LibreChat',

@@ -1,4 +1,4 @@
-import { McpServer } from '@modelcontextprotocol/server'
+import { McpServer, type ServerOptions } from '@modelcontextprotocol/server'
 import type { Call } from '../../http/route.ts'
 import type { Tools } from './answers.ts'
 import { EXECUTION_TOOLS } from './execution-tools.ts'
@@ -6,6 +6,17 @@ import { FILE_TOOLS } from './file-tools.ts'
 import { registerResources } from './resources.ts'
 import { registerSkills } from './skills.ts'
 import { registerTasks, TASKS_EXTENSION } from './tasks.ts'
+
+/** What MCP's conformance suite needs on the handler that it tests. */
+export interface McpFixtures {
+  readonly options: Pick<ServerOptions, 'requestState' | 'capabilities'>
+  readonly register: (server: McpServer) => void
+}
+
+/** A call of this wire. With fixtures it also serves them. */
+export interface McpCall extends Call {
+  readonly fixtures: McpFixtures | undefined
+}
 
 const INSTRUCTIONS =
   'Cellblock runs Python in isolated containers without a network. Call execute_code; pass the container_id of its result to keep variables and files. Files are in /mnt/data.'
@@ -19,8 +30,8 @@ const TOOLS: Tools = { ...EXECUTION_TOOLS, ...FILE_TOOLS }
  * The server of one request, because the SDK's servers hold the state of one exchange. The server for a call of a tool has that tool and nothing else:
  * a call reaches nothing else, and each registration takes time.
  */
-export function createServer(call: Call, calledTool: string | null): McpServer {
-  const fixtures = call.deps.mcpFixtures
+export function createServer(call: McpCall, calledTool: string | null): McpServer {
+  const { fixtures } = call
   const server = new McpServer(
     { name: 'cellblock', title: 'Cellblock', version: '1' },
     {

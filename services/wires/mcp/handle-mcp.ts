@@ -13,8 +13,7 @@ import { LIMITS } from '../../model/limits.ts'
 import { RUN_ANSWER_BYTES } from '../../operations/executions/result-budget.ts'
 import { keepAliveJson } from '../../http/keep-alive-json.ts'
 import { json } from '../../http/responses.ts'
-import type { Call } from '../../http/route.ts'
-import { createServer } from './create-server.ts'
+import { createServer, type McpCall } from './create-server.ts'
 import { readMcpMessage, toolCallOf } from './message.ts'
 
 /** One request at the SDK. */
@@ -25,7 +24,7 @@ interface Exchange {
 }
 
 /** Serves one request; the SDK selects the revision. */
-export async function handleMcp(call: Call): Promise<Response> {
+export async function handleMcp(call: McpCall): Promise<Response> {
   const { streams, limits, config } = call.deps
   const message = await readMcpMessage(call.request).catch(parseError)
   if (message instanceof Response) return message
@@ -45,7 +44,7 @@ function parseError(error: unknown): Response {
   return json(400, { jsonrpc: '2.0', id: null, error: { code: PARSE_ERROR, message: error.message } })
 }
 
-async function exchange(call: Call, message: unknown, tool: string | null, release: () => void): Promise<Response> {
+async function exchange(call: McpCall, message: unknown, tool: string | null, release: () => void): Promise<Response> {
   try {
     const older = tool === null ? null : await olderRequest(call.request, message)
     const { response, close } = older === null ? serve(call, message, tool) : await serveOlder(call, older, tool)
@@ -65,7 +64,7 @@ async function exchange(call: Call, message: unknown, tool: string | null, relea
   }
 }
 
-function serve(call: Call, message: unknown, tool: string | null): Exchange {
+function serve(call: McpCall, message: unknown, tool: string | null): Exchange {
   const handler = createMcpHandler(() => createServer(call, tool), {
     maxRequestBodySize: LIMITS.maxJsonBytes,
     maxSubscriptions: 1,
@@ -87,7 +86,7 @@ async function olderRequest(request: Request, message: unknown): Promise<JSONRPC
 }
 
 /** Answers with JSON, unless the tool sends notifications first. The SDK's handler answers every request of these revisions with events. */
-async function serveOlder(call: Call, message: JSONRPCRequest, tool: string | null): Promise<Exchange> {
+async function serveOlder(call: McpCall, message: JSONRPCRequest, tool: string | null): Promise<Exchange> {
   const transport = new PerRequestHTTPServerTransport({
     classification: { era: 'legacy' },
     keepAliveMs: call.deps.config.heartbeatMs,

@@ -12,7 +12,7 @@ import { LOGO_PNG } from './logo.ts'
 const pluginManifestRoute = defineRoute({
   method: 'get',
   path: '/.well-known/ai-plugin.json',
-  scope: 'public',
+  auth: 'public',
   operationId: 'getPluginManifest',
   tag: 'Plugin',
   summary: 'Get the plugin manifest',
@@ -25,7 +25,7 @@ const pluginManifestRoute = defineRoute({
 const pluginDocumentRoute = defineRoute({
   method: 'get',
   path: '/plugin/openapi.yaml',
-  scope: 'public',
+  auth: 'public',
   operationId: 'getPluginDocument',
   tag: 'Plugin',
   summary: 'Get the OpenAPI document of the plugin',
@@ -45,7 +45,7 @@ const pluginDocumentRoute = defineRoute({
 const pluginLogoRoute = defineRoute({
   method: 'get',
   path: '/logo.png',
-  scope: 'public',
+  auth: 'public',
   operationId: 'getLogo',
   tag: 'Plugin',
   summary: 'Get the logo of the plugin',
@@ -63,6 +63,7 @@ const PROGRAM_LIMITS: ProgramLimits = { runSeconds: 30, answerMs: 40_000, stopMs
 const executeRoute = defineRoute({
   method: 'post',
   path: '/execute',
+  auth: 'key',
   scope: 'run',
   operationId: 'execute',
   tag: 'Plugin',

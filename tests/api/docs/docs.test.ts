@@ -33,7 +33,7 @@ it('describes every route once', () => {
     Object.entries(operations).map(([method, operation]) => `${method} ${path} ${operation.operationId}`),
   )
   expect(described.toSorted()).toEqual(
-    ROUTES.filter(({ foreign }) => foreign === undefined)
+    ROUTES.filter(({ isForeign }) => isForeign !== true)
       .map((route) => `${route.method} ${route.path} ${route.operationId}`)
       .toSorted(),
   )

@@ -2,6 +2,7 @@ import { randomBytes } from 'node:crypto'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { newSession, openSession, sealSession } from '../../../services/http/page/session-cookie.ts'
 import type { PagePorts } from '../../../services/http/page-ports.ts'
+import { ROUTES } from '../../../services/wires/routes.ts'
 import { startApi, type TestApi } from '../../support/start-api.ts'
 
 const secret = randomBytes(32)
@@ -135,6 +136,15 @@ describe('a session cookie', () => {
   it('serves no request of another origin or of another port of this host', async () => {
     for (const headers of [{ origin: 'http://127.0.0.1:1' }, { 'sec-fetch-site': 'same-site' }, { 'sec-fetch-site': 'cross-site' }])
       expect((await withCookie('/v1/models', cookie, { headers: { ...headers, 'x-cellblock-page': '1' } })).status).toBe(403)
+  })
+
+  it('opens only routes that the page calls', async () => {
+    const byKeyOnly = ROUTES.filter(({ auth }) => auth !== 'public' && auth !== 'session')
+    expect(new Set(byKeyOnly.map(({ tag }) => tag))).toEqual(new Set(['MCP', 'LibreChat', 'E2B', 'Plugin']))
+    for (const { method, path } of byKeyOnly) {
+      const init = { method: method.toUpperCase(), headers: { 'x-cellblock-page': '1', 'content-type': 'application/json' } }
+      expect((await withCookie(path.replaceAll(/\{\w+\}/g, 'x'), cookie, init)).status, path).toBe(401)
+    }
   })
 
   it('does not replace a wrong API key', async () => {

@@ -1,6 +1,7 @@
 import { z } from '@hono/zod-openapi'
 import { json } from '../../../http/responses.ts'
 import { defineRoute, type AnyRoute, type Call } from '../../../http/route.ts'
+import { libreChatAuth } from '../auth.ts'
 import { LibreChatError } from '../errors.ts'
 import { cancelRequest, REQUEST_ID } from './cancel.ts'
 import { runProgrammatic } from './run-program.ts'
@@ -9,6 +10,7 @@ import { CancelBody, ProgramBody, ProgramResult } from './schema.ts'
 const runRoute = defineRoute({
   method: 'post',
   path: '/librechat/v1/exec/programmatic',
+  auth: libreChatAuth,
   scope: 'run',
   operationId: 'librechatProgram',
   tag: 'LibreChat',
@@ -32,6 +34,7 @@ const runRoute = defineRoute({
 const cancelRoute = defineRoute({
   method: 'post',
   path: '/librechat/v1/exec/programmatic/cancel',
+  auth: libreChatAuth,
   scope: 'run',
   operationId: 'librechatCancelProgram',
   tag: 'LibreChat',

@@ -27,6 +27,7 @@ const AuditList = answerSchema(() => z.object({ object: z.literal('list'), data:
 const tenantAuditRoute = defineRoute({
   method: 'get',
   path: '/v1/admin/tenants/{tenant_id}/audit',
+  auth: 'session',
   scope: 'admin',
   operationId: 'listAuditEntries',
   tag: 'Administration',
@@ -59,6 +60,7 @@ const AuditBlockLine = answerSchema(() =>
 const auditBlocksRoute = defineRoute({
   method: 'get',
   path: '/v1/admin/tenants/{tenant_id}/audit/blocks',
+  auth: 'session',
   scope: 'admin',
   operationId: 'exportAuditLog',
   tag: 'Administration',

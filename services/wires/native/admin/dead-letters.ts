@@ -33,6 +33,7 @@ const renderDeadLetter = (row: Execution): Described<typeof DeadLetterObject> =>
 const listDeadLettersRoute = defineRoute({
   method: 'get',
   path: '/v1/admin/tenants/{tenant_id}/dead_letters',
+  auth: 'session',
   scope: 'admin',
   operationId: 'listDeadLetters',
   tag: 'Administration',
@@ -60,6 +61,7 @@ const Redriven = answerSchema(() =>
 const redriveRoute = defineRoute({
   method: 'post',
   path: '/v1/admin/tenants/{tenant_id}/dead_letters/{job_id}/redrive',
+  auth: 'session',
   scope: 'admin',
   operationId: 'redriveDeadLetter',
   tag: 'Administration',

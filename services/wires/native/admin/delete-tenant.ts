@@ -7,6 +7,7 @@ import { tenantOf } from './tenants.ts'
 const deleteTenantRoute = defineRoute({
   method: 'delete',
   path: '/v1/admin/tenants/{tenant_id}',
+  auth: 'session',
   scope: 'admin',
   operationId: 'deleteTenant',
   tag: 'Administration',

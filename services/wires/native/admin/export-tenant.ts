@@ -21,6 +21,7 @@ const ExportLine = answerSchema(() =>
 const exportTenantRoute = defineRoute({
   method: 'get',
   path: '/v1/admin/tenants/{tenant_id}/export',
+  auth: 'session',
   scope: 'admin',
   operationId: 'exportTenant',
   tag: 'Administration',

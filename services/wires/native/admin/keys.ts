@@ -25,6 +25,7 @@ async function keyOf({ table }: Pick<ApiDeps, 'table'>, id: string): Promise<Api
 const createKeyRoute = defineRoute({
   method: 'post',
   path: '/v1/admin/tenants/{tenant_id}/keys',
+  auth: 'session',
   scope: 'admin',
   operationId: 'createKey',
   tag: 'Administration',
@@ -51,6 +52,7 @@ const createKeyRoute = defineRoute({
 const listKeysRoute = defineRoute({
   method: 'get',
   path: '/v1/admin/tenants/{tenant_id}/keys',
+  auth: 'session',
   scope: 'admin',
   operationId: 'listKeys',
   tag: 'Administration',
@@ -70,6 +72,7 @@ const listKeysRoute = defineRoute({
 const listAllKeysRoute = defineRoute({
   method: 'get',
   path: '/v1/admin/keys',
+  auth: 'session',
   scope: 'admin',
   operationId: 'listAllKeys',
   tag: 'Administration',
@@ -86,6 +89,7 @@ const listAllKeysRoute = defineRoute({
 const getKeyRoute = defineRoute({
   method: 'get',
   path: '/v1/admin/keys/{key_id}',
+  auth: 'session',
   scope: 'admin',
   operationId: 'getKey',
   tag: 'Administration',
@@ -98,6 +102,7 @@ const getKeyRoute = defineRoute({
 const revokeKeyRoute = defineRoute({
   method: 'post',
   path: '/v1/admin/keys/{key_id}/revoke',
+  auth: 'session',
   scope: 'admin',
   operationId: 'revokeKey',
   tag: 'Administration',

@@ -11,6 +11,7 @@ export const planMissing = (name: string): ServiceError =>
 const putPlanRoute = defineRoute({
   method: 'put',
   path: '/v1/admin/plans/{plan}',
+  auth: 'session',
   scope: 'admin',
   operationId: 'putPlan',
   tag: 'Administration',
@@ -36,6 +37,7 @@ const putPlanRoute = defineRoute({
 const listPlansRoute = defineRoute({
   method: 'get',
   path: '/v1/admin/plans',
+  auth: 'session',
   scope: 'admin',
   operationId: 'listPlans',
   tag: 'Administration',
@@ -52,6 +54,7 @@ const listPlansRoute = defineRoute({
 const deletePlanRoute = defineRoute({
   method: 'delete',
   path: '/v1/admin/plans/{plan}',
+  auth: 'session',
   scope: 'admin',
   operationId: 'deletePlan',
   tag: 'Administration',

@@ -53,6 +53,7 @@ async function checkChange(deps: Pick<ApiDeps, 'table' | 'images'>, { plan, imag
 const createTenantRoute = defineRoute({
   method: 'post',
   path: '/v1/admin/tenants',
+  auth: 'session',
   scope: 'admin',
   operationId: 'createTenant',
   tag: 'Administration',
@@ -79,6 +80,7 @@ const createTenantRoute = defineRoute({
 const listTenantsRoute = defineRoute({
   method: 'get',
   path: '/v1/admin/tenants',
+  auth: 'session',
   scope: 'admin',
   operationId: 'listTenants',
   tag: 'Administration',
@@ -94,6 +96,7 @@ const listTenantsRoute = defineRoute({
 const getTenantRoute = defineRoute({
   method: 'get',
   path: '/v1/admin/tenants/{tenant_id}',
+  auth: 'session',
   scope: 'admin',
   operationId: 'getTenant',
   tag: 'Administration',
@@ -106,6 +109,7 @@ const getTenantRoute = defineRoute({
 const updateTenantRoute = defineRoute({
   method: 'post',
   path: '/v1/admin/tenants/{tenant_id}',
+  auth: 'session',
   scope: 'admin',
   operationId: 'updateTenant',
   tag: 'Administration',
@@ -128,6 +132,7 @@ const updateTenantRoute = defineRoute({
 const tenantLimitsRoute = defineRoute({
   method: 'get',
   path: '/v1/admin/tenants/{tenant_id}/limits',
+  auth: 'session',
   scope: 'admin',
   operationId: 'getTenantLimits',
   tag: 'Administration',

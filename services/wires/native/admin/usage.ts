@@ -7,6 +7,7 @@ import { tenantOf } from './tenants.ts'
 const tenantUsageRoute = defineRoute({
   method: 'get',
   path: '/v1/admin/tenants/{tenant_id}/usage',
+  auth: 'session',
   scope: 'admin',
   operationId: 'getTenantUsage',
   tag: 'Administration',

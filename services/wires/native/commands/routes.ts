@@ -31,6 +31,7 @@ const COMMANDS: WorkWire = {
 const runCommandRoute = defineRoute({
   method: 'post',
   path: '/v1/containers/{container_id}/commands',
+  auth: 'session',
   scope: 'run',
   operationId: 'runCommand',
   tag: 'Commands',
@@ -84,6 +85,7 @@ function argvOf({ argv, command }: Described<typeof RunCommand>): readonly strin
 const listCommandsRoute = defineRoute({
   method: 'get',
   path: '/v1/containers/{container_id}/commands',
+  auth: 'session',
   scope: 'read',
   operationId: 'listCommands',
   tag: 'Commands',
@@ -119,6 +121,7 @@ async function send(call: Call, inputs: readonly CommandInputPayload[]): Promise
 const commandStdinRoute = defineRoute({
   method: 'post',
   path: '/v1/commands/{command_id}/stdin',
+  auth: 'session',
   scope: 'run',
   operationId: 'sendCommandStdin',
   tag: 'Commands',
@@ -138,6 +141,7 @@ const commandStdinRoute = defineRoute({
 const commandSignalRoute = defineRoute({
   method: 'post',
   path: '/v1/commands/{command_id}/signal',
+  auth: 'session',
   scope: 'run',
   operationId: 'signalCommand',
   tag: 'Commands',
@@ -151,6 +155,7 @@ const commandSignalRoute = defineRoute({
 const commandResizeRoute = defineRoute({
   method: 'post',
   path: '/v1/commands/{command_id}/resize',
+  auth: 'session',
   scope: 'run',
   operationId: 'resizeCommand',
   tag: 'Commands',

@@ -17,6 +17,7 @@ import type { ObjectStore } from '../../../ports/object-store.ts'
 const createUploadUrlRoute = defineRoute({
   method: 'post',
   path: '/v1/containers/{container_id}/files/upload_url',
+  auth: 'session',
   scope: 'files',
   operationId: 'createUploadUrl',
   tag: 'Container files',
@@ -59,6 +60,7 @@ const createUploadUrlRoute = defineRoute({
 const completeUploadRoute = defineRoute({
   method: 'post',
   path: '/v1/containers/{container_id}/files/{file_id}/complete',
+  auth: 'session',
   scope: 'files',
   operationId: 'completeUpload',
   tag: 'Container files',

@@ -34,6 +34,7 @@ const EXECUTIONS: WorkWire = {
 const runCodeRoute = defineRoute({
   method: 'post',
   path: '/v1/containers/{container_id}/executions',
+  auth: 'session',
   scope: 'run',
   operationId: 'runCode',
   tag: 'Executions',
@@ -86,6 +87,7 @@ const MAX_PAGE_BYTES = 32 * 1024 * 1024
 const listExecutionsRoute = defineRoute({
   method: 'get',
   path: '/v1/containers/{container_id}/executions',
+  auth: 'session',
   scope: 'read',
   operationId: 'listExecutions',
   tag: 'Executions',
@@ -116,6 +118,7 @@ const listExecutionsRoute = defineRoute({
 const executionOutputRoute = defineRoute({
   method: 'get',
   path: '/v1/executions/{execution_id}/outputs/{cell}/{output}',
+  auth: 'session',
   scope: 'read',
   operationId: 'getExecutionOutput',
   tag: 'Executions',

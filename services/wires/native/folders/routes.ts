@@ -38,6 +38,7 @@ const render = ({ modified_at: modifiedAt, mode, target, ...entry }: SandboxEntr
 const listEntriesRoute = defineRoute({
   method: 'get',
   path: '/v1/containers/{container_id}/entries',
+  auth: 'session',
   scope: 'files',
   operationId: 'listEntries',
   tag: TAG,
@@ -58,6 +59,7 @@ const listEntriesRoute = defineRoute({
 const getEntryRoute = defineRoute({
   method: 'get',
   path: '/v1/containers/{container_id}/entries/info',
+  auth: 'session',
   scope: 'files',
   operationId: 'getEntry',
   tag: TAG,
@@ -71,6 +73,7 @@ const getEntryRoute = defineRoute({
 const makeFolderRoute = defineRoute({
   method: 'post',
   path: '/v1/containers/{container_id}/entries',
+  auth: 'session',
   scope: 'files',
   operationId: 'makeFolder',
   tag: TAG,
@@ -91,6 +94,7 @@ const makeFolderRoute = defineRoute({
 const moveEntryRoute = defineRoute({
   method: 'post',
   path: '/v1/containers/{container_id}/entries/move',
+  auth: 'session',
   scope: 'files',
   operationId: 'moveEntry',
   tag: TAG,
@@ -109,6 +113,7 @@ const moveEntryRoute = defineRoute({
 const removeEntryRoute = defineRoute({
   method: 'delete',
   path: '/v1/containers/{container_id}/entries',
+  auth: 'session',
   scope: 'files',
   operationId: 'removeEntry',
   tag: TAG,
@@ -126,6 +131,7 @@ const removeEntryRoute = defineRoute({
 const readRangeRoute = defineRoute({
   method: 'get',
   path: '/v1/containers/{container_id}/entries/range',
+  auth: 'session',
   scope: 'files',
   operationId: 'readRange',
   tag: TAG,
@@ -144,6 +150,7 @@ const readRangeRoute = defineRoute({
 const previewRoute = defineRoute({
   method: 'get',
   path: '/v1/containers/{container_id}/entries/preview',
+  auth: 'session',
   scope: 'files',
   operationId: 'previewFile',
   tag: TAG,
@@ -164,6 +171,7 @@ const previewRoute = defineRoute({
 const unpackRoute = defineRoute({
   method: 'post',
   path: '/v1/containers/{container_id}/entries/unpack',
+  auth: 'session',
   scope: 'files',
   operationId: 'unpackArchive',
   tag: TAG,

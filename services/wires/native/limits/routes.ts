@@ -96,6 +96,7 @@ function limitsBeforeApi(bytes: ApiConfig['requestBytes']): Partial<Record<keyof
 const limitsRoute = defineRoute({
   method: 'get',
   path: '/v1/limits',
+  auth: 'session',
   scope: 'read',
   operationId: 'getLimits',
   tag: 'Service',

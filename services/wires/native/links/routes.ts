@@ -18,7 +18,7 @@ const linkMissing = (): ServiceError =>
 const followLinkRoute = defineRoute({
   method: 'get',
   path: '/d/{token}',
-  scope: 'public',
+  auth: 'public',
   operationId: 'followLink',
   tag: 'Links',
   summary: 'Download by a long-lived link',
@@ -59,6 +59,7 @@ async function isThere({ table }: Call['deps'], { tenant, containerId, fileId }:
 const revokeLinkRoute = defineRoute({
   method: 'delete',
   path: '/v1/links/{link_id}',
+  auth: 'session',
   scope: 'files',
   operationId: 'revokeLink',
   tag: 'Links',
@@ -87,6 +88,7 @@ const errors = ['container_not_found', 'file_not_found'] as const
 const listFileLinksRoute = defineRoute({
   method: 'get',
   path: PATH,
+  auth: 'session',
   scope: 'read',
   operationId: 'listFileLinks',
   tag: 'Links',
@@ -103,6 +105,7 @@ const listFileLinksRoute = defineRoute({
 const revokeFileLinksRoute = defineRoute({
   method: 'delete',
   path: PATH,
+  auth: 'session',
   scope: 'files',
   operationId: 'revokeFileLinks',
   tag: 'Links',

@@ -17,6 +17,7 @@ import { buildNotebook } from '../../../model/executions/notebook.ts'
 const executionNotebookRoute = defineRoute({
   method: 'get',
   path: '/v1/executions/{execution_id}/notebook.ipynb',
+  auth: 'session',
   scope: 'read',
   operationId: 'getExecutionNotebook',
   tag: 'Executions',
@@ -37,6 +38,7 @@ const executionNotebookRoute = defineRoute({
 const containerNotebookRoute = defineRoute({
   method: 'get',
   path: '/v1/containers/{container_id}/notebook.ipynb',
+  auth: 'session',
   scope: 'read',
   operationId: 'getContainerNotebook',
   tag: 'Containers',
@@ -72,6 +74,7 @@ const answers = {
 const conversationNotebookRoute = defineRoute({
   method: 'get',
   path: '/v1/conversations/{conversation_id}/notebook.ipynb',
+  auth: 'session',
   scope: 'read',
   operationId: 'getConversationNotebook',
   tag: 'Conversations',
@@ -87,6 +90,7 @@ const conversationNotebookRoute = defineRoute({
 const responseNotebookRoute = defineRoute({
   method: 'get',
   path: '/v1/responses/{response_id}/notebook.ipynb',
+  auth: 'session',
   scope: 'read',
   operationId: 'getResponseNotebook',
   tag: 'Responses',

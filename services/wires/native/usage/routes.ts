@@ -7,6 +7,7 @@ import { renderUsage, Usage, UsageQuery } from './schema.ts'
 const usageRoute = defineRoute({
   method: 'get',
   path: '/v1/usage',
+  auth: 'session',
   scope: 'read',
   operationId: 'getUsage',
   tag: 'Service',

@@ -24,6 +24,7 @@ type ChatCall = Call<unknown, CreateChatCompletion>
 const createChatCompletionRoute = defineRoute({
   method: 'post',
   path: '/v1/chat/completions',
+  auth: 'session',
   scope: 'run',
   operationId: 'createChatCompletion',
   tag: 'Chat completions',

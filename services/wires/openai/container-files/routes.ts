@@ -13,6 +13,7 @@ import { fileName } from '../../../model/files/file-path.ts'
 const uploadContainerFileRoute = defineRoute({
   method: 'post',
   path: '/v1/containers/{container_id}/files',
+  auth: 'session',
   scope: 'files',
   operationId: 'createContainerFile',
   tag: 'Container files',
@@ -38,6 +39,7 @@ const uploadContainerFileRoute = defineRoute({
 const listContainerFilesRoute = defineRoute({
   method: 'get',
   path: '/v1/containers/{container_id}/files',
+  auth: 'session',
   scope: 'read',
   operationId: 'listContainerFiles',
   tag: 'Container files',
@@ -58,6 +60,7 @@ const listContainerFilesRoute = defineRoute({
 const getContainerFileRoute = defineRoute({
   method: 'get',
   path: '/v1/containers/{container_id}/files/{file_id}',
+  auth: 'session',
   scope: 'read',
   operationId: 'getContainerFile',
   tag: 'Container files',
@@ -74,6 +77,7 @@ const getContainerFileRoute = defineRoute({
 const deleteContainerFileRoute = defineRoute({
   method: 'delete',
   path: '/v1/containers/{container_id}/files/{file_id}',
+  auth: 'session',
   scope: 'files',
   operationId: 'deleteContainerFile',
   tag: 'Container files',
@@ -99,6 +103,7 @@ const deleteContainerFileRoute = defineRoute({
 const containerFileContentRoute = defineRoute({
   method: 'get',
   path: '/v1/containers/{container_id}/files/{file_id}/content',
+  auth: 'session',
   scope: 'files',
   operationId: 'getContainerFileContent',
   tag: 'Container files',

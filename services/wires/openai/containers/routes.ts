@@ -20,6 +20,7 @@ import { attachSkills } from '../../../operations/skills/attach-skills.ts'
 const createContainerRoute = defineRoute({
   method: 'post',
   path: '/v1/containers',
+  auth: 'session',
   scope: 'run',
   operationId: 'createContainer',
   tag: 'Containers',
@@ -96,6 +97,7 @@ async function missingFiles(
 const listContainersRoute = defineRoute({
   method: 'get',
   path: '/v1/containers',
+  auth: 'session',
   scope: 'read',
   operationId: 'listContainers',
   tag: 'Containers',
@@ -119,6 +121,7 @@ const listContainersRoute = defineRoute({
 const getContainerRoute = defineRoute({
   method: 'get',
   path: '/v1/containers/{container_id}',
+  auth: 'session',
   scope: 'read',
   operationId: 'getContainer',
   tag: 'Containers',
@@ -134,6 +137,7 @@ const getContainerRoute = defineRoute({
 const deleteContainerRoute = defineRoute({
   method: 'delete',
   path: '/v1/containers/{container_id}',
+  auth: 'session',
   scope: 'run',
   operationId: 'deleteContainer',
   tag: 'Containers',

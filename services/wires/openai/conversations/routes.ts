@@ -30,6 +30,7 @@ const SWEEP_AFTER_MS = (LIMITS.maxResponseSeconds + 60) * 1000
 const createConversationRoute = defineRoute({
   method: 'post',
   path: '/v1/conversations',
+  auth: 'session',
   scope: 'run',
   operationId: 'createConversation',
   tag: 'Conversations',
@@ -75,6 +76,7 @@ const createConversationRoute = defineRoute({
 const getConversationRoute = defineRoute({
   method: 'get',
   path: '/v1/conversations/{conversation_id}',
+  auth: 'session',
   scope: 'read',
   operationId: 'getConversation',
   tag: 'Conversations',
@@ -89,6 +91,7 @@ const getConversationRoute = defineRoute({
 const updateConversationRoute = defineRoute({
   method: 'post',
   path: '/v1/conversations/{conversation_id}',
+  auth: 'session',
   scope: 'run',
   operationId: 'updateConversation',
   tag: 'Conversations',
@@ -107,6 +110,7 @@ const updateConversationRoute = defineRoute({
 const deleteConversationRoute = defineRoute({
   method: 'delete',
   path: '/v1/conversations/{conversation_id}',
+  auth: 'session',
   scope: 'run',
   operationId: 'deleteConversation',
   tag: 'Conversations',
@@ -142,6 +146,7 @@ async function itemOf(call: Pick<Call, 'deps' | 'caller' | 'param'>): Promise<It
 const createConversationItemsRoute = defineRoute({
   method: 'post',
   path: '/v1/conversations/{conversation_id}/items',
+  auth: 'session',
   scope: 'run',
   operationId: 'createConversationItems',
   tag: 'Conversations',
@@ -168,6 +173,7 @@ const createConversationItemsRoute = defineRoute({
 const listConversationItemsRoute = defineRoute({
   method: 'get',
   path: '/v1/conversations/{conversation_id}/items',
+  auth: 'session',
   scope: 'read',
   operationId: 'listConversationItems',
   tag: 'Conversations',
@@ -196,6 +202,7 @@ const listConversationItemsRoute = defineRoute({
 const getConversationItemRoute = defineRoute({
   method: 'get',
   path: '/v1/conversations/{conversation_id}/items/{item_id}',
+  auth: 'session',
   scope: 'read',
   operationId: 'getConversationItem',
   tag: 'Conversations',
@@ -211,6 +218,7 @@ const getConversationItemRoute = defineRoute({
 const deleteConversationItemRoute = defineRoute({
   method: 'delete',
   path: '/v1/conversations/{conversation_id}/items/{item_id}',
+  auth: 'session',
   scope: 'run',
   operationId: 'deleteConversationItem',
   tag: 'Conversations',

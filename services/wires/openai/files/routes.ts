@@ -12,6 +12,7 @@ import { objectPrefix } from '../../../model/object-keys.ts'
 const createFileRoute = defineRoute({
   method: 'post',
   path: '/v1/files',
+  auth: 'session',
   scope: 'files',
   operationId: 'createFile',
   tag: 'Files',
@@ -38,6 +39,7 @@ const DEFAULT_FILES = 100
 const listFilesRoute = defineRoute({
   method: 'get',
   path: '/v1/files',
+  auth: 'session',
   scope: 'read',
   operationId: 'listFiles',
   tag: 'Files',
@@ -58,6 +60,7 @@ const listFilesRoute = defineRoute({
 const getFileRoute = defineRoute({
   method: 'get',
   path: '/v1/files/{user_file_id}',
+  auth: 'session',
   scope: 'read',
   operationId: 'getFile',
   tag: 'Files',
@@ -72,6 +75,7 @@ const getFileRoute = defineRoute({
 const deleteFileRoute = defineRoute({
   method: 'delete',
   path: '/v1/files/{user_file_id}',
+  auth: 'session',
   scope: 'files',
   operationId: 'deleteFile',
   tag: 'Files',
@@ -91,6 +95,7 @@ const deleteFileRoute = defineRoute({
 const fileContentRoute = defineRoute({
   method: 'get',
   path: '/v1/files/{user_file_id}/content',
+  auth: 'session',
   scope: 'files',
   operationId: 'getFileContent',
   tag: 'Files',

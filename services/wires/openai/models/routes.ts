@@ -19,6 +19,7 @@ const renderModel = (model: ModelEntry): Described<typeof Model> => ({
 const listModelsRoute = defineRoute({
   method: 'get',
   path: '/v1/models',
+  auth: 'session',
   scope: 'read',
   operationId: 'listModels',
   tag: 'Language models',
@@ -30,6 +31,7 @@ const listModelsRoute = defineRoute({
 const getModelRoute = defineRoute({
   method: 'get',
   path: '/v1/models/{model}',
+  auth: 'session',
   scope: 'read',
   operationId: 'getModel',
   tag: 'Language models',

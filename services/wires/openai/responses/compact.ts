@@ -50,6 +50,7 @@ const SLOW_ADVICE = 'Send a shorter conversation.'
 export const compactResponseRoute = defineRoute({
   method: 'post',
   path: '/v1/responses/compact',
+  auth: 'session',
   scope: 'run',
   operationId: 'compactResponse',
   tag: 'Responses',

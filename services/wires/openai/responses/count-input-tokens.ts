@@ -21,6 +21,7 @@ type CountInputTokens = Described<typeof CountInputTokens>
 export const countInputTokensRoute = defineRoute({
   method: 'post',
   path: '/v1/responses/input_tokens',
+  auth: 'session',
   scope: 'run',
   operationId: 'countInputTokens',
   tag: 'Responses',

@@ -29,6 +29,7 @@ import type { ResponseRecord as ResponseRow } from '../../../model/responses/res
 const createResponseRoute = defineRoute({
   method: 'post',
   path: '/v1/responses',
+  auth: 'session',
   scope: 'run',
   operationId: 'createResponse',
   tag: 'Responses',
@@ -117,6 +118,7 @@ export const GetResponseQuery = lazySchema(() =>
 const getResponseRoute = defineRoute({
   method: 'get',
   path: '/v1/responses/{response_id}',
+  auth: 'session',
   scope: 'read',
   operationId: 'getResponse',
   tag: 'Responses',
@@ -140,6 +142,7 @@ const CANCEL_WAIT_SECONDS = 5
 const cancelResponseRoute = defineRoute({
   method: 'post',
   path: '/v1/responses/{response_id}/cancel',
+  auth: 'session',
   scope: 'run',
   operationId: 'cancelResponse',
   tag: 'Responses',
@@ -170,6 +173,7 @@ const DELETE_WAIT_SECONDS = 5
 const deleteResponseRoute = defineRoute({
   method: 'delete',
   path: '/v1/responses/{response_id}',
+  auth: 'session',
   scope: 'run',
   operationId: 'deleteResponse',
   tag: 'Responses',
@@ -190,6 +194,7 @@ const deleteResponseRoute = defineRoute({
 const responseInputItemsRoute = defineRoute({
   method: 'get',
   path: '/v1/responses/{response_id}/input_items',
+  auth: 'session',
   scope: 'read',
   operationId: 'listInputItems',
   tag: 'Responses',

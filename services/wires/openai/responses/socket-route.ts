@@ -10,6 +10,7 @@ const ADVICE = 'Send POST /v1/responses with "stream": true.'
 export const responsesSocketRoute = defineRoute({
   method: 'get',
   path: '/v1/responses',
+  auth: 'session',
   scope: 'run',
   operationId: 'connectResponses',
   tag: 'Responses',

@@ -22,6 +22,7 @@ const CONTENT = {
 const createSkillRoute = defineRoute({
   method: 'post',
   path: '/v1/skills',
+  auth: 'session',
   scope: 'files',
   operationId: 'createSkill',
   tag: TAG,
@@ -46,6 +47,7 @@ const createSkillRoute = defineRoute({
 const listSkillsRoute = defineRoute({
   method: 'get',
   path: '/v1/skills',
+  auth: 'session',
   scope: 'read',
   operationId: 'listSkills',
   tag: TAG,
@@ -65,6 +67,7 @@ const listSkillsRoute = defineRoute({
 const getSkillRoute = defineRoute({
   method: 'get',
   path: '/v1/skills/{skill_id}',
+  auth: 'session',
   scope: 'read',
   operationId: 'getSkill',
   tag: TAG,
@@ -77,6 +80,7 @@ const getSkillRoute = defineRoute({
 const updateSkillRoute = defineRoute({
   method: 'post',
   path: '/v1/skills/{skill_id}',
+  auth: 'session',
   scope: 'files',
   operationId: 'updateSkill',
   tag: TAG,
@@ -94,6 +98,7 @@ const updateSkillRoute = defineRoute({
 const deleteSkillRoute = defineRoute({
   method: 'delete',
   path: '/v1/skills/{skill_id}',
+  auth: 'session',
   scope: 'files',
   operationId: 'deleteSkill',
   tag: TAG,
@@ -111,6 +116,7 @@ const deleteSkillRoute = defineRoute({
 const skillContentRoute = defineRoute({
   method: 'get',
   path: '/v1/skills/{skill_id}/content',
+  auth: 'session',
   scope: 'files',
   operationId: 'getSkillContent',
   tag: TAG,
@@ -126,6 +132,7 @@ const skillContentRoute = defineRoute({
 const createVersionRoute = defineRoute({
   method: 'post',
   path: '/v1/skills/{skill_id}/versions',
+  auth: 'session',
   scope: 'files',
   operationId: 'createSkillVersion',
   tag: TAG,
@@ -148,6 +155,7 @@ const createVersionRoute = defineRoute({
 const listVersionsRoute = defineRoute({
   method: 'get',
   path: '/v1/skills/{skill_id}/versions',
+  auth: 'session',
   scope: 'read',
   operationId: 'listSkillVersions',
   tag: TAG,
@@ -166,6 +174,7 @@ const listVersionsRoute = defineRoute({
 const getVersionRoute = defineRoute({
   method: 'get',
   path: '/v1/skills/{skill_id}/versions/{version}',
+  auth: 'session',
   scope: 'read',
   operationId: 'getSkillVersion',
   tag: TAG,
@@ -181,6 +190,7 @@ const getVersionRoute = defineRoute({
 const versionContentRoute = defineRoute({
   method: 'get',
   path: '/v1/skills/{skill_id}/versions/{version}/content',
+  auth: 'session',
   scope: 'files',
   operationId: 'getSkillVersionContent',
   tag: TAG,
@@ -196,6 +206,7 @@ const versionContentRoute = defineRoute({
 const deleteVersionRoute = defineRoute({
   method: 'delete',
   path: '/v1/skills/{skill_id}/versions/{version}',
+  auth: 'session',
   scope: 'files',
   operationId: 'deleteSkillVersion',
   tag: TAG,

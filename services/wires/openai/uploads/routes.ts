@@ -14,6 +14,7 @@ import { objectPrefix } from '../../../model/object-keys.ts'
 const createUploadRoute = defineRoute({
   method: 'post',
   path: '/v1/uploads',
+  auth: 'session',
   scope: 'files',
   operationId: 'createUpload',
   tag: 'Uploads',
@@ -57,6 +58,7 @@ const createUploadRoute = defineRoute({
 const addUploadPartRoute = defineRoute({
   method: 'post',
   path: '/v1/uploads/{upload_id}/parts',
+  auth: 'session',
   scope: 'files',
   operationId: 'addUploadPart',
   tag: 'Uploads',
@@ -77,6 +79,7 @@ const addUploadPartRoute = defineRoute({
 const completeFileUploadRoute = defineRoute({
   method: 'post',
   path: '/v1/uploads/{upload_id}/complete',
+  auth: 'session',
   scope: 'files',
   operationId: 'completeFileUpload',
   tag: 'Uploads',
@@ -100,6 +103,7 @@ const completeFileUploadRoute = defineRoute({
 const cancelUploadRoute = defineRoute({
   method: 'post',
   path: '/v1/uploads/{upload_id}/cancel',
+  auth: 'session',
   scope: 'files',
   operationId: 'cancelUpload',
   tag: 'Uploads',

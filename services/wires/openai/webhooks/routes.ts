@@ -36,6 +36,7 @@ async function replace(call: Call, change: (row: WebhookEndpoint) => WebhookEndp
 const createWebhookRoute = defineRoute({
   method: 'post',
   path: '/v1/webhook_endpoints',
+  auth: 'session',
   scope: 'run',
   operationId: 'createWebhookEndpoint',
   tag: TAG,
@@ -78,6 +79,7 @@ const createWebhookRoute = defineRoute({
 const listWebhooksRoute = defineRoute({
   method: 'get',
   path: '/v1/webhook_endpoints',
+  auth: 'session',
   scope: 'read',
   operationId: 'listWebhookEndpoints',
   tag: TAG,
@@ -94,6 +96,7 @@ const listWebhooksRoute = defineRoute({
 const getWebhookRoute = defineRoute({
   method: 'get',
   path: PATH,
+  auth: 'session',
   scope: 'read',
   operationId: 'getWebhookEndpoint',
   tag: TAG,
@@ -106,6 +109,7 @@ const getWebhookRoute = defineRoute({
 const updateWebhookRoute = defineRoute({
   method: 'post',
   path: PATH,
+  auth: 'session',
   scope: 'run',
   operationId: 'updateWebhookEndpoint',
   tag: TAG,
@@ -132,6 +136,7 @@ const updateWebhookRoute = defineRoute({
 const deleteWebhookRoute = defineRoute({
   method: 'delete',
   path: PATH,
+  auth: 'session',
   scope: 'run',
   operationId: 'deleteWebhookEndpoint',
   tag: TAG,
@@ -152,6 +157,7 @@ const deleteWebhookRoute = defineRoute({
 const rotateSecretRoute = defineRoute({
   method: 'post',
   path: `${PATH}/rotate_secret`,
+  auth: 'session',
   scope: 'run',
   operationId: 'rotateWebhookSecret',
   tag: TAG,
@@ -177,6 +183,7 @@ const rotateSecretRoute = defineRoute({
 const testWebhookRoute = defineRoute({
   method: 'post',
   path: `${PATH}/test`,
+  auth: 'session',
   scope: 'run',
   operationId: 'testWebhookEndpoint',
   tag: TAG,
@@ -209,6 +216,7 @@ const testWebhookRoute = defineRoute({
 const listDeliveriesRoute = defineRoute({
   method: 'get',
   path: `${PATH}/deliveries`,
+  auth: 'session',
   scope: 'read',
   operationId: 'listWebhookDeliveries',
   tag: TAG,
@@ -233,6 +241,7 @@ const listDeliveriesRoute = defineRoute({
 const listEventTypesRoute = defineRoute({
   method: 'get',
   path: '/v1/webhook_event_types',
+  auth: 'session',
   scope: 'read',
   operationId: 'listWebhookEventTypes',
   tag: TAG,
