@@ -1,4 +1,5 @@
-import type { Container, E2bSession, Hibernation, Snapshot } from '../model/containers/container.ts'
+import type { Container, Hibernation, Snapshot } from '../model/containers/container.ts'
+import type { Extension } from '../model/containers/extension.ts'
 import type { Lost } from '../model/executions/execution.ts'
 import type { Page, PageRequest } from '../model/page.ts'
 import type { ContainerSkill } from '../model/skills/skill.ts'
@@ -30,13 +31,12 @@ export interface ContainerStore {
   /** Records commands that end with the sandbox, for the next execution's `lost`. */
   noteLostCommands(tenant: string, id: string, lost: readonly Lost[]): Promise<void>
   /**
-   * Changes what E2B's clients see of the container; null when it is missing or deleted. `change` receives the present session. It is called again when
-   * another writer came first. Undefined leaves the row as it is.
+   * Changes what a wire keeps with the container, and returns the row; null when it is missing or deleted. `change` receives the present value. It is
+   * called again when another writer came first. Undefined leaves the row as it is.
    */
-  updateE2bSession(
-    tenant: string,
-    id: string,
-    change: (session: E2bSession | undefined) => E2bSession | undefined,
+  updateExtension(
+    of: { readonly tenant: string; readonly id: string; readonly wire: string },
+    change: (extension: Extension | undefined) => Extension | undefined,
   ): Promise<Container | null>
   /**
    * Replaces the container's skills and increments `filesVersion` if that is still `filesVersion` in the row; null when it changed, or the container is missing

@@ -1,9 +1,8 @@
 import type { MemoryTier } from '../limits.ts'
 import type { Lost } from '../executions/execution.ts'
-import type { ExecutionLanguage } from '../executions/language.ts'
-import type { Scope } from '../tenants/tenant.ts'
 import type { ContainerSkill } from '../skills/skill.ts'
 import type { ContainerLimits } from '../tenants/tenant-limits.ts'
+import type { Extension } from './extension.ts'
 
 /** Variables that were saved when the sandbox was released. The bytes are hostile: only a sandbox of the same container may read them. */
 export interface Snapshot {
@@ -23,44 +22,6 @@ export interface Hibernation {
   /** Key of the snapshot; it also identifies the claim. */
   readonly objectKey: string
   readonly expiresAt: number
-}
-
-/** A key that created the sandbox or connected to it. Its access token does what the key could do then, while the key is valid. */
-export interface E2bGrant {
-  readonly keyId: string
-  readonly scopes: readonly Scope[]
-  /** The end user of the key; null for a key that sees the whole tenant. */
-  readonly subject: string | null
-  /** End of the key or of the JSON Web Token, epoch ms; null for none. */
-  readonly expiresAt: number | null
-}
-
-/** A container as E2B's clients see it. */
-export interface E2bSession {
-  /** Random: the access tokens of the data plane are derived from it. Absent in rows of earlier versions until the next connect. */
-  readonly rootSecret?: string
-  /** One for each key, in the order of their latest connect. */
-  readonly grants?: readonly E2bGrant[]
-  /** In rows of earlier versions only: the one access token. */
-  readonly secret?: string
-  /** In rows of earlier versions only: the key that opened the sandbox last. */
-  readonly key?: { readonly id: string; readonly scopes: readonly Scope[] }
-  /** Name of the template, as the client gave it. */
-  readonly template: string
-  readonly metadata: Readonly<Record<string, string>>
-  /** Environment variables of all code and commands of this wire. */
-  readonly env: Readonly<Record<string, string>>
-  /** End of the sandbox's time, epoch ms. */
-  readonly endAt: number
-  /** What happens at `endAt`. The next call of this wire finds it done. */
-  readonly onTimeout: 'kill' | 'pause'
-  /** Calls of the data plane wake a paused sandbox. Without it only `connect` does. */
-  readonly autoResume: boolean
-  readonly isPaused: boolean
-  /** Contexts that clients created, besides the default one of each language. */
-  readonly contexts: readonly { readonly id: string; readonly language: ExecutionLanguage; readonly cwd: string }[]
-  /** Watched folders: the command that watches, and the last of its events that the client has. */
-  readonly watchers?: readonly { readonly id: string; readonly root: string; readonly seq: number }[]
 }
 
 /** The user's stateful notebook session: a kernel namespace and `/mnt/data`. Times are epoch ms. */
@@ -89,8 +50,8 @@ export interface Container {
   readonly lostCommands?: readonly Lost[]
   /** Skills that its sandboxes have. Absent for none; none is ever removed. */
   readonly skills?: readonly ContainerSkill[]
-  /** Absent for a container that no client of E2B's wire has used. */
-  readonly e2b?: E2bSession
+  /** What wires keep with it, by the name of the wire. */
+  readonly extensions?: Readonly<Record<string, Extension>>
   /** The sandbox that holds the container now. */
   readonly sandboxId: string | null
   /** Number of sandboxes that the container has had; 0 before the first. */

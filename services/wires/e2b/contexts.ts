@@ -2,7 +2,6 @@ import { randomUUID } from 'node:crypto'
 import { z } from '@hono/zod-openapi'
 import { openObject } from '../../model/bounded-schemas.ts'
 import { lazySchema } from '../../model/lazy-schema.ts'
-import type { E2bSession } from '../../model/containers/container.ts'
 import { ServiceError } from '../../model/errors.ts'
 import { hasEnded } from '../../model/executions/execution.ts'
 import { EXECUTION_LANGUAGES, type ExecutionLanguage } from '../../model/executions/language.ts'
@@ -14,10 +13,11 @@ import { json } from '../../http/responses.ts'
 import type { AnyRoute, Call } from '../../http/route.ts'
 import { sandboxPath } from './paths.ts'
 import { bodyOf, e2bRoute } from './routing.ts'
-import { changeSession, useSandbox } from './session.ts'
+import { useSandbox } from './open-sandbox.ts'
+import { changeSession, type Session } from './session.ts'
 
 /** A context of E2B: a language and a folder. Contexts of one language share its variables, because a container has one session per language. */
-export type Context = E2bSession['contexts'][number]
+export type Context = Session['contexts'][number]
 
 const MAX_CONTEXTS = 20
 const HOME = '/home/user'
@@ -54,7 +54,7 @@ export function languageOf(name: string): ExecutionLanguage {
 /** The context that exists for each language without being created. Its id is the language. */
 const defaultContext = (language: ExecutionLanguage): Context => ({ id: language, language, cwd: HOME })
 
-export function contextOf(session: E2bSession, id: string): Context {
+export function contextOf(session: Session, id: string): Context {
   const created = session.contexts.find((context) => context.id === id)
   const language = EXECUTION_LANGUAGES.find((name) => name === id)
   if (created === undefined && language === undefined)
@@ -75,6 +75,7 @@ async function create(call: Call): Promise<Response> {
   const cwd = sandboxPath(body.cwd ?? HOME).shown
   const context: Context = { id: randomUUID(), language: languageOf(body.language ?? 'python'), cwd }
   await changeSession(call, container, (session) => {
+    if (session === undefined) return undefined
     if (session.contexts.length >= MAX_CONTEXTS)
       throw new ServiceError('conflict', `The sandbox has ${MAX_CONTEXTS} contexts, the maximum. Remove one.`)
     return { ...session, contexts: [...session.contexts, context] }
@@ -85,7 +86,11 @@ async function create(call: Call): Promise<Response> {
 async function remove(call: Call): Promise<Response> {
   const { container, session } = await useSandbox(call)
   const { id } = contextOf(session, call.param('context_id'))
-  await changeSession(call, container, (present) => ({ ...present, contexts: present.contexts.filter((context) => context.id !== id) }))
+  await changeSession(
+    call,
+    container,
+    (present) => present && { ...present, contexts: present.contexts.filter((context) => context.id !== id) },
+  )
   return new Response(null, { status: 204 })
 }
 

@@ -15,7 +15,7 @@ import type { RunContext } from '../../operations/executions/run-code.ts'
 import { sandboxPath, type SandboxPath } from './paths.ts'
 import { e2bRoute } from './routing.ts'
 import { syncSandbox } from './sandbox-input.ts'
-import { useSandbox } from './session.ts'
+import { useSandbox } from './open-sandbox.ts'
 import { MAX_SANDBOX_BYTES, StagedFiles } from './staged-files.ts'
 
 const FORM = { maxBytes: LIMITS.maxFileBytes, part: 'file', advice: 'Split it.', maxFiles: 100 } as const satisfies FormRules

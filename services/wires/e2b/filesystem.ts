@@ -8,7 +8,7 @@ import type { AnyRoute } from '../../http/route.ts'
 import { unary } from './connect.ts'
 import { sandboxPath, type SandboxPath } from './paths.ts'
 import { RpcError } from './errors.ts'
-import { useSandbox } from './session.ts'
+import { useSandbox } from './open-sandbox.ts'
 
 const TYPES = { file: 'FILE_TYPE_FILE', folder: 'FILE_TYPE_DIRECTORY', link: 'FILE_TYPE_SYMLINK', other: 'FILE_TYPE_UNSPECIFIED' } as const
 const TYPE_SIGNS = { file: '-', folder: 'd', link: 'l', other: '?' } as const

@@ -17,7 +17,7 @@ import { contextOf, contextRoutes, languageOf } from './contexts.ts'
 import { sandboxPath } from './paths.ts'
 import { resultLine } from './results.ts'
 import { bodyOf, e2bRoute } from './routing.ts'
-import { useSandbox } from './session.ts'
+import { useSandbox } from './open-sandbox.ts'
 
 const Execute = lazySchema(() =>
   openObject({

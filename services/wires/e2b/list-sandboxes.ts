@@ -4,7 +4,8 @@ import { collectPage } from '../../http/paging.ts'
 import { json } from '../../http/responses.ts'
 import type { Call } from '../../http/route.ts'
 import { describe, stateOf } from './sandbox-info.ts'
-import { endIfOverdue, isOverdue } from './session.ts'
+import { sessionOf } from './session.ts'
+import { endIfOverdue, isOverdue } from './open-sandbox.ts'
 
 /** The name of containers that this wire creates. */
 export const CONTAINER_NAME = 'e2b'
@@ -46,10 +47,14 @@ function matcherOf(query: URLSearchParams): (row: Container) => boolean {
   const states = query.getAll('state').flatMap((value) => value.split(','))
   const template = query.get('template')
   const metadata = [...new URLSearchParams(query.get('metadata') ?? '')].map(([name, value]) => [decoded(name), decoded(value)] as const)
-  return (row) =>
-    (states.length === 0 || states.includes(stateOf(row))) &&
-    (template === null || row.e2b?.template === template) &&
-    metadata.every(([name, value]) => row.e2b?.metadata[name] === value)
+  return (row) => {
+    const session = sessionOf(row)
+    return (
+      (states.length === 0 || states.includes(stateOf(row))) &&
+      (template === null || session?.template === template) &&
+      metadata.every(([name, value]) => session?.metadata[name] === value)
+    )
+  }
 }
 
 /** E2B's clients encode names and values of metadata twice. Text that is no second encoding is from a client that encodes them once. */

@@ -2,7 +2,8 @@ import type { Container } from '../../model/containers/container.ts'
 import { ServiceError } from '../../model/errors.ts'
 import { cancelExecution } from '../../operations/executions/cancel-execution.ts'
 import type { Call } from '../../http/route.ts'
-import { changeSession, sandboxIdOf } from './session.ts'
+import { sandboxIdOf } from './sandbox-id.ts'
+import { changeSession } from './session.ts'
 
 /** Maximum wait for saving the variables of a large kernel, milliseconds; then the client tries again. */
 const PAUSE_MS = 55_000
@@ -35,5 +36,5 @@ export async function pauseContainer({ deps, request }: Pick<Call, 'deps' | 'req
       throw new ServiceError('sandbox_unavailable', `The sandbox ${sandboxIdOf(container)} is busy. Pause it when its code has ended.`)
     await new Promise((resolve) => setTimeout(resolve, POLL_MS))
   }
-  await changeSession({ deps }, container, (session) => ({ ...session, isPaused: true }))
+  await changeSession({ deps }, container, (session) => session && { ...session, isPaused: true })
 }

@@ -17,7 +17,7 @@ import { pidOf, runningCommands, selectCommand, TAG_METADATA } from './commands.
 import { serverStream, unary } from './connect.ts'
 import { sandboxPath } from './paths.ts'
 import { RpcError } from './errors.ts'
-import { useSandbox } from './session.ts'
+import { useSandbox } from './open-sandbox.ts'
 
 const MAX_ARGUMENTS = 1_000
 const Size = lazySchema(() => openObject({ cols: z.int().min(1).max(1_000), rows: z.int().min(1).max(1_000) }))

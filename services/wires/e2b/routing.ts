@@ -8,7 +8,7 @@ import { readBody, refuseEncoded } from '../../http/read-body.ts'
 import { defineRoute, type AnyRoute, type Call, type Method, type WireAuth } from '../../http/route.ts'
 import { validate } from '../../http/validate.ts'
 import { refuse, refuseRpc } from './errors.ts'
-import { authenticateControl, authenticateData } from './session.ts'
+import { authenticateControl, authenticateData } from './open-sandbox.ts'
 
 const PLANES = {
   /** By API key. */

@@ -1,20 +1,22 @@
 import { z } from '@hono/zod-openapi'
 import { boundedList, boundedRecord, openObject } from '../../model/bounded-schemas.ts'
 import { lazySchema, type Described } from '../../model/lazy-schema.ts'
-import type { Container, E2bSession } from '../../model/containers/container.ts'
+import type { Container } from '../../model/containers/container.ts'
 import { createContainer } from '../../operations/containers/create-container.ts'
 import { ServiceError } from '../../model/errors.ts'
 import { endContainer } from '../../operations/containers/end-container.ts'
 import { environment } from '../../http/execution-scope.ts'
 import { json } from '../../http/responses.ts'
 import type { AnyRoute, Call } from '../../http/route.ts'
-import { grantFor, tokenOf, withGrant } from './access-token.ts'
+import { grantFor, newRootSecret, tokenOf, withGrant } from './access-token.ts'
 import { CONTAINER_NAME, listSandboxes } from './list-sandboxes.ts'
 import { pauseContainer } from './pause.ts'
 import { NotOfferedError } from './errors.ts'
 import { bodyOf, e2bRoute } from './routing.ts'
 import { describe, ENVD_VERSION } from './sandbox-info.ts'
-import { changeSession, sandboxIdOf, sandboxMissing, sandboxOf } from './session.ts'
+import { sandboxMissing, sandboxOf } from './open-sandbox.ts'
+import { sandboxIdOf } from './sandbox-id.ts'
+import { changeSession, sessionOf, type Session } from './session.ts'
 
 const DEFAULT_SECONDS = 300
 const MAX_SECONDS = 86_400
@@ -49,17 +51,18 @@ const endAt = ({ deps }: Pick<Call, 'deps'>, wanted: number | null | undefined):
 async function admit(
   { deps, caller }: Pick<Call, 'deps' | 'caller'>,
   status: number,
-  { tenant, id }: Container,
-  change: (session: E2bSession | undefined) => E2bSession,
+  container: Container,
+  change: (session: Session | undefined) => Session,
 ): Promise<Response> {
   const grant = grantFor(caller)
   const now = deps.clock.now()
-  const row = await deps.table.containers.updateE2bSession(tenant, id, (session) => withGrant(change(session), grant, now))
-  if (row?.e2b?.rootSecret === undefined) throw sandboxMissing(sandboxIdOf({ tenant, id }))
-  const token = tokenOf(row.e2b.rootSecret, grant)
+  const row = await changeSession({ deps }, container, (session) => withGrant(change(session), grant, now))
+  const session = row === null ? undefined : sessionOf(row)
+  if (session === undefined) throw sandboxMissing(sandboxIdOf(container))
+  const token = tokenOf(session.secrets.root, grant)
   return json(status, {
-    sandboxID: sandboxIdOf(row),
-    templateID: row.e2b.template,
+    sandboxID: sandboxIdOf(container),
+    templateID: session.template,
     clientID: 'cellblock',
     envdVersion: ENVD_VERSION,
     envdAccessToken: token,
@@ -87,6 +90,20 @@ function refuseNotOffered(body: Described<typeof CreateSandbox>): void {
     throw new NotOfferedError('Sandboxes mount no volumes. Omit `volumeMounts`, and upload files instead.')
 }
 
+const newSession = (template: string): Session => ({
+  secrets: { root: newRootSecret() },
+  grants: [],
+  template,
+  metadata: {},
+  env: {},
+  endAt: 0,
+  onTimeout: 'pause',
+  autoResume: true,
+  isPaused: false,
+  contexts: [],
+  watchers: [],
+})
+
 async function create(call: Call): Promise<Response> {
   const { deps, caller } = call
   const body = await bodyOf(call, CreateSandbox())
@@ -98,15 +115,13 @@ async function create(call: Call): Promise<Response> {
       'request_too_large',
       `Metadata and environment variables of a sandbox exceed ${MAX_SESSION_BYTES} bytes together. Write large values to a file of the sandbox.`,
     )
-  const session: E2bSession = {
-    template: body.templateID,
+  const session: Session = {
+    ...newSession(body.templateID),
     metadata: metadata ?? {},
     env: envVars ?? {},
     endAt: endAt(call, body.timeout),
     onTimeout: body.autoPause === true ? 'pause' : 'kill',
     autoResume: body.autoResume?.enabled === true,
-    isPaused: false,
-    contexts: [],
   }
   const { tenant, subject } = caller
   const wanted = { tenant, subject, name: CONTAINER_NAME, memoryTier: '1g', ...(image !== undefined && { image }) } as const
@@ -119,17 +134,8 @@ async function create(call: Call): Promise<Response> {
 async function connect(call: Call): Promise<Response> {
   const row = await sandboxOf(call)
   const { timeout } = await bodyOf(call, Timeout())
-  const bare: E2bSession = {
-    template: row.image ?? 'base',
-    metadata: {},
-    env: {},
-    endAt: 0,
-    onTimeout: 'pause',
-    autoResume: true,
-    isPaused: false,
-    contexts: [],
-  }
-  return admit(call, row.e2b?.isPaused === true ? 201 : 200, row, (before = bare) => ({
+  const bare = newSession(row.image ?? 'base')
+  return admit(call, sessionOf(row)?.isPaused === true ? 201 : 200, row, (before = bare) => ({
     ...before,
     // A shorter time than the sandbox has left does not shorten it.
     endAt: before.isPaused ? endAt(call, timeout) : Math.max(before.endAt, endAt(call, timeout)),
@@ -148,13 +154,13 @@ async function kill(call: Call): Promise<Response> {
 async function setEnd(call: Call): Promise<Response> {
   const row = await sandboxOf(call)
   const { timeout } = await bodyOf(call, Timeout())
-  await changeSession(call, row, (session) => ({ ...session, endAt: endAt(call, timeout) }))
+  await changeSession(call, row, (session) => session && { ...session, endAt: endAt(call, timeout) })
   return noContent()
 }
 
 async function pause(call: Call): Promise<Response> {
   const row = await sandboxOf(call)
-  if (row.e2b?.isPaused === true)
+  if (sessionOf(row)?.isPaused === true)
     throw new ServiceError('conflict', `The sandbox ${sandboxIdOf(row)} is paused already. Connect to it to resume it.`)
   await pauseContainer(call, row)
   return noContent()

@@ -1,141 +1,65 @@
-import type { Container, E2bSession } from '../../model/containers/container.ts'
-import { ServiceError } from '../../model/errors.ts'
-import { ID_PREFIXES, isId } from '../../model/ids.ts'
-import { JWT_KEY_PREFIX, type Caller } from '../../model/tenants/tenant.ts'
-import { isVisible } from '../../operations/access.ts'
-import { endContainer } from '../../operations/containers/end-container.ts'
-import { withKey, type Authenticate } from '../../http/authenticate.ts'
+import { z } from 'zod'
+import type { Container } from '../../model/containers/container.ts'
+import type { Extension } from '../../model/containers/extension.ts'
+import { EXECUTION_LANGUAGES } from '../../model/executions/language.ts'
+import { lazySchema, type Described } from '../../model/lazy-schema.ts'
+import { SCOPES } from '../../model/tenants/tenant.ts'
 import type { ApiDeps } from '../../http/deps.ts'
-import { runContext, type Call } from '../../http/route.ts'
-import { hostOf } from '../../http/public-url.ts'
-import type { RunContext } from '../../operations/executions/run-code.ts'
-import { findGrant, presentedBy } from './access-token.ts'
-import { SandboxGoneError } from './errors.ts'
+
+/** Names the extension of containers that this wire keeps. */
+const WIRE = 'e2b'
+
+/** A key that created the sandbox or connected to it. Its access token does what the key could do then, while the key is valid. */
+const Grant = lazySchema(() =>
+  z.object({
+    keyId: z.string(),
+    scopes: z.array(z.enum(SCOPES)).readonly(),
+    /** The end user of the key; null for a key that sees the whole tenant. */
+    subject: z.string().nullable(),
+    /** End of the key or of the JSON Web Token, epoch ms; null for none. */
+    expiresAt: z.number().nullable(),
+  }),
+)
+export type Grant = Readonly<Described<typeof Grant>>
+
+/** A container as E2B's clients see it. */
+const Session = lazySchema(() =>
+  z.object({
+    /** `root`: random; the access tokens of the data plane are derived from it. */
+    secrets: z.object({ root: z.string() }),
+    /** One for each key, in the order of their latest connect. */
+    grants: z.array(Grant()).readonly(),
+    /** Name of the template, as the client gave it. */
+    template: z.string(),
+    metadata: z.record(z.string(), z.string()),
+    /** Environment variables of all code and commands of this wire. */
+    env: z.record(z.string(), z.string()),
+    /** End of the sandbox's time, epoch ms. */
+    endAt: z.number(),
+    /** What happens at `endAt`. The next call of this wire finds it done. */
+    onTimeout: z.enum(['kill', 'pause']),
+    /** Calls of the data plane wake a paused sandbox. Without it only `connect` does. */
+    autoResume: z.boolean(),
+    isPaused: z.boolean(),
+    /** Contexts that clients created, besides the default one of each language. */
+    contexts: z.array(z.object({ id: z.string(), language: z.enum(EXECUTION_LANGUAGES), cwd: z.string() })).readonly(),
+    /** Watched folders: the command that watches, and the last of its events that the client has. */
+    watchers: z.array(z.object({ id: z.string(), root: z.string(), seq: z.number() })).readonly(),
+  }),
+)
+export type Session = Readonly<Described<typeof Session>>
+
+/** Undefined for a container that no client of this wire has used. */
+export const sessionOf = ({ extensions }: Pick<Container, 'extensions'>): Session | undefined => parsed(extensions?.[WIRE])
+
+const parsed = (stored: Extension | undefined): Session | undefined => (stored === undefined ? undefined : Session().parse(stored))
 
 /**
- * Ids of sandboxes are parts of host names, so they have letters and digits only: the ids of the container and of its tenant without their
- * prefixes. A signed URL of a file contains nothing else that names the tenant.
+ * Changes the session of a sandbox and returns the row; null when the container is missing or deleted. `change` runs again when another call changed
+ * the row first. Undefined leaves it as it is.
  */
-export const sandboxIdOf = ({ id, tenant }: Pick<Container, 'id' | 'tenant'>): string =>
-  id.slice(ID_PREFIXES.container.length) + tenant.slice(ID_PREFIXES.tenant.length)
-
-interface SandboxName {
-  readonly tenant: string
-  readonly containerId: string
-}
-
-/** Null for text that is no id of a sandbox. */
-function parseSandboxId(sandboxId: string): SandboxName | null {
-  const parts = /^([0-9a-z]{26})([0-9a-z]{20,30})$/.exec(sandboxId)
-  return parts === null ? null : { containerId: `${ID_PREFIXES.container}${parts[1]}`, tenant: `${ID_PREFIXES.tenant}${parts[2]}` }
-}
-
-export const sandboxMissing = (sandboxId: string): ServiceError =>
-  new ServiceError('container_not_found', `No sandbox ${JSON.stringify(sandboxId.slice(0, 80))} exists. Create one.`)
-
-/** The caller of the control plane, by `X-API-Key`. */
-export async function authenticateControl(request: Request, _deps: ApiDeps, byKey: Authenticate): Promise<Caller> {
-  const key = request.headers.get('x-api-key')
-  return byKey(key === null ? request : withKey(request, key))
-}
-
-/** The sandbox that the path names. Another tenant's id is answered like one that does not exist. */
-export async function sandboxOf(call: Pick<Call, 'deps' | 'caller' | 'param'>): Promise<Container> {
-  const { deps, caller } = call
-  const id = call.param('sandbox_id')
-  // The id of a container names its sandbox for the control plane, so that clients learn the id of the sandbox.
-  const name = isId('container', id) ? { tenant: caller.tenant, containerId: id } : parseSandboxId(id)
-  const row = name?.tenant === caller.tenant ? await deps.table.containers.get(name.tenant, name.containerId) : null
-  if (row === null || row.deletedAt !== null || !isVisible(row, caller)) throw sandboxMissing(id)
-  if (await endIfOverdue(deps, row)) throw sandboxMissing(id)
-  return row
-}
-
-/** Whether the time of a sandbox is over that is then to be deleted. */
-export const isOverdue = ({ e2b }: Pick<Container, 'e2b'>, now: number): boolean =>
-  e2b !== undefined && !e2b.isPaused && e2b.onTimeout === 'kill' && e2b.endAt <= now
-
-/** Deletes an expired sandbox, unless it is to be paused. Returns whether it was deleted. */
-export async function endIfOverdue(deps: ApiDeps, row: Container): Promise<boolean> {
-  if (!isOverdue(row, deps.clock.now())) return false
-  await endContainer(deps, row.tenant, row.id)
-  return true
-}
-
-const refused = (): ServiceError =>
-  new ServiceError('invalid_api_key', 'The access token does not open this sandbox. Connect to the sandbox again.')
-
-/** A sandbox as a call of the data plane opens it. */
-export interface OpenSandbox {
-  readonly container: Container
-  readonly session: E2bSession
-}
-const opened = new WeakMap<Request, OpenSandbox>()
-
-/** The sandbox's id: from the header, else from the host name `<port>-<id>.<domain>`. */
-const sandboxIdIn = (request: Request, deps: ApiDeps): string =>
-  request.headers.get('e2b-sandbox-id') ?? /^\d+-([0-9a-z]+)\./.exec(hostOf(request, deps.config))?.[1] ?? ''
-
-/** The caller of the data plane, by the token that `create` and `connect` answered, or by the signature of a file's URL. */
-export async function authenticateData(request: Request, deps: ApiDeps): Promise<Caller> {
-  const id = sandboxIdIn(request, deps)
-  const name = parseSandboxId(id)
-  const container = name === null ? null : await deps.table.containers.get(name.tenant, name.containerId)
-  const session = container?.deletedAt === null ? container.e2b : undefined
-  if (container === null || session === undefined) throw refused()
-  const now = deps.clock.now()
-  const isToken = presentedBy(request, now)
-  const grant = isToken === null ? null : findGrant(session, isToken, now)
-  if (grant === null || !isVisible(container, grant)) throw refused()
-  await checkKey(deps, container.tenant, grant.keyId)
-  if (await endIfOverdue(deps, container))
-    throw new SandboxGoneError(`The sandbox ${id} reached its timeout and was ended. Create another one.`)
-  opened.set(request, { container, session })
-  return { tenant: container.tenant, subject: container.subject, keyId: grant.keyId, scopes: grant.scopes }
-}
-
-/** What the authenticator has opened for this call. */
-export function openSandbox(call: Pick<Call, 'request'>): OpenSandbox {
-  const open = opened.get(call.request)
-  if (open === undefined) throw new Error('a route of the data plane has another authenticator')
-  return open
-}
-
-/** Changes the session of a sandbox; a container without one stays so. `change` runs again when another call changed the session first. */
-export async function changeSession(
-  { deps }: Pick<Call, 'deps'>,
+export const changeSession = (
+  { deps }: { readonly deps: Pick<ApiDeps, 'table'> },
   { tenant, id }: Pick<Container, 'tenant' | 'id'>,
-  change: (session: E2bSession) => E2bSession,
-): Promise<void> {
-  await deps.table.containers.updateE2bSession(tenant, id, (session) => session && change(session))
-}
-
-/** The sandbox for a call that uses it. A paused one refuses, unless its client chose to let calls wake it. */
-export async function useSandbox(call: Call): Promise<OpenSandbox & { readonly context: RunContext }> {
-  const open = openSandbox(call)
-  const { container, session } = open
-  if (session.isPaused) {
-    if (!session.autoResume) throw new SandboxGoneError(`The sandbox ${sandboxIdOf(container)} is paused. Connect to it to resume it.`)
-    await changeSession(call, container, (present) => ({ ...present, isPaused: false }))
-  }
-  return { ...open, context: runContext(call) }
-}
-
-/** When each key was last seen to be valid, epoch ms. */
-const checkedKeys = new WeakMap<ApiDeps['table']['tenants'], Map<string, number>>()
-const MAX_CHECKED_KEYS = 1_000
-
-/** Throws ServiceError when the key was revoked or has expired, or its tenant is deleted. Keys are removed with their tenant only. */
-async function checkKey({ table: { tenants }, ...deps }: ApiDeps, tenantId: string, keyId: string): Promise<void> {
-  const checked = checkedKeys.get(tenants) ?? new Map<string, number>()
-  checkedKeys.set(tenants, checked)
-  const now = deps.clock.now()
-  const place = `${tenantId} ${keyId}`
-  if ((checked.get(place) ?? Number.NEGATIVE_INFINITY) + deps.config.keyCacheMs > now) return
-  const isStored = !keyId.startsWith(JWT_KEY_PREFIX)
-  const [tenant, key] = await Promise.all([tenants.get(tenantId), isStored ? tenants.getKey(keyId) : null])
-  const isOver = key !== null && (key.revokedAt !== null || (key.expiresAt ?? Number.POSITIVE_INFINITY) <= now)
-  if (isOver || tenant?.deletion !== undefined) throw refused()
-  if (checked.size >= MAX_CHECKED_KEYS) checked.clear()
-  checked.set(place, now)
-}
+  change: (session: Session | undefined) => Session | undefined,
+): Promise<Container | null> => deps.table.containers.updateExtension({ tenant, id, wire: WIRE }, (stored) => change(parsed(stored)))

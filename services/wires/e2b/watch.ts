@@ -3,7 +3,7 @@ import { z } from '@hono/zod-openapi'
 import { parseHostileJson } from '../../model/scan-json.ts'
 import { openObject } from '../../model/bounded-schemas.ts'
 import { lazySchema, type Described } from '../../model/lazy-schema.ts'
-import type { E2bSession } from '../../model/containers/container.ts'
+import type { Container } from '../../model/containers/container.ts'
 import { ServiceError } from '../../model/errors.ts'
 import type { ExecutionEvent } from '../../model/executions/execution-event.ts'
 import type { Execution } from '../../model/executions/execution.ts'
@@ -15,7 +15,8 @@ import { watchArguments } from '../../operations/files/sandbox-files.ts'
 import type { AnyRoute, Call } from '../../http/route.ts'
 import { serverStream, unary } from './connect.ts'
 import { sandboxPath } from './paths.ts'
-import { changeSession, useSandbox } from './session.ts'
+import { useSandbox } from './open-sandbox.ts'
+import { changeSession, type Session } from './session.ts'
 
 /** A change as the program in the sandbox prints it, one per line. */
 const Change = lazySchema(() => z.object({ op: z.string(), path: z.string().optional(), from: z.string().optional() }))
@@ -114,17 +115,20 @@ const notWatched = (what: string): ServiceError =>
     `The folder ${what} is not watched: it does not exist, or its watcher has ended. Watch it again, or create the folder first.`,
   )
 
-type Watcher = NonNullable<E2bSession['watchers']>[number]
-const watchersOf = (session: E2bSession): readonly Watcher[] => session.watchers ?? []
+type Watcher = Session['watchers'][number]
+
+/** Changes the list of watchers. */
+const changeWatchers = (call: Call, container: Container, change: (watchers: readonly Watcher[]) => readonly Watcher[]) =>
+  changeSession(call, container, (session) => session && { ...session, watchers: change(session.watchers) })
 
 const createWatcher = unary({ path: at('CreateWatcher'), scope: 'files', body: WatchRequest }, async (call, body) => {
   const { container, session } = await useSandbox(call)
-  if (watchersOf(session).length >= MAX_WATCHERS)
+  if (session.watchers.length >= MAX_WATCHERS)
     throw new ServiceError('conflict', `The sandbox has ${MAX_WATCHERS} watchers, the maximum. Remove one.`)
   const { execution, root } = await startWatcher(call, body)
   const seq = await readySeq(call, execution, root)
   const watcher = { id: execution.id, root, seq }
-  await changeSession(call, container, (present) => ({ ...present, watchers: [...watchersOf(present), watcher] }))
+  await changeWatchers(call, container, (watchers) => [...watchers, watcher])
   return { watcherId: execution.id }
 })
 
@@ -145,7 +149,7 @@ const ofWatcher = lazySchema(() => openObject({ watcherId: z.string() }))
 /** Events since the last call for the same watcher. */
 const getWatcherEvents = unary({ path: at('GetWatcherEvents'), scope: 'files', body: ofWatcher }, async (call, { watcherId }) => {
   const { container, session } = await useSandbox(call)
-  const watcher = watchersOf(session).find(({ id }) => id === watcherId)
+  const watcher = session.watchers.find(({ id }) => id === watcherId)
   if (watcher === undefined) throw notWatched('of this watcher')
   const lines = new Lines()
   const events: FilesystemEvent[] = []
@@ -156,15 +160,15 @@ const getWatcherEvents = unary({ path: at('GetWatcherEvents'), scope: 'files', b
     seq = event.seq
   }
   const seen = (one: Watcher): Watcher => (one.id === watcherId ? { ...one, seq } : one)
-  if (seq !== watcher.seq) await changeSession(call, container, (present) => ({ ...present, watchers: watchersOf(present).map(seen) }))
+  if (seq !== watcher.seq) await changeWatchers(call, container, (watchers) => watchers.map(seen))
   return { events }
 })
 
 const removeWatcher = unary({ path: at('RemoveWatcher'), scope: 'files', body: ofWatcher }, async (call, { watcherId }) => {
   const { container, session } = await useSandbox(call)
-  if (!watchersOf(session).some(({ id }) => id === watcherId)) throw notWatched('of this watcher')
+  if (!session.watchers.some(({ id }) => id === watcherId)) throw notWatched('of this watcher')
   await cancelExecution(call.deps, { tenant: container.tenant, id: watcherId })
-  await changeSession(call, container, (present) => ({ ...present, watchers: watchersOf(present).filter(({ id }) => id !== watcherId) }))
+  await changeWatchers(call, container, (watchers) => watchers.filter(({ id }) => id !== watcherId))
   return {}
 })
 

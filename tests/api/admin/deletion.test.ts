@@ -74,8 +74,8 @@ it('exports every row of a tenant with links to its files, and no secret', async
   expect(lines.find(({ kind }) => kind === 'execution')?.fields['source']).toMatchObject({ code: 'print(1)' })
   const file = lines.find(({ part }) => part?.startsWith('file#') === true)
   expect(await (await fetch(file?.download_url ?? '')).text()).toBe('secret numbers')
-  expect(lines.find(({ fields }) => fields['name'] === 'e2b')?.fields['e2b']).toMatchObject({ template: 'base' })
-  expect(text).not.toMatch(/whsec_|tokenHash|rootSecret|"secret":/)
+  expect(lines.find(({ fields }) => fields['name'] === 'e2b')?.fields['extensions']).toMatchObject({ e2b: { template: 'base' } })
+  expect(text).not.toMatch(/whsec_|tokenHash|secrets|"secret":/)
 })
 
 it('deletes a tenant with keys, rows and objects, and reports what remains', async () => {

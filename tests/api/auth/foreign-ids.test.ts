@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, it } from 'vitest'
-import { sandboxIdOf } from '../../../services/wires/e2b/session.ts'
+import { sandboxIdOf } from '../../../services/wires/e2b/sandbox-id.ts'
 import { createLink } from '../../../services/operations/links/create-link.ts'
 import { ROUTES } from '../../../services/wires/routes.ts'
 import { finishExecution } from '../../support/finish-execution.ts'

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest'
-import type { Container, E2bSession } from '../../../services/model/containers/container.ts'
+import type { Container } from '../../../services/model/containers/container.ts'
+import type { Extension } from '../../../services/model/containers/extension.ts'
 import { newId } from '../../../services/model/ids.ts'
 import { LIMITS } from '../../../services/model/limits.ts'
 import type { Table } from '../../../services/ports/table.ts'
@@ -241,54 +242,39 @@ export function containerStoreContract(table: () => Table): void {
       })
     })
 
-    it('keep the session of E2B clients until they are deleted', async () => {
+    it('keep the extension of each wire until they are deleted', async () => {
       const row = containerRow()
       await store().create(row)
-      const session: E2bSession = {
-        rootSecret: 's',
-        grants: [{ keyId: 'key_1', scopes: ['run'], subject: null, expiresAt: null }],
-        template: 'base',
-        metadata: { a: '1' },
-        env: { B: '2' },
-        endAt: T0,
-        onTimeout: 'kill',
-        autoResume: false,
-        isPaused: false,
-        contexts: [{ id: 'c', language: 'python', cwd: '/mnt/data' }],
-      }
-      expect(row.e2b).toBeUndefined()
-      await store().updateE2bSession(row.tenant, row.id, () => session)
-      expect((await store().get(row.tenant, row.id))?.e2b).toEqual(session)
-      await store().updateE2bSession(row.tenant, row.id, () => undefined)
-      expect((await store().get(row.tenant, row.id))?.e2b).toEqual(session)
-      expect(await store().updateE2bSession('tnt_other', row.id, () => session)).toBeNull()
+      const update = (wire: string, extension: Extension | undefined, tenant = row.tenant) =>
+        store().updateExtension({ tenant, id: row.id, wire }, () => extension)
+      const one = { secrets: { root: 's' }, grants: [{ scopes: ['run'], subject: null }], endAt: T0, isPaused: false }
+      expect(row.extensions).toBeUndefined()
+      await update('one', one)
+      await update('other', { a: 'b' })
+      expect((await store().get(row.tenant, row.id))?.extensions).toEqual({ one, other: { a: 'b' } })
+      expect((await update('one', undefined))?.extensions).toEqual({ one, other: { a: 'b' } })
+      expect(await update('one', one, 'tnt_other')).toBeNull()
       await store().markDeleted(row.tenant, row.id, T0)
-      expect(await store().updateE2bSession(row.tenant, row.id, () => session)).toBeNull()
+      expect(await update('one', one)).toBeNull()
     })
 
-    it('keep every change that writers make to their E2B session at the same time', async () => {
+    it('keep every change that writers make to extensions at the same time', async () => {
       const row = containerRow()
       await store().create(row)
-      const bare: E2bSession = {
-        template: 'base',
-        metadata: {},
-        env: {},
-        endAt: T0,
-        onTimeout: 'kill',
-        autoResume: false,
-        isPaused: false,
-        contexts: [],
-      }
       const names = Array.from({ length: 8 }, (_, number) => `${number}`)
       await Promise.all(
         names.map((name) =>
-          store().updateE2bSession(row.tenant, row.id, (session = bare) => ({
-            ...session,
-            metadata: { ...session.metadata, [name]: 'x' },
+          store().updateExtension({ tenant: row.tenant, id: row.id, wire: `wire${Number(name) % 2}` }, (extension) => ({
+            ...extension,
+            [name]: 'x',
           })),
         ),
       )
-      expect(Object.keys((await store().get(row.tenant, row.id))?.e2b?.metadata ?? {}).toSorted()).toEqual(names)
+      const { wire0, wire1 } = (await store().get(row.tenant, row.id))?.extensions ?? {}
+      expect([Object.keys(wire0 ?? {}).toSorted(), Object.keys(wire1 ?? {}).toSorted()]).toEqual([
+        ['0', '2', '4', '6'],
+        ['1', '3', '5', '7'],
+      ])
     })
 
     it('has a maximum of running commands, and none of a deleted container', async () => {

@@ -19,8 +19,8 @@ const keyOf = (tenant: string, id: string) => rowKey(tenant, 'container', id)
 const listOf = (tenant: string): string => listPartition(tenant, 'containers')
 /** The queue may change between a refused write and the read that follows. */
 const MAX_ATTEMPTS = 5
-/** Of the writers at one time, one succeeds in each round. */
-const MAX_SESSION_ATTEMPTS = 40
+/** Of the writers of one extension at the same time, one succeeds in each round. */
+const MAX_WRITERS = 40
 
 export const createContainerStore = (items: Items): ContainerStore => ({
   ...rowVerbs(items),
@@ -32,7 +32,7 @@ export const createContainerStore = (items: Items): ContainerStore => ({
 
 function rowVerbs(
   items: Items,
-): Pick<ContainerStore, 'create' | 'get' | 'list' | 'updateE2bSession' | 'postpone' | 'markDeleted' | 'remove'> {
+): Pick<ContainerStore, 'create' | 'get' | 'list' | 'updateExtension' | 'postpone' | 'markDeleted' | 'remove'> {
   return {
     async create(container) {
       const key = keyOf(container.tenant, container.id)
@@ -49,19 +49,20 @@ function rowVerbs(
       return listPage(items, containerCodec, { partition: listOf(tenant), after, page, ...filter })
     },
 
-    async updateE2bSession(tenant, id, change) {
-      for (let attempt = 1; attempt <= MAX_SESSION_ATTEMPTS; attempt++) {
+    async updateExtension({ tenant, id, wire }, change) {
+      for (let attempt = 1; attempt <= MAX_WRITERS; attempt++) {
         const item = await items.get(keyOf(tenant, id))
         const row = decode(item)
         if (item === null || row === null || row.deletedAt !== null) return null
-        const session = change(row.e2b)
-        if (session === undefined) return row
-        const before = item['e2b']
-        const isUnchanged = before === undefined ? absent('e2b') : equals('e2b', before)
-        const changed = decode(await items.update(keyOf(tenant, id), [set('e2b', JSON.stringify(session))], all(isLive, isUnchanged)))
+        const extension = change(row.extensions?.[wire])
+        if (extension === undefined) return row
+        const before = item['extensions']
+        const isUnchanged = before === undefined ? absent('extensions') : equals('extensions', before)
+        const actions = containerCodec.patch({ extensions: { ...row.extensions, [wire]: extension } })
+        const changed = decode(await items.update(keyOf(tenant, id), actions, all(isLive, isUnchanged)))
         if (changed !== null) return changed
       }
-      throw new Error(`The E2B session of ${id} changed ${MAX_SESSION_ATTEMPTS} times before it could be written.`)
+      throw new Error(`The extensions of ${id} changed ${MAX_WRITERS} times before a change could be written.`)
     },
 
     async postpone(tenant, id, dueAt) {

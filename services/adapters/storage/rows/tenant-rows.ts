@@ -1,3 +1,4 @@
+import type { Extension } from '../../../model/containers/extension.ts'
 import type { TenantRows } from '../../../ports/tenant-rows.ts'
 import type { TenantStore } from '../../../ports/tenant-store.ts'
 import type { ItemChange, Items, QueryPage } from './items.ts'
@@ -60,14 +61,11 @@ const fieldsOf = (item: Item): Item =>
     Object.entries(item)
       .filter(([name]) => !isIndexAttribute(name) && name !== 'tokenHash' && name !== 'lease')
       .map(([name, value]) => [name, typeof value === 'string' && /^[[{]/.test(value) ? parsed(value) : value])
-      .map(([name, value]) => [name, name === 'e2b' ? withoutSecrets(value) : value]),
+      .map(([name, value]) => [name, name === 'extensions' ? withoutSecrets(value as Record<string, Extension>) : value]),
   )
 
-/** The session of E2B's wire without what its access tokens are made of. */
-const withoutSecrets = (session: unknown): unknown => {
-  const { secret: _, rootSecret: __, ...rest } = session as Readonly<Record<string, unknown>>
-  return rest
-}
+const withoutSecrets = (extensions: Record<string, Extension>): unknown =>
+  Object.fromEntries(Object.entries(extensions).map(([wire, { secrets: _, ...rest }]) => [wire, rest]))
 
 /** Structured fields are stored as JSON text. */
 function parsed(text: string): unknown {
