@@ -49,7 +49,12 @@ export const LAYERS: readonly Layer[] = [
     partsIn: 'services/wires',
     mayImport: ['model', 'ports', 'jobs', 'operations', 'http'],
   },
-  { name: 'list of wires', files: ['services/wires/*'], contents: 'the routes of all wires', mayImport: ['wires', 'http'] },
+  {
+    name: 'list of wires',
+    files: ['services/wires/*'],
+    contents: 'the routes, host names, WebSockets and settings of all wires',
+    mayImport: ['wires', 'http'],
+  },
   {
     name: 'workers',
     files: ['services/workers/**'],
@@ -80,7 +85,7 @@ export const LAYERS: readonly Layer[] = [
     name: 'entries',
     files: ['services/entries/**'],
     contents: 'the functions in AWS, the server for one machine: the only places that connect parts',
-    mayImport: ['model', 'ports', 'jobs', 'operations', 'http', 'wires', 'list of wires', 'workers', 'registries', 'drivers', 'adapters'],
+    mayImport: ['model', 'ports', 'jobs', 'operations', 'http', 'list of wires', 'workers', 'registries', 'drivers', 'adapters'],
   },
   {
     name: 'construct',

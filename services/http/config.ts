@@ -86,8 +86,8 @@ export const ApiConfig = z.object({
     .readonly()
     .nullable()
     .default([...LOOPBACK_HOSTS]),
-  /** The domain below which E2B's clients find `api.<domain>` and `<port>-<sandbox>.<domain>`. Null: they use `/e2b`. */
-  e2bDomain: z.string().nullable().default(null),
+  /** Settings of wires by the names of their environment variables. Each wire checks and reads its own. */
+  wireSettings: z.record(z.string(), z.string()).readonly().default({}),
   /** Whether to trust `X-Forwarded-Proto` and `X-Forwarded-Host`. Only behind a proxy that sets them. */
   trustProxy: z.boolean().default(false),
   /** Whether clients reach the API over https only, whatever the last proxy says: the load balancer behind a distribution sees http. */

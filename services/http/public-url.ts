@@ -12,6 +12,9 @@ export function hostOf(request: Request, config: Pick<ApiConfig, 'trustProxy'>):
   return host
 }
 
+/** `Example.com:8787` without its port, in lower case. */
+export const hostNameOf = (host: string): string => host.toLowerCase().replace(/:\d{1,5}$/, '')
+
 /** The address by which this client reached the API, without a trailing slash. Links contain it, so `trustedHosts` has checked the host. */
 export function publicUrlOf(request: Request, config: Pick<ApiConfig, 'publicUrl' | 'trustProxy' | 'isHttpsOnly'>): string {
   if (config.publicUrl !== null) return config.publicUrl

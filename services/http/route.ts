@@ -84,6 +84,15 @@ export type RouteAccess =
   /** `key`: an API key or a token of a configured issuer. `session`: also the session of the web page. */
   | { readonly auth: 'key' | 'session' | WireAuth; readonly scope: Scope }
 
+/** A protocol of its own in the documentation. */
+export interface WireDescription {
+  /** The tag of its routes. */
+  readonly name: string
+  readonly description: string
+  /** What a language model has to know to use it. */
+  readonly hint?: (publicUrl: string) => string
+}
+
 /** One route: its documentation, its access, its schemas and its handler in one place. */
 export type Route<Query = unknown, Body = unknown> = RouteMetadata &
   RouteAccess & {

@@ -1,9 +1,13 @@
-import type { AnyRoute } from '../http/route.ts'
+import type { ApiConfig } from '../http/config.ts'
+import type { AnyRoute, WireDescription } from '../http/route.ts'
+import type { WireHosts } from '../http/wire-hosts.ts'
+import type { WireSocket } from '../http/wire-socket.ts'
 import { containerFileRoutes } from './openai/container-files/routes.ts'
 import { containerRoutes } from './openai/containers/routes.ts'
 import { chatCompletionRoutes } from './openai/chat-completions/routes.ts'
 import { commandRoutes } from './native/commands/routes.ts'
 import { conversationRoutes } from './openai/conversations/routes.ts'
+import { e2bHosts } from './e2b/hosts.ts'
 import { e2bRoutes } from './e2b/routes.ts'
 import { executionRoutes } from './native/executions/routes.ts'
 import { fileRoutes } from './openai/files/routes.ts'
@@ -11,12 +15,13 @@ import { largeUploadRoutes } from './native/container-files/routes.ts'
 import { folderRoutes } from './native/folders/routes.ts'
 import { limitRoutes } from './native/limits/routes.ts'
 import { linkRoutes } from './native/links/routes.ts'
-import { librechatRoutes } from './librechat/routes.ts'
-import { mcpRoutes } from './mcp/routes.ts'
+import { libreChatWire, librechatRoutes } from './librechat/routes.ts'
+import { mcpRoutes, mcpWire } from './mcp/routes.ts'
 import { metaRoutes } from '../http/health.ts'
 import { modelRoutes } from './openai/models/routes.ts'
 import { notebookRoutes } from './native/notebooks/routes.ts'
-import { pluginRoutes } from './plugin/routes.ts'
+import { pluginRoutes, pluginWire } from './plugin/routes.ts'
+import { responsesSocket } from './openai/responses/responses-socket.ts'
 import { responseRoutes } from './openai/responses/routes.ts'
 import { skillRoutes } from './openai/skills/routes.ts'
 import { uploadRoutes } from './openai/uploads/routes.ts'
@@ -30,6 +35,15 @@ import { tenantRoutes } from './native/admin/tenants.ts'
 import { tenantAuditRoutes } from './native/admin/audit.ts'
 import { tenantUsageRoutes } from './native/admin/usage.ts'
 import { usageRoutes } from './native/usage/routes.ts'
+
+/** Protocols that other products or standards define, in the order of the documentation. */
+export const WIRES: readonly WireDescription[] = [mcpWire, libreChatWire, pluginWire]
+
+/** Host names that a wire serves from their root. */
+export const wireHosts = (config: ApiConfig): readonly WireHosts[] => e2bHosts(config)
+
+/** The WebSockets of a server on one machine. */
+export const SOCKETS: readonly WireSocket[] = [responsesSocket]
 
 /** Every route, in the order of the documentation. */
 export const ROUTES: readonly AnyRoute[] = [

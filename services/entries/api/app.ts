@@ -8,7 +8,6 @@ import type { ApiDeps, ApiPorts } from '../../http/deps.ts'
 import { AuditLog } from '../../operations/audit/audit-log.ts'
 import type { VerifiedToken } from '../../http/verify-token.ts'
 import { createAuthenticator } from '../../http/authenticate.ts'
-import { routedPath } from '../../http/e2b-hosts.ts'
 import { mountRoute } from '../../http/mount-route.ts'
 import { AnswerBudget } from '../../http/answer-budget.ts'
 import { answerPool, requestPool } from '../../http/connection-budget.ts'
@@ -25,7 +24,8 @@ import { mountLlms } from './llms.ts'
 import { mountGuide } from '../../http/page/guide.ts'
 import { mountPage } from '../../http/page/mount-page.ts'
 import { acceptSessions } from '../../http/page/page-session.ts'
-import { ROUTES } from '../../wires/routes.ts'
+import { routedPath } from '../../http/wire-hosts.ts'
+import { ROUTES, wireHosts } from '../../wires/routes.ts'
 
 /** The verifier of the configured issuers' tokens; null without an issuer. Its library is loaded with the first token. */
 function tokenVerifier({ config, table, clock }: ApiDeps): ((token: string) => Promise<VerifiedToken | null>) | null {
@@ -58,10 +58,11 @@ export function createApp(ports: ApiPorts, routes: readonly AnyRoute[] = ROUTES)
     requests: createRequestLimiter(ports.table.quotas, limits, ports.clock),
     budget: createBudgetReader(ports.table.usage, limits, ports.clock, ports.prices),
   }
-  const app = new Hono<ApiHono>({ getPath: (request) => routedPath(request, ports.config) })
+  const hosts = wireHosts(ports.config)
+  const app = new Hono<ApiHono>({ getPath: (request) => routedPath(request, ports.config, hosts) })
   app.use('*', wideEvent(deps))
   app.use('*', securityHeaders)
-  if (deps.config.allowedHosts !== null) app.use('*', trustedHosts(deps.config, deps.config.allowedHosts))
+  if (deps.config.allowedHosts !== null) app.use('*', trustedHosts(deps.config, deps.config.allowedHosts, hosts))
   app.use('*', refuseForeignOrigins(deps.config))
   if (deps.config.corsOrigins.length > 0) app.use('*', allowOrigins(deps.config.corsOrigins))
   const { page, implicitCaller } = deps

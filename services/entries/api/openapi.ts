@@ -1,6 +1,6 @@
 import { OpenAPIHono } from '@hono/zod-openapi'
 import { documentRoute } from '../../http/document-route.ts'
-import { ROUTES } from '../../wires/routes.ts'
+import { ROUTES, WIRES } from '../../wires/routes.ts'
 
 const DESCRIPTION = `A self-hosted, multi-tenant code interpreter backend. Model-written or hand-written Python runs as notebook cells in a locked sandbox without a network; answers, outputs, files and the executed notebook come back.
 
@@ -21,9 +21,7 @@ const TAGS = [
   { name: 'Language models', description: 'Models that a response can name.' },
   { name: 'Links', description: 'Long-lived, revocable downloads.' },
   { name: 'Webhooks', description: 'Signed events about ended responses, executions and containers.' },
-  { name: 'MCP', description: 'Model Context Protocol: tools and resources for agents.' },
-  { name: 'LibreChat', description: "LibreChat's code interpreter API." },
-  { name: 'Plugin', description: 'The classic plugin surface: one call that runs a program.' },
+  ...WIRES.map(({ name, description }) => ({ name, description })),
   { name: 'Service', description: 'Limits and health.' },
   { name: 'Administration', description: 'Tenants, keys and usage, with a key that has the scope `admin`.' },
 ]

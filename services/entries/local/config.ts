@@ -5,6 +5,7 @@ import { z } from 'zod'
 import { BUILT_IN_IMAGES, IMAGE_NAME } from '../../model/containers/images.ts'
 import { LIMITS } from '../../model/limits.ts'
 import type { QueueName } from '../../model/messages.ts'
+import { WIRE_SETTINGS } from '../../wires/settings.ts'
 import { flag, hostList, LOOPBACK_HOSTS, originList, issuerList, type TokenIssuer } from '../../http/config.ts'
 
 const wholeNumber = (min: number, max: number) =>
@@ -76,11 +77,7 @@ const LocalEnv = z.object({
   CELLBLOCK_PUBLIC_URL: z.url('must be a whole address, such as https://code.example.org').optional(),
   /** Further host names for which the server answers, such as those of a reverse proxy. */
   CELLBLOCK_ALLOWED_HOSTS: hostList.default([]),
-  /** The domain of E2B's host names; a proxy with a wildcard certificate passes them on. */
-  CELLBLOCK_E2B_DOMAIN: z
-    .string()
-    .regex(/^[a-z0-9.-]+(?::\d{1,5})?$/i, 'must be a domain such as sandboxes.example.org')
-    .optional(),
+  ...WIRE_SETTINGS,
   CELLBLOCK_PLAYGROUND: z.string().optional(),
   CELLBLOCK_GUIDE: z.string().optional(),
   CELLBLOCK_BUILD_GUIDE: z.literal('1').optional(),
@@ -152,8 +149,8 @@ export interface LocalConfig {
   readonly publicUrl: string | null
   /** Host names, besides that of `publicUrl`, for which the server answers. */
   readonly allowedHosts: readonly string[]
-  /** The domain of E2B's host names; null for none. */
-  readonly e2bDomain: string | null
+  /** Settings of wires by the names of their variables. */
+  readonly wireSettings: Readonly<Record<string, string>>
   /** The folder of the built playground; null serves none. */
   readonly playgroundDir: string | null
   /** The documentation as `npm run docs:build` wrote it. */
@@ -225,7 +222,7 @@ export function readLocalConfig(argv: readonly string[], env: Readonly<Record<st
       ...(WILDCARDS.includes(values.HOST) ? [] : [urlHost(values.HOST)]),
       ...values.CELLBLOCK_ALLOWED_HOSTS,
     ],
-    e2bDomain: values.CELLBLOCK_E2B_DOMAIN ?? null,
+    wireSettings: wireSettingsOf(values),
     playgroundDir: values.CELLBLOCK_PLAYGROUND ?? null,
     guideDir: values.CELLBLOCK_GUIDE ?? null,
     buildsGuide: values.CELLBLOCK_BUILD_GUIDE !== undefined,
@@ -248,6 +245,14 @@ export function readLocalConfig(argv: readonly string[], env: Readonly<Record<st
     stepBudgetMs: 50_000,
   }
 }
+
+const wireSettingsOf = (values: z.infer<typeof LocalEnv>): Readonly<Record<string, string>> =>
+  Object.fromEntries(
+    Object.keys(WIRE_SETTINGS).flatMap((name) => {
+      const value = values[name as keyof typeof WIRE_SETTINGS]
+      return value === undefined ? [] : [[name, value]]
+    }),
+  )
 
 function awsStorageOf(values: z.infer<typeof LocalEnv>): AwsStorageConfig {
   const named = (name: keyof typeof AWS_NAMES): string => {

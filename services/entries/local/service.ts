@@ -116,7 +116,7 @@ const apiConfigOf = (config: LocalConfig, { memoryTiers }: LocalSandboxes): ApiC
   ApiConfig.parse({
     publicUrl: config.publicUrl,
     allowedHosts: config.allowedHosts,
-    e2bDomain: config.e2bDomain,
+    wireSettings: config.wireSettings,
     maxOpenStreams: config.maxOpenStreams,
     maxRequestBytesInFlight: config.requestBytes,
     maxResultBytesInFlight: config.answerBytes,

@@ -1,7 +1,7 @@
 import type { Socket } from 'node:net'
 import type { RawData, WebSocket } from 'ws'
 import type { ByteLease } from '../../http/connection-budget.ts'
-import type { SocketPeer } from '../../wires/openai/responses/responses-socket.ts'
+import type { SocketPeer } from '../../http/wire-socket.ts'
 
 /** A client whose tenant holds too many bytes can connect again later. */
 const TRY_AGAIN_LATER = 1013

@@ -3,7 +3,8 @@ import type { Socket } from 'node:net'
 import type { Duplex } from 'node:stream'
 import { WebSocketServer, type WebSocket } from 'ws'
 import { SocketAdmissions, type Admission } from '../../http/socket-admissions.ts'
-import { ResponsesSocket } from '../../wires/openai/responses/responses-socket.ts'
+import { SOCKETS } from '../../wires/routes.ts'
+import type { WireSocket } from '../../http/wire-socket.ts'
 import { LIMITS } from '../../model/limits.ts'
 import { WebSocketPeer } from './web-socket-peer.ts'
 
@@ -16,14 +17,13 @@ const UNSUPPORTED_DATA = 1003
 
 type Fetch = (request: Request, env: unknown) => Response | Promise<Response>
 
-/** The address of the only WebSocket. */
-const PATH = '/v1/responses'
+const socketAt = (url: string | undefined): WireSocket | undefined => SOCKETS.find(({ path }) => url?.split('?', 1)[0] === path)
 
 /**
  * Whether a request is a handshake. Others that ask for an upgrade, as Java's client does for HTTP/2, are answered as plain requests.
  */
 export const isHandshake = ({ headers, url }: IncomingMessage): boolean =>
-  headers.upgrade?.toLowerCase() === 'websocket' && url?.split('?', 1)[0] === PATH
+  headers.upgrade?.toLowerCase() === 'websocket' && socketAt(url) !== undefined
 
 interface Connection {
   readonly handshake: Request
@@ -74,7 +74,7 @@ export class WebSockets {
 
   #serve(fetch: Fetch, { handshake, peer, socket, admission }: Connection): void {
     const client = new WebSocketPeer(peer, { socket: socket as Socket, lease: admission.messages.lease, stallMs: this.#stallMs })
-    const session = new ResponsesSocket({
+    const session = socketAt(new URL(handshake.url).pathname)?.open({
       fetch: (request) => fetch(request, {}),
       sockets: this.admissions,
       handshake,
@@ -84,13 +84,13 @@ export class WebSockets {
     const stopPings = keepAlive(peer)
     peer.on('message', (data, isBinary) => {
       if (isBinary) peer.close(UNSUPPORTED_DATA, 'Send JSON as text messages.')
-      else void client.receive(data, (bytes) => session.receive(bytes))
+      else void client.receive(data, async (bytes) => session?.receive(bytes))
     })
     // A broken frame or a message that is too long; the connection closes with the code that says so.
     peer.on('error', () => undefined)
     peer.on('close', () => {
       stopPings()
-      session.end()
+      session?.end()
       admission.release()
     })
   }

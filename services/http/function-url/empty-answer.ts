@@ -15,7 +15,7 @@ const GZIP_OF_NOTHING = Uint8Array.from(gzipSync(new Uint8Array()))
 /**
  * Streaming function URLs never end an answer without a byte in many accounts: the client waits until the distribution gives up, and the function is
  * billed until its time-out. So every answer gets bytes that its readers ignore. A status that permits no body becomes 200 with an empty JSON object,
- * which E2B's clients accept like their 204; they would fail to parse a newline. An empty file is sent in gzip, so that it stays empty.
+ * which clients of another product accept like their 204; they would fail to parse a newline. An empty file is sent in gzip, so that it stays empty.
  */
 export function substituteEmptyAnswer(request: Request, status: number): SubstituteAnswer {
   if (status === 204 || status === 205) return { status: 200, headers: { 'content-type': 'application/json' }, bytes: EMPTY_OBJECT }

@@ -1,13 +1,13 @@
 import type { z } from '@hono/zod-openapi'
 import { LIMITS } from '../../model/limits.ts'
 import type { Scope } from '../../model/tenants/tenant.ts'
-import { E2B_PATH } from '../../http/e2b-hosts.ts'
 import { MESSAGE } from '../../model/scan-json.ts'
 import { parseJson } from '../../http/parse-json.ts'
 import { readBody, refuseEncoded } from '../../http/read-body.ts'
 import { defineRoute, type AnyRoute, type Call, type Method, type WireAuth } from '../../http/route.ts'
 import { validate } from '../../http/validate.ts'
 import { refuse, refuseRpc } from './errors.ts'
+import { E2B_PATH } from './hosts.ts'
 import { authenticateControl, authenticateData } from './open-sandbox.ts'
 
 const PLANES = {

@@ -17,6 +17,7 @@ import { describe, ENVD_VERSION } from './sandbox-info.ts'
 import { sandboxMissing, sandboxOf } from './open-sandbox.ts'
 import { sandboxIdOf } from './sandbox-id.ts'
 import { changeSession, sessionOf, type Session } from './session.ts'
+import { domainOf } from './settings.ts'
 
 const DEFAULT_SECONDS = 300
 const MAX_SECONDS = 86_400
@@ -60,6 +61,7 @@ async function admit(
   const session = row === null ? undefined : sessionOf(row)
   if (session === undefined) throw sandboxMissing(sandboxIdOf(container))
   const token = tokenOf(session.secrets.root, grant)
+  const domain = domainOf(deps.config)
   return json(status, {
     sandboxID: sandboxIdOf(container),
     templateID: session.template,
@@ -67,7 +69,7 @@ async function admit(
     envdVersion: ENVD_VERSION,
     envdAccessToken: token,
     trafficAccessToken: token,
-    ...(deps.config.e2bDomain !== null && { domain: deps.config.e2bDomain }),
+    ...(domain !== undefined && { domain }),
   })
 }
 

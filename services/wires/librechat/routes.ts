@@ -1,12 +1,14 @@
 import { z } from '@hono/zod-openapi'
 import { json } from '../../http/responses.ts'
-import { defineRoute, type AnyRoute, type Call } from '../../http/route.ts'
+import { defineRoute, type AnyRoute, type Call, type WireDescription } from '../../http/route.ts'
 import { libreChatAuth } from './auth.ts'
 import { exec } from './exec.ts'
 import { librechatFileRoutes } from './file-routes.ts'
 import { LibreChatError, refuse } from './errors.ts'
 import { programmaticRoutes } from './programmatic/routes.ts'
 import { ExecBody, ExecResult } from './schema.ts'
+
+export const libreChatWire: WireDescription = { name: 'LibreChat', description: "LibreChat's code interpreter API." }
 
 const execRoute = defineRoute({
   method: 'post',

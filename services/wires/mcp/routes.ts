@@ -2,9 +2,15 @@ import { z } from '@hono/zod-openapi'
 import { openObject } from '../../model/bounded-schemas.ts'
 import { answerSchema, lazySchema } from '../../model/lazy-schema.ts'
 import type { Caller } from '../../model/tenants/tenant.ts'
-import { defineRoute, type AnyRoute, type WireAuth } from '../../http/route.ts'
+import { defineRoute, type AnyRoute, type WireAuth, type WireDescription } from '../../http/route.ts'
 import { ErrorBody } from '../../http/schemas.ts'
 import type { McpFixtures } from './create-server.ts'
+
+export const mcpWire: WireDescription = {
+  name: 'MCP',
+  description: 'Model Context Protocol: tools and resources for agents.',
+  hint: (url) => `${url}/mcp, Streamable HTTP, with the same key`,
+}
 
 const JsonRpcRequest = lazySchema(() =>
   openObject({ jsonrpc: z.literal('2.0'), id: z.union([z.string(), z.int()]).optional(), method: z.string() }).openapi('McpRequest'),

@@ -1,6 +1,6 @@
 import { z } from '@hono/zod-openapi'
 import { json } from '../../http/responses.ts'
-import { defineRoute, runContext, type AnyRoute } from '../../http/route.ts'
+import { defineRoute, runContext, type AnyRoute, type WireDescription } from '../../http/route.ts'
 import { manifest, pluginDocument } from './documents.ts'
 import { runProgram, type ProgramLimits } from '../../operations/programs/run-program.ts'
 import { loadResult } from '../../operations/executions/load-result.ts'
@@ -8,6 +8,11 @@ import { RUN_ANSWER_BYTES } from '../../operations/executions/result-budget.ts'
 import { storedBytes } from '../../operations/executions/stored-bytes.ts'
 import { scriptResult } from './script-result.ts'
 import { LOGO_PNG } from './logo.ts'
+
+export const pluginWire: WireDescription = {
+  name: 'Plugin',
+  description: 'The classic plugin surface: one call that runs a program.',
+}
 
 const pluginManifestRoute = defineRoute({
   method: 'get',

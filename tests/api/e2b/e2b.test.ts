@@ -8,7 +8,7 @@ import { startApi, type TestApi, type TestKey } from '../../support/start-api.ts
 
 let api: TestApi
 beforeAll(async () => {
-  api = await startApi({ config: { keyCacheMs: 0, e2bDomain: 'e2b.test' } })
+  api = await startApi({ config: { keyCacheMs: 0, wireSettings: { CELLBLOCK_E2B_DOMAIN: 'e2b.test' } } })
 })
 afterAll(() => api.stop())
 

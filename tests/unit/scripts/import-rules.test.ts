@@ -51,6 +51,7 @@ it.for([
   ['services/operations/executions/a.ts', '../../workers/turn/a.ts'],
   ['services/operations/executions/a.ts', '../../adapters/storage/a.ts'],
   ['services/http/a.ts', '../wires/openai/a.ts'],
+  ['services/entries/local/a.ts', '../../wires/openai/a.ts'],
   ['services/http/page/a.ts', '../../wires/routes.ts'],
   ['services/http/a.ts', '../entries/api/app.ts'],
   ['services/wires/native/links/a.ts', '../../openai/files/a.ts'],

@@ -1,4 +1,4 @@
-import type { MessageAccount, SocketAdmissions } from '../../../http/socket-admissions.ts'
+import type { SocketOptions, WireSocket } from '../../../http/wire-socket.ts'
 import { readFrames } from './read-frames.ts'
 import { errorEvent, EXPIRED, readMessage, refusalEvent, steerRefusal, type Wire } from './socket-messages.ts'
 import { ERRORS, ServiceError } from '../../../model/errors.ts'
@@ -16,21 +16,7 @@ interface Progress {
   readonly hasFailed: boolean
 }
 
-/** The client at the other end. */
-export interface SocketPeer {
-  /** Resolves when the message was handed to the network. Rejects when the connection is gone. */
-  send(text: string): Promise<void>
-  close(code: number, reason: string): void
-}
-
-export interface SocketOptions {
-  /** The API. */
-  readonly fetch: (request: Request) => Response | Promise<Response>
-  readonly sockets: SocketAdmissions
-  /** Every message is a request to the same address with the headers of the handshake. */
-  readonly handshake: Request
-  readonly peer: SocketPeer
-  readonly messages: MessageAccount
+interface Options extends SocketOptions {
   /** A connection takes messages for this time, milliseconds. */
   readonly lifetimeMs?: number
 }
@@ -58,7 +44,7 @@ const ERROR_HEADERS = ['retry-after', 'x-should-retry', 'x-request-id']
  * and events are those of the route. Messages with one `stream_id` run one after another.
  */
 export class ResponsesSocket {
-  readonly #options: SocketOptions
+  readonly #options: Options
   readonly #stop = new AbortController()
   readonly #lifetime: NodeJS.Timeout
   readonly #unstored = new Set<string>()
@@ -68,7 +54,7 @@ export class ResponsesSocket {
   #pendingBytes = 0
   #isExpired = false
 
-  constructor(options: SocketOptions) {
+  constructor(options: Options) {
     this.#options = options
     this.#lifetime = setTimeout(() => this.#expire(), options.lifetimeMs ?? LIFETIME_MS)
   }
@@ -214,3 +200,5 @@ export class ResponsesSocket {
     this.#options.peer.close(NORMAL_CLOSURE, 'The connection is an hour old.')
   }
 }
+
+export const responsesSocket: WireSocket = { path: '/v1/responses', open: (options) => new ResponsesSocket(options) }
