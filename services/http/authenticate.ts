@@ -3,7 +3,7 @@ import { ServiceError } from '../model/errors.ts'
 import type { Clock } from '../ports/clock.ts'
 import type { TenantStore } from '../ports/tenant-store.ts'
 import type { VerifiedToken } from './verify-token.ts'
-import { LAST_USED_MS, type Caller, type Scope } from '../model/tenants/tenant.ts'
+import { LAST_USED_MS, type Caller } from '../model/tenants/tenant.ts'
 
 const MAX_CACHED_KEYS = 1_000
 const BEARER = /^Bearer ([\x21-\x7e]{1,8192})$/i
@@ -63,13 +63,4 @@ export function createAuthenticator(
     if ((found.lastUsedAt ?? 0) <= now - LAST_USED_MS) tenants.touchKey(hash, now).catch(() => undefined)
     return remember({ tenant: found.tenant, subject: found.subject, keyId: found.id, scopes: found.scopes }, found.expiresAt)
   }
-}
-
-/** Throws ServiceError `insufficient_scope`. */
-export function requireScope(caller: Caller, scope: Scope): void {
-  if (caller.scopes.includes(scope)) return
-  throw new ServiceError(
-    'insufficient_scope',
-    `This API key lacks the scope "${scope}"; it has ${caller.scopes.join(', ') || 'none'}. Use a key with that scope, or ask the operator for one.`,
-  )
 }

@@ -110,7 +110,7 @@ export const LIMITS = {
   maxJsonValues: 300_000,
   /** Keys of one object in a JSON body. */
   maxJsonKeys: 10_000,
-  /** Values of a message of the Model Context Protocol or of E2B's protocol, and fields of one in Protocol Buffers. */
+  /** Values of a message of a protocol that sends small ones, and fields of one in Protocol Buffers. */
   maxMessageValues: 10_000,
   /** Open event streams per process; further ones are refused with 429. */
   maxOpenStreams: 1_000,

@@ -7,7 +7,7 @@ import type { ContainerFile } from '../model/files/file.ts'
 import { isId } from '../model/ids.ts'
 import type { ResponseRecord as ResponseRow } from '../model/responses/response.ts'
 import type { Skill } from '../model/skills/skill.ts'
-import type { Caller } from '../model/tenants/tenant.ts'
+import type { Caller, Scope } from '../model/tenants/tenant.ts'
 import type { Upload } from '../model/files/upload.ts'
 import { hasExpired, type UserFile } from '../model/files/user-file.ts'
 import { readEndpoints } from './webhooks/endpoints.ts'
@@ -22,6 +22,24 @@ type ResponseReader = Pick<Reader, 'caller'> & {
 }
 type TimedReader = { readonly deps: { readonly table: Table; readonly clock: Clock }; readonly caller: Caller }
 
+/** The scope that the caller needs for what it does with the object; with the request's field that names the object, for the error. */
+type Need = Scope | { readonly scope: Scope; readonly param: string }
+
+/** Throws ServiceError `insufficient_scope`. */
+export function requireScope(caller: Pick<Caller, 'scopes'>, scope: Scope): void {
+  if (caller.scopes.includes(scope)) return
+  throw new ServiceError(
+    'insufficient_scope',
+    `This API key lacks the scope "${scope}"; it has ${caller.scopes.join(', ') || 'none'}. Use a key with that scope, or ask the operator for one.`,
+  )
+}
+
+/** Checks the scope, before anything is read, and returns the field. */
+function check(caller: Caller, need: Need): string | undefined {
+  requireScope(caller, typeof need === 'string' ? need : need.scope)
+  return typeof need === 'string' ? undefined : need.param
+}
+
 const missing = (code: ErrorCode, what: string, id: string, advice: string, param?: string): ServiceError =>
   new ServiceError(code, `No ${what} ${JSON.stringify(id.slice(0, 80))} exists. ${advice}`, param === undefined ? {} : { param })
 
@@ -29,12 +47,19 @@ const missing = (code: ErrorCode, what: string, id: string, advice: string, para
 export const isVisible = (row: { readonly subject: string | null }, caller: Pick<Caller, 'subject'>): boolean =>
   caller.subject === null || row.subject === caller.subject
 
+/** Which rows of a list the caller may see. Throws ServiceError `insufficient_scope`. */
+export function visibleTo(caller: Caller, scope: Scope): <Row extends { readonly subject: string | null }>(row: Row) => boolean {
+  requireScope(caller, scope)
+  return (row) => isVisible(row, caller)
+}
+
 /**
  * Spares the hot path a read where accepting finds out by itself whether the container is there: for a key that sees the whole tenant. Only
  * the form of the id is checked then. Otherwise as `containerOf`.
  */
-export async function checkContainer(reader: Reader, id: string): Promise<void> {
-  if (reader.caller.subject !== null) await containerOf(reader, id)
+export async function checkContainer(reader: Reader, id: string, scope: Scope): Promise<void> {
+  requireScope(reader.caller, scope)
+  if (reader.caller.subject !== null) await containerOf(reader, id, scope)
   else if (!isId('container', id)) throw containerMissing(id)
 }
 
@@ -42,7 +67,8 @@ const containerMissing = (id: string, param?: string): ServiceError =>
   missing('container_not_found', 'container', id, 'Create one with POST /v1/containers.', param)
 
 /** A container of another tenant, a deleted one and one that never existed get the same answer: ServiceError `container_not_found`. */
-export async function containerOf({ deps, caller }: Reader, id: string, param?: string): Promise<Container> {
+export async function containerOf({ deps, caller }: Reader, id: string, need: Need): Promise<Container> {
+  const param = check(caller, need)
   const row = isId('container', id) ? await deps.table.containers.get(caller.tenant, id) : null
   if (row === null || row.deletedAt !== null || !isVisible(row, caller)) throw containerMissing(id, param)
   return row
@@ -54,17 +80,25 @@ const WORK_ADVICE: Readonly<Record<WorkKindName, string>> = {
 }
 
 /** The row of an execution or a command. Throws ServiceError `execution_not_found` or `command_not_found`. */
-export async function workOf({ deps, caller }: Reader, kind: WorkKindName, id: string): Promise<Execution> {
+export async function workOf(
+  { deps, caller }: Reader,
+  { kind, id }: { readonly kind: WorkKindName; readonly id: string },
+  scope: Scope,
+): Promise<Execution> {
+  requireScope(caller, scope)
   const row = isId(kind, id) ? await deps.table.executions.get(caller.tenant, id) : null
   if (row === null || !isVisible(row, caller)) throw missing(`${kind}_not_found`, kind, id, WORK_ADVICE[kind])
   return row
 }
-export const executionOf = (reader: Reader, id: string): Promise<Execution> => workOf(reader, 'execution', id)
+export const executionOf = (reader: Reader, id: string, scope: Scope): Promise<Execution> =>
+  workOf(reader, { kind: 'execution', id }, scope)
 /** An execution or a command, by the form of the id. */
-export const jobOf = (reader: Reader, id: string): Promise<Execution> => workOf(reader, workKindOfId(id).name, id)
+export const jobOf = (reader: Reader, id: string, scope: Scope): Promise<Execution> =>
+  workOf(reader, { kind: workKindOfId(id).name, id }, scope)
 
 /** Responses with `store: false` cannot be read later, except on the connection that made them. */
-export async function responseOf({ deps, caller, ownsUnstored }: ResponseReader, id: string, param?: string): Promise<ResponseRow> {
+export async function responseOf({ deps, caller, ownsUnstored }: ResponseReader, id: string, need: Need): Promise<ResponseRow> {
+  const param = check(caller, need)
   const row = isId('response', id) ? await deps.table.responses.get(caller.tenant, id) : null
   const isReadable = row !== null && (row.request.store || ownsUnstored?.(id) === true)
   if (!isReadable || !isVisible(row, caller))
@@ -78,7 +112,8 @@ export async function responseOf({ deps, caller, ownsUnstored }: ResponseReader,
   return row
 }
 
-export async function conversationOf({ deps, caller }: Reader, id: string, param?: string): Promise<Conversation> {
+export async function conversationOf({ deps, caller }: Reader, id: string, need: Need): Promise<Conversation> {
+  const param = check(caller, need)
   const row = isId('conversation', id) ? await deps.table.conversations.get(caller.tenant, id) : null
   if (row === null || row.deletedAt !== null || !isVisible(row, caller))
     throw missing('conversation_not_found', 'conversation', id, 'Create one with POST /v1/conversations.', param)
@@ -89,35 +124,44 @@ export const fileMissing = (id: string, param?: string): ServiceError =>
   missing('file_not_found', 'file', id, "List a container's files with GET /v1/containers/{container_id}/files.", param)
 
 /** A file version of a container that the caller may see; superseded versions keep their ids. */
-export async function fileOf({ deps, caller }: Reader, containerId: string, id: string): Promise<ContainerFile> {
+export async function fileOf(
+  { deps, caller }: Reader,
+  { containerId, id }: { readonly containerId: string; readonly id: string },
+  scope: Scope,
+): Promise<ContainerFile> {
+  requireScope(caller, scope)
   const row = isId('containerFile', id) ? await deps.table.files.get(caller.tenant, containerId, id) : null
   if (row === null || row.state !== 'stored') throw fileMissing(id)
   return row
 }
 
 /** A file of `/v1/files`. One that has expired does not exist any more. */
-export async function userFileOf({ deps, caller }: TimedReader, id: string, param?: string): Promise<UserFile> {
+export async function userFileOf({ deps, caller }: TimedReader, id: string, need: Need): Promise<UserFile> {
+  const param = check(caller, need)
   const row = isId('file', id) ? await deps.table.userFiles.get(caller.tenant, id) : null
   if (row === null || hasExpired(row, deps.clock.now()) || !isVisible(row, caller))
     throw missing('file_not_found', 'file', id, 'Upload one with POST /v1/files.', param)
   return row
 }
 
-export async function uploadOf({ deps, caller }: Reader, id: string): Promise<Upload> {
+export async function uploadOf({ deps, caller }: Reader, id: string, scope: Scope): Promise<Upload> {
+  requireScope(caller, scope)
   const row = isId('upload', id) ? await deps.table.uploads.get(caller.tenant, id) : null
   if (row === null || !isVisible(row, caller)) throw missing('upload_not_found', 'upload', id, 'Create one with POST /v1/uploads.')
   return row
 }
 
 /** A skill of another tenant or end user, a deleted one and one that never existed get the same answer: ServiceError `skill_not_found`. */
-export async function skillOf({ deps, caller }: Reader, id: string, param?: string): Promise<Skill> {
+export async function skillOf({ deps, caller }: Reader, id: string, need: Need): Promise<Skill> {
+  const param = check(caller, need)
   const row = isId('skill', id) ? await deps.table.skills.get(caller.tenant, id) : null
   if (row === null || !isVisible(row, caller)) throw missing('skill_not_found', 'skill', id, 'Create one with POST /v1/skills.', param)
   return row
 }
 
 /** An endpoint of another end user and one of another tenant get the same answer: ServiceError `webhook_endpoint_not_found`. */
-export async function webhookOf({ deps, caller }: Reader, id: string): Promise<WebhookEndpoint> {
+export async function webhookOf({ deps, caller }: Reader, id: string, scope: Scope): Promise<WebhookEndpoint> {
+  requireScope(caller, scope)
   const endpoint = isId('webhook', id) ? (await readEndpoints(deps.table.quotas, caller.tenant)).find((one) => one.id === id) : undefined
   if (endpoint === undefined || !isVisible(endpoint, caller))
     throw missing('webhook_endpoint_not_found', 'webhook endpoint', id, 'Create one with POST /v1/webhook_endpoints.')

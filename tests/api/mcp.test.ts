@@ -237,7 +237,9 @@ it('refuses the files of a container to a key without the scope "files"', async 
     const refused = await client.callTool({ name, arguments: { container_id, path: 'a.txt', text: 'y' } })
     expect(refused).toMatchObject({ isError: true, structuredContent: { error: { code: 'insufficient_scope' } } })
   }
-  await expect(client.readResource({ uri: `cellblock://containers/${container_id}/files/a.txt` })).rejects.toThrow(/not found/i)
+  await expect(client.readResource({ uri: `cellblock://containers/${container_id}/files/a.txt` })).rejects.toThrow(
+    /lacks the scope "files"/,
+  )
 })
 
 it('requires an API key and answers 405 to GET', async () => {

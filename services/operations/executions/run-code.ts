@@ -134,8 +134,8 @@ const isChosen = (language: ExecutionLanguage | undefined): language is Executio
 async function findContainer(context: RunContext, { containerId, source, claimed, language }: RunCodeRequest): Promise<Container | null> {
   const { deps, caller } = context
   const needsContainer = source.kind !== 'code' || isChosen(language) || claimed?.isReplay === true
-  if (needsContainer || !(await deps.counts.liveContainers.admits(caller.tenant))) return containerOf(context, containerId)
-  await checkContainer(context, containerId)
+  if (needsContainer || !(await deps.counts.liveContainers.admits(caller.tenant))) return containerOf(context, containerId, 'run')
+  await checkContainer(context, containerId, 'run')
   return null
 }
 

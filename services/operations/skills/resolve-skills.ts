@@ -55,7 +55,7 @@ export async function resolveSkills(
     const at = `${param}[${index}]`
     if (wanted.type === 'inline') resolved.push(await keepInline(wanted, `${at}.source.data`, inline))
     else {
-      const skill = await skillOf({ deps, caller }, wanted.skill_id, `${at}.skill_id`)
+      const skill = await skillOf({ deps, caller }, wanted.skill_id, { scope: 'run', param: `${at}.skill_id` })
       const { name, description, sha256, objectKey, bytes } =
         typeof wanted.version === 'string' ? findVersion(skill, wanted.version, `${at}.version`) : defaultVersionOf(skill)
       resolved.push({ name, description, folder: skillFolder(name, sha256), objectKey, bytes })

@@ -145,7 +145,7 @@ async function changeSkill(
   for (let attempt = 1; attempt <= MAX_ATTEMPTS; attempt++) {
     const changed = await call.deps.table.skills.change(row, decide(row))
     if (changed !== null) return changed
-    row = await skillOf(call, skill.id)
+    row = await skillOf(call, skill.id, 'files')
   }
   throw new ServiceError('conflict', 'Other requests change this skill at the same time. Try again.')
 }

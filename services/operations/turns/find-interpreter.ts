@@ -28,13 +28,13 @@ async function resolve(
 ): Promise<InterpreterRequest> {
   const reader = { deps, caller }
   if (wanted.kind === 'named') {
-    const { id, memoryTier } = await containerOf(reader, wanted.containerId, wanted.param)
+    const { id, memoryTier } = await containerOf(reader, wanted.containerId, { scope: 'run', param: wanted.param })
     return { containerId: id, memoryTier, fileIds: [] }
   }
   const { memoryTier, param } = wanted
   await checkMemory(deps, caller.tenant, memoryTier, `${param}.memory_limit`)
   const fileIds = [...new Set(wanted.fileIds)]
-  await Promise.all(fileIds.map((id) => findFile(reader, id, `${param}.file_ids`)))
+  await Promise.all(fileIds.map((id) => findFile(reader, id, { scope: 'run', param: `${param}.file_ids` })))
   const skills = await resolveSkills(reader, wanted.skills, `${param}.skills`, inline)
   return { containerId: null, memoryTier, fileIds, ...(skills.length > 0 && { skills }) }
 }

@@ -1,5 +1,5 @@
 import { findFile } from '../files/find-file.ts'
-import { isVisible } from '../access.ts'
+import { visibleTo } from '../access.ts'
 import { ServiceError } from '../../model/errors.ts'
 import { fileName } from '../../model/files/file-path.ts'
 import { LIMITS } from '../../model/limits.ts'
@@ -27,7 +27,7 @@ export async function findAttached(deps: TurnPorts, { caller, request: { input }
       param: 'input',
     })
   const found = await Promise.all(
-    [...places].map(async ([id, param]) => [id, fileName((await findFile({ deps, caller }, id, param)).path)] as const),
+    [...places].map(async ([id, param]) => [id, fileName((await findFile({ deps, caller }, id, { scope: 'run', param })).path)] as const),
   )
   return new Map(found)
 }
@@ -66,9 +66,10 @@ export async function resolveReferences(
   if (wanted.size === 0) return input
   const responses = new Set([...wanted].map(responseIdOfItem).filter((id) => id !== null))
   const items = new Map<string, Wire>()
+  const isVisible = visibleTo(caller, 'run')
   for (const id of [...responses].slice(0, MAX_RESPONSES)) {
     const row = await table.responses.get(caller.tenant, id)
-    if (row === null || !row.request.store || !isVisible(row, caller)) continue
+    if (row === null || !row.request.store || !isVisible(row)) continue
     const whole = await loadResponse(objects, row)
     for (const item of wireItems(whole.request.input, (type, index, given) => given ?? inputItemId(row.id, type, index)))
       items.set(item.id, item)

@@ -41,7 +41,9 @@ async function resolveRequest(ports: TurnPorts, turn: TurnRequest, inline: Inlin
     resolveReferences(ports, turn),
     checkTools(ports, turn),
     findInterpreter(ports, turn, inline),
-    conversationId === null ? null : conversationOf({ deps: ports, caller: turn.caller }, conversationId, 'conversation'),
+    conversationId === null
+      ? null
+      : conversationOf({ deps: ports, caller: turn.caller }, conversationId, { scope: 'run', param: 'conversation' }),
     previousResponseId === null ? null : previousOf(ports, turn, previousResponseId),
   ])
   await checkOutputs(ports, turn, input)
@@ -86,15 +88,16 @@ export async function previousOf(
   { caller, ownsUnstored }: Pick<TurnRequest, 'caller' | 'ownsUnstored'>,
   id: string,
 ): Promise<ResponseRecord> {
-  return responseOf({ deps: { table }, caller, ...(ownsUnstored && { ownsUnstored }) }, id, 'previous_response_id').catch(
-    (error: unknown) => {
-      if (!(error instanceof ServiceError)) throw error
-      throw new ServiceError('previous_response_not_found', `Previous response with id ${JSON.stringify(id.slice(0, 80))} not found.`, {
-        param: 'previous_response_id',
-        cause: error,
-      })
-    },
-  )
+  return responseOf({ deps: { table }, caller, ...(ownsUnstored && { ownsUnstored }) }, id, {
+    scope: 'run',
+    param: 'previous_response_id',
+  }).catch((error: unknown) => {
+    if (!(error instanceof ServiceError)) throw error
+    throw new ServiceError('previous_response_not_found', `Previous response with id ${JSON.stringify(id.slice(0, 80))} not found.`, {
+      param: 'previous_response_id',
+      cause: error,
+    })
+  })
 }
 
 /** Runs all checks at once; of several errors the first in this order counts. */

@@ -1,5 +1,5 @@
 import type { Container } from '../../model/containers/container.ts'
-import { isVisible } from '../../operations/access.ts'
+import { visibleTo } from '../../operations/access.ts'
 import { collectPage } from '../../http/paging.ts'
 import { json } from '../../http/responses.ts'
 import type { Call } from '../../http/route.ts'
@@ -16,6 +16,7 @@ export async function listSandboxes({ deps, caller, request: { url } }: Call): P
   const query = new URL(url).searchParams
   const isWanted = matcherOf(query)
   const now = deps.clock.now()
+  const isVisible = visibleTo(caller, 'read')
   const overdue: Container[] = []
   const page = await collectPage(
     {
@@ -25,7 +26,7 @@ export async function listSandboxes({ deps, caller, request: { url } }: Call): P
     },
     (request) => deps.table.containers.list(caller.tenant, { ...request, name: CONTAINER_NAME }),
     (row) => {
-      if (!isVisible(row, caller)) return false
+      if (!isVisible(row)) return false
       if (!isOverdue(row, now)) return isWanted(row)
       overdue.push(row)
       return false

@@ -1,8 +1,8 @@
 import type { Container } from '../../model/containers/container.ts'
 import { ServiceError } from '../../model/errors.ts'
 import { isId } from '../../model/ids.ts'
-import { JWT_KEY_PREFIX, type Caller } from '../../model/tenants/tenant.ts'
-import { isVisible } from '../../operations/access.ts'
+import { JWT_KEY_PREFIX, type Caller, type Scope } from '../../model/tenants/tenant.ts'
+import { isVisible, visibleTo } from '../../operations/access.ts'
 import { endContainer } from '../../operations/containers/end-container.ts'
 import { withKey, type Authenticate } from '../../http/authenticate.ts'
 import type { ApiDeps } from '../../http/deps.ts'
@@ -24,13 +24,14 @@ export async function authenticateControl(request: Request, _deps: ApiDeps, byKe
 }
 
 /** The sandbox that the path names. Another tenant's id is answered like one that does not exist. */
-export async function sandboxOf(call: Pick<Call, 'deps' | 'caller' | 'param'>): Promise<Container> {
+export async function sandboxOf(call: Pick<Call, 'deps' | 'caller' | 'param'>, scope: Scope): Promise<Container> {
   const { deps, caller } = call
+  const isVisibleToCaller = visibleTo(caller, scope)
   const id = call.param('sandbox_id')
   // The id of a container names its sandbox for the control plane, so that clients learn the id of the sandbox.
   const name = isId('container', id) ? { tenant: caller.tenant, containerId: id } : parseSandboxId(id)
   const row = name?.tenant === caller.tenant ? await deps.table.containers.get(name.tenant, name.containerId) : null
-  if (row === null || row.deletedAt !== null || !isVisible(row, caller)) throw sandboxMissing(id)
+  if (row === null || row.deletedAt !== null || !isVisibleToCaller(row)) throw sandboxMissing(id)
   if (await endIfOverdue(deps, row)) throw sandboxMissing(id)
   return row
 }

@@ -134,7 +134,7 @@ async function create(call: Call): Promise<Response> {
 
 /** Resumes a sandbox. A container that another wire created becomes a sandbox by this call; it is not deleted when its time is over. */
 async function connect(call: Call): Promise<Response> {
-  const row = await sandboxOf(call)
+  const row = await sandboxOf(call, 'run')
   const { timeout } = await bodyOf(call, Timeout())
   const bare = newSession(row.image ?? 'base')
   return admit(call, sessionOf(row)?.isPaused === true ? 201 : 200, row, (before = bare) => ({
@@ -148,20 +148,20 @@ async function connect(call: Call): Promise<Response> {
 const noContent = (): Response => new Response(null, { status: 204 })
 
 async function kill(call: Call): Promise<Response> {
-  const row = await sandboxOf(call)
+  const row = await sandboxOf(call, 'run')
   await endContainer(call.deps, row.tenant, row.id)
   return noContent()
 }
 
 async function setEnd(call: Call): Promise<Response> {
-  const row = await sandboxOf(call)
+  const row = await sandboxOf(call, 'run')
   const { timeout } = await bodyOf(call, Timeout())
   await changeSession(call, row, (session) => session && { ...session, endAt: endAt(call, timeout) })
   return noContent()
 }
 
 async function pause(call: Call): Promise<Response> {
-  const row = await sandboxOf(call)
+  const row = await sandboxOf(call, 'run')
   if (sessionOf(row)?.isPaused === true)
     throw new ServiceError('conflict', `The sandbox ${sandboxIdOf(row)} is paused already. Connect to it to resume it.`)
   await pauseContainer(call, row)
@@ -183,7 +183,7 @@ export const sandboxRoutes: readonly AnyRoute[] = [
     scope: 'read',
     method: 'get',
     path: '/sandboxes/{sandbox_id}',
-    handle: async (call) => json(200, describe(await sandboxOf(call))),
+    handle: async (call) => json(200, describe(await sandboxOf(call, 'read'))),
   }),
   e2bRoute({ ...control, method: 'delete', path: '/sandboxes/{sandbox_id}', handle: kill }),
   e2bRoute({ ...control, method: 'post', path: '/sandboxes/{sandbox_id}/timeout', body: Timeout, handle: setEnd }),

@@ -3,6 +3,7 @@ import { z } from '@hono/zod-openapi'
 import { openObject } from '../../model/bounded-schemas.ts'
 import { fileName } from '../../model/files/file-path.ts'
 import type { ContainerFile } from '../../model/files/file.ts'
+import type { Scope } from '../../model/tenants/tenant.ts'
 import { containerOf, fileMissing, fileOf } from '../../operations/access.ts'
 import { deleteFile } from '../../operations/files/delete-file.ts'
 import { currentFiles } from '../../operations/files/find-by-path.ts'
@@ -12,9 +13,9 @@ import { libreChatAuth } from './auth.ts'
 import { uploadRoutes } from './upload-routes.ts'
 
 /** A file of a session; both must belong to the caller. */
-async function requested(call: Call): Promise<ContainerFile> {
-  const container = await containerOf(call, call.param('session_id'))
-  return fileOf(call, container.id, call.param('file_id'))
+async function requested(call: Call, scope: Scope): Promise<ContainerFile> {
+  const container = await containerOf(call, call.param('session_id'), scope)
+  return fileOf(call, { containerId: container.id, id: call.param('file_id') }, scope)
 }
 
 const download = defineRoute({
@@ -28,7 +29,7 @@ const download = defineRoute({
   answers: { 200: { description: 'The bytes.', schema: () => z.string(), contentType: 'application/octet-stream' } },
   errors: ['container_not_found', 'file_not_found'],
   handle: async (call) => {
-    const file = await requested(call)
+    const file = await requested(call, 'files')
     const object = await call.deps.objects.get(file.objectKey)
     if (object === null) throw fileMissing(file.id)
     return new Response(Readable.toWeb(Readable.from(object.body)) as ReadableStream, {
@@ -82,7 +83,7 @@ const list = defineRoute({
   answers: { 200: { description: 'The files, in the form that `detail` names.', schema: () => z.array(z.unknown()) } },
   errors: ['container_not_found'],
   handle: async (call) => {
-    const container = await containerOf(call, call.param('session_id'))
+    const container = await containerOf(call, call.param('session_id'), 'read')
     const { detail = 'simple' } = call.query
     return json(
       200,
@@ -104,7 +105,7 @@ const probe = defineRoute({
   },
   errors: ['container_not_found', 'file_not_found'],
   handle: async (call) => {
-    const file = await requested(call)
+    const file = await requested(call, 'read')
     const name = objectName(file)
     return json(200, { name, lastModified: iso(file.createdAt), size: file.bytes, etag: etagOf(file), contentType: file.mime })
   },
@@ -121,7 +122,7 @@ const remove = defineRoute({
   answers: { 200: { description: 'The file is deleted.', schema: () => z.object({ message: z.string() }) } },
   errors: ['container_not_found', 'file_not_found'],
   handle: async (call) => {
-    await deleteFile(call.deps, await requested(call))
+    await deleteFile(call.deps, await requested(call, 'files'))
     return json(200, { message: 'success' })
   },
 })

@@ -45,7 +45,9 @@ async function findInput(call: SessionCall, { id, name, storage_session_id: sess
       'invalid_request',
       `The file ${JSON.stringify(name)} has no storage_session_id. Send the session that the upload returned.`,
     )
-  const source = await unlessMissing(name, async () => fileOf(call, (await containerOf(call, sessionId)).id, id))
+  const source = await unlessMissing(name, async () =>
+    fileOf(call, { containerId: (await containerOf(call, sessionId, 'run')).id, id }, 'run'),
+  )
   return { ref: { id, storage_session_id: sessionId }, name: normalizeFilePath(name), source }
 }
 

@@ -2,7 +2,7 @@ import { createContainer, type NewContainer } from '../../operations/containers/
 import type { Container } from '../../model/containers/container.ts'
 import { newId } from '../../model/ids.ts'
 import type { Page } from '../../model/page.ts'
-import { isVisible } from '../../operations/access.ts'
+import { visibleTo } from '../../operations/access.ts'
 import type { ApiDeps } from '../../http/deps.ts'
 import type { Call } from '../../http/route.ts'
 
@@ -39,9 +39,10 @@ export async function findOrCreateSession(call: SessionCall, hint: string | unde
 
 /** The newest container with this name that the caller may see. */
 async function findByName({ deps, caller }: SessionCall, name: string): Promise<Container | null> {
+  const isVisible = visibleTo(caller, 'run')
   for (let after: string | null = null; ;) {
     const page: Page<Container> = await deps.table.containers.list(caller.tenant, { after, limit: PAGE, order: 'desc', name })
-    const found = page.rows.find((row) => row.deletedAt === null && isVisible(row, caller))
+    const found = page.rows.find((row) => row.deletedAt === null && isVisible(row))
     const last = page.rows.at(-1)
     if (found !== undefined || !page.hasMore || last === undefined) return found ?? null
     after = last.id

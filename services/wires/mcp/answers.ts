@@ -1,4 +1,4 @@
-import type { CallToolResult, McpServer } from '@modelcontextprotocol/server'
+import { ProtocolError, ProtocolErrorCode, type CallToolResult, type McpServer } from '@modelcontextprotocol/server'
 import { ServiceError } from '../../model/errors.ts'
 import { missingKeyError } from '../../http/authenticate.ts'
 import type { Call } from '../../http/route.ts'
@@ -20,6 +20,18 @@ export const text = (value: string): Content[number] => ({ type: 'text', text: v
 /** The address of a container's file as a resource. */
 export const fileUri = (containerId: string, path: string): string =>
   `cellblock://containers/${containerId}/files/${path.split('/').map(encodeURIComponent).join('/')}`
+
+/** Runs a method that is no tool. A key without the scope gets the sentence of the refusal as an error of the protocol. */
+export async function guardedMethod<T>(work: () => Promise<T>): Promise<T> {
+  try {
+    return await work()
+  } catch (error) {
+    if (!isScopeError(error)) throw error
+    throw new ProtocolError(ProtocolErrorCode.InvalidRequest, error.message, { code: error.code })
+  }
+}
+
+export const isScopeError = (error: unknown): error is ServiceError => error instanceof ServiceError && error.code === 'insufficient_scope'
 
 /**
  * Runs a tool. A refusal is a result with `isError`, so that the model reads the sentence and corrects the call. For any other failure the client

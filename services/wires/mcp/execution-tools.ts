@@ -98,8 +98,8 @@ export const EXECUTION_TOOLS: Tools = {
       ({ execution_id: id, wait_seconds: wait = LIMITS.defaultWaitSeconds }, { mcpReq }) =>
         guarded(call, 'get_execution', async () => {
           const { deps } = call
-          await jobOf(call, id)
-          const row = await waitForExecution({ deps, signal: mcpReq.signal }, id, () => jobOf(call, id), wait * 1000)
+          await jobOf(call, id, 'read')
+          const row = await waitForExecution({ deps, signal: mcpReq.signal }, id, () => jobOf(call, id, 'read'), wait * 1000)
           return executionResult(deps, row)
         }),
     ),
@@ -147,7 +147,8 @@ async function finish(
   const timeoutSeconds = await checkTimeout(deps, caller.tenant, given.timeout_seconds)
   const containerId = given.container_id ?? (await newContainer(call, 'mcp'))
   const run = { ...runContext(call), signal: context.mcpReq.signal }
-  const hasTasks = acceptsTasks(context)
+  // Without the scope `read` the client could not poll the task.
+  const hasTasks = acceptsTasks(context) && caller.scopes.includes('read')
   const { execution } = await start(run, { containerId, timeoutSeconds, waitMs: hasTasks ? TASK_AFTER_MS : SLICE_MS })
   if (hasTasks && !hasEnded(execution.status) && !context.mcpReq.signal.aborted) return taskOf(execution) as unknown as CallToolResult
   const row = await waitWithProgress(call, context, execution)
@@ -169,7 +170,7 @@ async function waitWithProgress(call: Call, { mcpReq }: ServerContext, first: Ex
       const message = `The ${nounOf(row)} is ${row.status}.`
       await mcpReq.notify({ method: 'notifications/progress', params: { progressToken, progress: slices, message } })
     }
-    row = await waitForExecution({ deps, signal: mcpReq.signal }, row.id, () => jobOf(call, row.id), SLICE_MS)
+    row = await waitForExecution({ deps, signal: mcpReq.signal }, row.id, () => jobOf(call, row.id, 'run'), SLICE_MS)
   }
   return row
 }
@@ -191,9 +192,9 @@ async function interrupt(
 ): Promise<CallToolResult> {
   const ids =
     given.execution_id !== undefined
-      ? [(await jobOf(call, given.execution_id)).id]
+      ? [(await jobOf(call, given.execution_id, 'run')).id]
       : given.container_id !== undefined
-        ? runningIn(await containerOf(call, given.container_id))
+        ? runningIn(await containerOf(call, given.container_id, 'run'))
         : null
   if (ids === null) throw new ServiceError('invalid_request', 'The call does not name what to stop. Give execution_id or container_id.')
   const interrupted = []

@@ -9,7 +9,6 @@ import { containerOf, fileMissing } from '../../operations/access.ts'
 import { checkMemory } from '../../operations/tenancy/check-limits.ts'
 import { currentFiles, fileByPath } from '../../operations/files/find-by-path.ts'
 import { storeBytes } from '../../operations/files/store-bytes.ts'
-import { requireScope } from '../../http/authenticate.ts'
 import type { Call } from '../../http/route.ts'
 import { answer, fileUri, guarded, text, type Tools } from './answers.ts'
 import { newContainer } from './execution-tools.ts'
@@ -78,12 +77,8 @@ const WRITE_FILE = {
   annotations: { readOnlyHint: false, destructiveHint: true, idempotentHint: true, openWorldHint: false },
 }
 
-/** A tool that reads or writes files: for keys with the scope `files`, as on the other wires. */
-const guardedForFiles: typeof guarded = (call, tool, work) =>
-  guarded(call, tool, async () => {
-    requireScope(call.caller, 'files')
-    return work()
-  })
+/** For keys with the scope `files`, as on the other wires. */
+const CONTAINER = { scope: 'files', param: 'container_id' } as const
 
 /** Tools for containers and their files. */
 export const FILE_TOOLS: Tools = {
@@ -97,14 +92,12 @@ export const FILE_TOOLS: Tools = {
     ),
   list_files: (server, call) =>
     server.registerTool('list_files', LIST_FILES, ({ container_id: id, prefix = '' }) =>
-      guardedForFiles(call, 'list_files', () => listFiles(call, id, prefix.replace(/^\/mnt\/data\/?/, ''))),
+      guarded(call, 'list_files', () => listFiles(call, id, prefix.replace(/^\/mnt\/data\/?/, ''))),
     ),
   read_file: (server, call) =>
-    server.registerTool('read_file', READ_FILE, ({ container_id: id, path }) =>
-      guardedForFiles(call, 'read_file', () => readFile(call, id, path)),
-    ),
+    server.registerTool('read_file', READ_FILE, ({ container_id: id, path }) => guarded(call, 'read_file', () => readFile(call, id, path))),
   write_file: (server, call) =>
-    server.registerTool('write_file', WRITE_FILE, (given) => guardedForFiles(call, 'write_file', () => writeFile(call, given))),
+    server.registerTool('write_file', WRITE_FILE, (given) => guarded(call, 'write_file', () => writeFile(call, given))),
 }
 
 interface GivenFile {
@@ -117,14 +110,14 @@ interface GivenFile {
 async function writeFile(call: Call, given: GivenFile): Promise<CallToolResult> {
   if ((given.text === undefined) === (given.base64 === undefined))
     throw new ServiceError('invalid_request', 'The content must be given once. Send either text or base64.', { param: 'text' })
-  const container = await containerOf(call, given.container_id, 'container_id')
+  const container = await containerOf(call, given.container_id, CONTAINER)
   const bytes = given.text === undefined ? Buffer.from(given.base64 ?? '', 'base64') : Buffer.from(given.text)
   const entry = entryOf(await storeBytes(call.deps, container, given.path, bytes))
   return answer([text(`Wrote ${entry.path} (${entry.bytes} bytes).`)], entry)
 }
 
 async function listFiles(call: Call, containerId: string, prefix: string): Promise<CallToolResult> {
-  const container = await containerOf(call, containerId, 'container_id')
+  const container = await containerOf(call, containerId, CONTAINER)
   const all = (await currentFiles(call.deps, container)).filter(({ path }) => path.startsWith(prefix))
   const files = all
     .map(entryOf)
@@ -135,7 +128,7 @@ async function listFiles(call: Call, containerId: string, prefix: string): Promi
 }
 
 async function readFile(call: Call, containerId: string, path: string): Promise<CallToolResult> {
-  const file = await fileByPath(call.deps, await containerOf(call, containerId, 'container_id'), path)
+  const file = await fileByPath(call.deps, await containerOf(call, containerId, CONTAINER), path)
   const entry = entryOf(file)
   if (file.bytes > MAX_READ_BYTES) {
     const link = { type: 'resource_link' as const, uri: entry.uri, name: fileName(file.path), mimeType: file.mime, size: file.bytes }

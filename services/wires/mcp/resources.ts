@@ -7,8 +7,8 @@ import { storedBytes } from '../../operations/executions/stored-bytes.ts'
 import { fileByPath } from '../../operations/files/find-by-path.ts'
 import { presigner } from '../../operations/files/presign.ts'
 import { fileName } from '../../model/files/file-path.ts'
-import { requireScope } from '../../http/authenticate.ts'
 import type { Call } from '../../http/route.ts'
+import { guardedMethod, isScopeError } from './answers.ts'
 import { bytesOf, MAX_READ_BYTES, textIn } from './file-tools.ts'
 
 const NOTEBOOK_MIME = 'application/x-ipynb+json'
@@ -22,8 +22,7 @@ export function registerResources(server: McpServer, call: Call): void {
     { title: 'File of a container', description: 'The current version of a file in /mnt/data.' },
     (uri, variables) =>
       found(uri, async () => {
-        requireScope(call.caller, 'files')
-        const container = await containerOf(call, single(variables['container_id']))
+        const container = await containerOf(call, single(variables['container_id']), 'files')
         const file = await fileByPath(call.deps, container, decodeURIComponent(single(variables['path'])))
         if (file.bytes > MAX_READ_BYTES) {
           const url = await presigner(call.deps.objects, call.publicUrl)(file.objectKey, fileName(file.path), file.mime)
@@ -41,7 +40,7 @@ export function registerResources(server: McpServer, call: Call): void {
     { title: 'Executed notebook', description: 'The code and the outputs of one execution, nbformat 4.5.', mimeType: NOTEBOOK_MIME },
     (uri, variables) =>
       found(uri, async () => {
-        const row = await executionOf(call, single(variables['execution_id']))
+        const row = await executionOf(call, single(variables['execution_id']), 'read')
         const notebook = await call.deps.results.hold(storedBytes(row) + MAX_READ_BYTES, async () =>
           buildNotebook([await notebookPart(call.deps.objects, row, { bytes: MAX_READ_BYTES })]),
         )
@@ -53,10 +52,13 @@ export function registerResources(server: McpServer, call: Call): void {
 type Contents = { uri: string; mimeType: string; text: string } | { uri: string; mimeType: string; blob: string }
 
 /** Answers a resource of another caller like one that does not exist. */
-async function found(uri: URL, read: () => Promise<unknown[]>): Promise<{ contents: Contents[] }> {
+const found = (uri: URL, read: () => Promise<unknown[]>): Promise<{ contents: Contents[] }> => guardedMethod(() => contentsOf(uri, read))
+
+async function contentsOf(uri: URL, read: () => Promise<unknown[]>): Promise<{ contents: Contents[] }> {
   try {
     return { contents: (await read()) as Contents[] }
   } catch (error) {
+    if (isScopeError(error)) throw error
     if (error instanceof ServiceError || error instanceof URIError) throw new ResourceNotFoundError(uri.href)
     throw new Error('Internal error.', { cause: error })
   }

@@ -3,11 +3,13 @@ import { skillEntry, SkillsExtension, type Skill as SkillEntry, type SkillSource
 import { ServiceError } from '../../model/errors.ts'
 import { mimeOf } from '../../model/files/mime.ts'
 import type { BundleFile } from '../../model/skills/bundle.ts'
+import type { Scope } from '../../model/tenants/tenant.ts'
 import { defaultVersionOf, type Skill, type SkillVersion } from '../../model/skills/skill.ts'
-import { isVisible, skillOf } from '../../operations/access.ts'
+import { skillOf, visibleTo } from '../../operations/access.ts'
 import { collectPage } from '../../http/paging.ts'
 import type { Call } from '../../http/route.ts'
 import { readSkillFiles } from '../../operations/skills/zip-skill.ts'
+import { guardedMethod, isScopeError } from './answers.ts'
 import { textIn } from './file-tools.ts'
 
 const SCHEME = 'skill://'
@@ -27,12 +29,12 @@ function sourceOf(call: Call): SkillSource {
     return collectPage(
       { after, limit: PER_PAGE, order: 'asc' },
       (request) => deps.table.skills.list(caller.tenant, request),
-      (row) => isVisible(row, caller),
+      visibleTo(caller, 'read'),
     )
   }
   return {
     async list({ cursor }) {
-      const { rows, hasMore } = await page(cursor ?? null)
+      const { rows, hasMore } = await guardedMethod(() => page(cursor ?? null))
       const last = rows.at(-1)
       const skills: SkillEntry[] = []
       for (const skill of rows) {
@@ -42,18 +44,19 @@ function sourceOf(call: Call): SkillSource {
       return { skills, ...(hasMore && last !== undefined && { nextCursor: last.id }) }
     },
     async get(uri) {
-      const found = await find(call, uri)
+      const found = await guardedMethod(() => find(call, uri, 'read'))
       return found === null || found.path !== MANIFEST ? undefined : entryOf(call, found.skill, found.version)
     },
     async read(uri) {
-      const found = await find(call, uri)
+      const found = await guardedMethod(() => find(call, uri, 'files'))
       if (found === null) return undefined
       return call.deps.results.hold(found.version.bytes, async () => {
         const file = (await readSkillFiles(call.deps, found.version))?.find(({ path }) => path === found.path)
         return file === undefined ? undefined : contentOf(file)
       })
     },
-    listResources: async () => (await page(null)).rows.map(resourceOf),
+    // A client lists resources when it connects, with a key of any scope.
+    listResources: async () => (call.caller.scopes.includes('read') ? (await page(null)).rows.map(resourceOf) : []),
   }
 }
 
@@ -78,16 +81,17 @@ function resourceOf(skill: Skill): Resource {
 async function find(
   call: Call,
   uri: string,
+  scope: Scope,
 ): Promise<{ readonly skill: Skill; readonly version: SkillVersion; readonly path: string } | null> {
   const [id, name, ...path] = uri.slice(SCHEME.length).split('/').map(decoded)
   if (!uri.startsWith(SCHEME) || id === undefined || path.length === 0 || call.caller.keyId === '') return null
   try {
-    const skill = await skillOf(call, id)
+    const skill = await skillOf(call, id, scope)
     const version = defaultVersionOf(skill)
     return version.name === name ? { skill, version, path: path.join('/') } : null
   } catch (error) {
-    if (error instanceof ServiceError) return null
-    throw error
+    if (!(error instanceof ServiceError) || isScopeError(error)) throw error
+    return null
   }
 }
 

@@ -4,9 +4,11 @@ import { boundedRecord, openObject } from '../../model/bounded-schemas.ts'
 import { answerSchema } from '../../model/lazy-schema.ts'
 import { ServiceError } from '../../model/errors.ts'
 import { hasEnded, type Execution } from '../../model/executions/execution.ts'
+import type { Scope } from '../../model/tenants/tenant.ts'
 import { jobOf } from '../../operations/access.ts'
 import { cancelExecution } from '../../operations/executions/cancel-execution.ts'
 import type { Call } from '../../http/route.ts'
+import { guardedMethod } from './answers.ts'
 import { executionResult, nounOf } from './render-execution.ts'
 
 export const TASKS_EXTENSION = 'io.modelcontextprotocol/tasks'
@@ -40,23 +42,23 @@ const AnyResult = answerSchema(() => z.looseObject({}))
 
 /** Serves `tasks/get`, `tasks/update` and `tasks/cancel`. No task asks for input, so an update changes nothing. */
 export function registerTasks({ server }: McpServer, call: Call): void {
-  const find = (id: string): Promise<Execution> =>
-    jobOf(call, id).catch((error: unknown) => {
+  const find = (id: string, scope: Scope): Promise<Execution> =>
+    guardedMethod(() => jobOf(call, id, scope)).catch((error: unknown) => {
       if (!(error instanceof ServiceError)) throw error
       throw new ProtocolError(ProtocolErrorCode.InvalidParams, `No task ${JSON.stringify(id.slice(0, 80))} exists.`)
     })
   const schemas = { params: TaskParams, result: AnyResult() }
   server.setRequestHandler('tasks/get', schemas, async ({ taskId }) => {
-    const row = await find(taskId)
+    const row = await find(taskId, 'read')
     const task = taskFields(row)
     return task['status'] === 'completed' ? { ...task, result: await executionResult(call.deps, row) } : { ...task }
   })
   server.setRequestHandler('tasks/update', schemas, async ({ taskId }) => {
-    await find(taskId)
+    await find(taskId, 'run')
     return {}
   })
   server.setRequestHandler('tasks/cancel', schemas, async ({ taskId }) => {
-    const row = await find(taskId)
+    const row = await find(taskId, 'run')
     await cancelExecution(call.deps, row)
     return {}
   })

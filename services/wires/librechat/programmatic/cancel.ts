@@ -1,6 +1,6 @@
 import { ServiceError } from '../../../model/errors.ts'
 import { newId } from '../../../model/ids.ts'
-import { isVisible } from '../../../operations/access.ts'
+import { visibleTo } from '../../../operations/access.ts'
 import { cancelExecution } from '../../../operations/executions/cancel-execution.ts'
 import type { ClaimedId } from '../../../operations/claimed-id.ts'
 import type { Call } from '../../../http/route.ts'
@@ -41,6 +41,6 @@ export async function cancelRequest(call: Call<unknown, CancelBody>): Promise<bo
   if (isNew || record.resultId === CANCELLED) return false
   const { deps, caller } = call
   const row = await deps.table.executions.get(caller.tenant, record.resultId)
-  if (row === null || !isVisible(row, caller)) return false
+  if (row === null || !visibleTo(caller, 'run')(row)) return false
   return (await cancelExecution(deps, row)) !== null
 }

@@ -66,7 +66,7 @@ export async function takeProgram(
     },
   )
   if (containerId === '') throw unknown
-  const container = await containerOf(call, containerId)
+  const container = await containerOf(call, containerId, 'run')
   const key = `${objectPrefix(container.tenant, container.id)}requests/${random}`
   const object = await deps.objects.get(key)
   if (object === null) throw unknown

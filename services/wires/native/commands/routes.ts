@@ -4,7 +4,7 @@ import { ServiceError } from '../../../model/errors.ts'
 import type { CommandInputPayload } from '../../../model/events.ts'
 import { hasEnded } from '../../../model/executions/execution.ts'
 import { LIMITS } from '../../../model/limits.ts'
-import { containerOf, isVisible } from '../../../operations/access.ts'
+import { containerOf, visibleTo } from '../../../operations/access.ts'
 import { checkTimeout } from '../../../operations/tenancy/check-limits.ts'
 import { runCommand } from '../../../operations/commands/run-command.ts'
 import { shellCommand } from '../../../model/executions/shell-command.ts'
@@ -51,7 +51,7 @@ const runCommandRoute = defineRoute({
     const { timeoutSeconds: longest } = await deps.limits.of(caller.tenant)
     const timeoutSeconds = await checkTimeout(deps, caller.tenant, body.timeout_seconds ?? (isBackground ? longest : null))
     // A call to a missing container must not claim a key.
-    if (call.request.headers.has('idempotency-key')) await containerOf(call, containerId)
+    if (call.request.headers.has('idempotency-key')) await containerOf(call, containerId, 'run')
     const result = await runCommand(runContext(call), {
       containerId,
       argv,
@@ -95,10 +95,11 @@ const listCommandsRoute = defineRoute({
   errors: ['container_not_found', 'too_many_results'],
   async handle(call) {
     const { deps, caller } = call
-    const { commands = [], backgroundCommands = [] } = await containerOf(call, call.param('container_id'))
+    const { commands = [], backgroundCommands = [] } = await containerOf(call, call.param('container_id'), 'read')
+    const isVisible = visibleTo(caller, 'read')
     const rows = await Promise.all([...commands, ...backgroundCommands].map((id) => deps.table.executions.get(caller.tenant, id)))
     const running = rows
-      .filter((row) => row !== null && isVisible(row, caller) && !hasEnded(row.status))
+      .filter((row) => row !== null && isVisible(row) && !hasEnded(row.status))
       .filter((row) => row !== null)
       .toSorted((a, b) => a.createdAt - b.createdAt)
     const data = []

@@ -33,7 +33,7 @@ const createUploadUrlRoute = defineRoute({
       throw new ServiceError('request_too_large', `The file is ${body.bytes} bytes; the maximum is ${LIMITS.maxFileBytes}. Split it.`, {
         param: 'bytes',
       })
-    const container = await containerOf(call, call.param('container_id'))
+    const container = await containerOf(call, call.param('container_id'), 'files')
     const objectKey = newObjectKey(caller.tenant, 'files', container.id)
     const file = newFile(deps, {
       tenant: caller.tenant,
@@ -70,7 +70,7 @@ const completeUploadRoute = defineRoute({
   errors: ['container_not_found', 'file_not_found', 'upload_incomplete'],
   async handle(call) {
     const { deps, caller } = call
-    const container = await containerOf(call, call.param('container_id'))
+    const container = await containerOf(call, call.param('container_id'), 'files')
     const id = call.param('file_id')
     const file = isId('containerFile', id) ? await deps.table.files.get(caller.tenant, container.id, id) : null
     if (file === null || file.state === 'deleted' || file.state === 'swept') throw fileMissing(id)

@@ -4,7 +4,7 @@ import { loadResult } from '../../../operations/executions/load-result.ts'
 import { REF_MIME } from '../../../model/executions/outputs.ts'
 import { readShare } from '../../../operations/executions/execution-slots.ts'
 import { LIMITS } from '../../../model/limits.ts'
-import { containerOf, isVisible } from '../../../operations/access.ts'
+import { containerOf, visibleTo } from '../../../operations/access.ts'
 import { checkTimeout } from '../../../operations/tenancy/check-limits.ts'
 import { runCode } from '../../../operations/executions/run-code.ts'
 import { scopeOf } from '../../../http/execution-scope.ts'
@@ -64,7 +64,7 @@ const runCodeRoute = defineRoute({
     const containerId = call.param('container_id')
     const timeoutSeconds = await checkTimeout(deps, caller.tenant, body.timeout_seconds)
     // A call to a missing container must not claim a key.
-    if (call.request.headers.has('idempotency-key')) await containerOf(call, containerId)
+    if (call.request.headers.has('idempotency-key')) await containerOf(call, containerId, 'run')
     const result = await runCode(runContext(call), {
       containerId,
       source,
@@ -98,11 +98,11 @@ const listExecutionsRoute = defineRoute({
   errors: ['container_not_found'],
   async handle(call) {
     const { deps, caller } = call
-    const container = await containerOf(call, call.param('container_id'))
+    const container = await containerOf(call, call.param('container_id'), 'read')
     const page = await collectPage(
       pageOf(call.query),
       (request) => deps.table.executions.listByContainer(caller.tenant, container.id, request),
-      (row) => isVisible(row, caller),
+      visibleTo(caller, 'read'),
     )
     let left = MAX_PAGE_BYTES
     const tooMuch = page.rows.findIndex((row, index) => (left -= storedBytes(row)) < 0 && index > 0)

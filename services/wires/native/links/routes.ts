@@ -1,13 +1,12 @@
 import { z } from '@hono/zod-openapi'
-import { containerOf, fileOf, isVisible } from '../../../operations/access.ts'
+import { containerOf, fileOf, requireScope, visibleTo } from '../../../operations/access.ts'
 import { answerWithBytes } from '../../../http/answer-with-bytes.ts'
-import { requireScope } from '../../../http/authenticate.ts'
 import { json } from '../../../http/responses.ts'
 import { defineRoute, type Call, type AnyRoute } from '../../../http/route.ts'
 import { deletedSchema } from '../../../http/schemas.ts'
 import { LinkList, renderLink } from './schema.ts'
 import { ServiceError } from '../../../model/errors.ts'
-import type { Caller } from '../../../model/tenants/tenant.ts'
+import type { Caller, Scope } from '../../../model/tenants/tenant.ts'
 import { isId } from '../../../model/ids.ts'
 import { hashToken } from '../../../operations/links/create-link.ts'
 import type { Link as LinkRow } from '../../../model/links/link.ts'
@@ -44,7 +43,7 @@ const followLinkRoute = defineRoute({
 async function mayFollow({ table }: Call['deps'], { tenant, containerId }: LinkRow, caller: Caller): Promise<boolean> {
   if (tenant !== caller.tenant) return false
   const container = caller.subject === null ? null : await table.containers.get(tenant, containerId)
-  return caller.subject === null || (container !== null && isVisible(container, caller))
+  return caller.subject === null || (container !== null && visibleTo(caller, 'files')(container))
 }
 
 /** Its container, and its file where it shows one, must not have been deleted. */
@@ -74,7 +73,7 @@ const revokeLinkRoute = defineRoute({
     const link = isId('link', id) ? await deps.table.links.get(caller.tenant, id) : null
     if (link === null) throw linkMissing()
     // A caller who may not see the container may not revoke its links.
-    await containerOf(call, link.containerId).catch((cause: unknown) => {
+    await containerOf(call, link.containerId, 'files').catch((cause: unknown) => {
       throw cause instanceof ServiceError ? linkMissing() : cause
     })
     await deps.table.links.revoke(caller.tenant, id, deps.clock.now())
@@ -97,7 +96,7 @@ const listFileLinksRoute = defineRoute({
   answers: { 200: { description: 'The links, without their addresses.', schema: LinkList } },
   errors,
   async handle(call) {
-    const data = (await linksOf(call)).map(renderLink)
+    const data = (await linksOf(call, 'read')).map(renderLink)
     return json(200, { object: 'list', data, first_id: data[0]?.id ?? null, last_id: data.at(-1)?.id ?? null, has_more: false })
   },
 })
@@ -121,16 +120,16 @@ const revokeFileLinksRoute = defineRoute({
   errors,
   async handle(call) {
     const { deps, caller } = call
-    const live = (await linksOf(call)).filter((link) => link.revokedAt === null)
+    const live = (await linksOf(call, 'files')).filter((link) => link.revokedAt === null)
     const now = deps.clock.now()
     await Promise.all(live.map((link) => deps.table.links.revoke(caller.tenant, link.id, now)))
     return json(200, { object: 'link.list.deleted', deleted: true, revoked: live.length })
   },
 })
 
-async function linksOf(call: Call) {
-  const container = await containerOf(call, call.param('container_id'))
-  const file = await fileOf(call, container.id, call.param('file_id'))
+async function linksOf(call: Call, scope: Scope) {
+  const container = await containerOf(call, call.param('container_id'), scope)
+  const file = await fileOf(call, { containerId: container.id, id: call.param('file_id') }, scope)
   return call.deps.table.links.ofFile(call.caller.tenant, file.id)
 }
 

@@ -1,5 +1,5 @@
 import { z } from '@hono/zod-openapi'
-import { executionOf, containerOf, isVisible, conversationOf, responseOf } from '../../../operations/access.ts'
+import { executionOf, containerOf, visibleTo, conversationOf, responseOf } from '../../../operations/access.ts'
 import { historyNotebook } from '../../../operations/conversations/history-notebook.ts'
 import { conversationHistory, historyUpTo } from '../../../operations/conversations/history.ts'
 import {
@@ -27,7 +27,7 @@ const executionNotebookRoute = defineRoute({
   },
   errors: ['execution_not_found', 'too_many_results'],
   async handle(call) {
-    const row = await executionOf(call, call.param('execution_id'))
+    const row = await executionOf(call, call.param('execution_id'), 'read')
     return call.deps.results.hold(storedBytes(row) + NOTEBOOK_INLINE_BYTES, async () => {
       const part = await notebookPart(call.deps.objects, row, { bytes: NOTEBOOK_INLINE_BYTES })
       return notebookResponse(buildNotebook([part]), `${row.id}.ipynb`)
@@ -53,10 +53,10 @@ const containerNotebookRoute = defineRoute({
   errors: ['container_not_found', 'too_many_results'],
   async handle(call) {
     const { deps, caller } = call
-    const container = await containerOf(call, call.param('container_id'))
+    const container = await containerOf(call, call.param('container_id'), 'read')
     const ports = { objects: deps.objects, executions: deps.table.executions }
     return deps.results.hold(MAX_NOTEBOOK_BYTES, async () => {
-      const parts = await containerParts(ports, container, (row) => isVisible(row, caller))
+      const parts = await containerParts(ports, container, visibleTo(caller, 'read'))
       return notebookResponse(buildNotebook(parts), `${container.id}.ipynb`)
     })
   },
@@ -82,7 +82,7 @@ const conversationNotebookRoute = defineRoute({
   answers,
   errors: ['conversation_not_found'],
   async handle(call) {
-    const { id, tenant } = await conversationOf(call, call.param('conversation_id'))
+    const { id, tenant } = await conversationOf(call, call.param('conversation_id'), 'read')
     return notebookResponse(await historyNotebook(call.deps, call.caller, await conversationHistory(call.deps, tenant, id)), `${id}.ipynb`)
   },
 })
@@ -100,7 +100,7 @@ const responseNotebookRoute = defineRoute({
   errors: ['response_not_found'],
   async handle(call) {
     const { deps, caller } = call
-    const row = await responseOf(call, call.param('response_id'))
+    const row = await responseOf(call, call.param('response_id'), 'read')
     const isOver =
       row.conversationId === null || (await deps.table.conversations.get(caller.tenant, row.conversationId))?.deletedAt !== null
     const history =

@@ -1,4 +1,4 @@
-import { isVisible } from '../../../operations/access.ts'
+import { visibleTo } from '../../../operations/access.ts'
 import { json } from '../../../http/responses.ts'
 import { defineRoute, type AnyRoute } from '../../../http/route.ts'
 import { MAX_USAGE_DAYS, readUsage } from '../../../operations/usage/read-usage.ts'
@@ -16,7 +16,7 @@ const usageRoute = defineRoute({
   query: UsageQuery,
   answers: { 200: { description: 'Sums per day and in all.', schema: Usage } },
   handle: async ({ deps, caller, query }) =>
-    json(200, renderUsage(await readUsage(deps, caller.tenant, query, (record) => isVisible(record, caller)), deps.prices)),
+    json(200, renderUsage(await readUsage(deps, caller.tenant, query, visibleTo(caller, 'read')), deps.prices)),
 })
 
 export const usageRoutes: readonly AnyRoute[] = [usageRoute]

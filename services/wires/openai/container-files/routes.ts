@@ -28,7 +28,7 @@ const uploadContainerFileRoute = defineRoute({
   answers: { 200: { description: 'The file.', schema: ContainerFile } },
   errors: ['container_not_found', 'file_not_found', 'invalid_file_name'],
   async handle(call) {
-    const container = await containerOf(call, call.param('container_id'))
+    const container = await containerOf(call, call.param('container_id'), 'files')
     const file = await uploadFile(call, container.id)
     call.note('file_id', file.id)
     call.note('bytes', file.bytes)
@@ -50,7 +50,7 @@ const listContainerFilesRoute = defineRoute({
   errors: ['container_not_found'],
   async handle(call) {
     const { deps, caller } = call
-    const container = await containerOf(call, call.param('container_id'))
+    const container = await containerOf(call, call.param('container_id'), 'read')
     const files = await deps.table.files.all(caller.tenant, container.id)
     const page = pageOfList(files, pageOf(call.query), (row) => row.isCurrent && row.state === 'stored')
     return json(200, listOf(page.rows.map(renderContainerFile), page.hasMore))
@@ -69,8 +69,8 @@ const getContainerFileRoute = defineRoute({
   answers: { 200: { description: 'The file.', schema: ContainerFile } },
   errors: ['container_not_found', 'file_not_found'],
   async handle(call) {
-    const container = await containerOf(call, call.param('container_id'))
-    return json(200, renderContainerFile(await fileOf(call, container.id, call.param('file_id'))))
+    const container = await containerOf(call, call.param('container_id'), 'read')
+    return json(200, renderContainerFile(await fileOf(call, { containerId: container.id, id: call.param('file_id') }, 'read')))
   },
 })
 
@@ -87,9 +87,9 @@ const deleteContainerFileRoute = defineRoute({
   errors: ['container_not_found', 'file_not_found'],
   async handle(call) {
     const { deps, caller } = call
-    const container = await containerOf(call, call.param('container_id'))
+    const container = await containerOf(call, call.param('container_id'), 'files')
     const now = deps.clock.now()
-    const file = await fileOf(call, container.id, call.param('file_id')).catch(async (error: unknown) => {
+    const file = await fileOf(call, { containerId: container.id, id: call.param('file_id') }, 'files').catch(async (error: unknown) => {
       // An earlier call may have failed before it changed the container's row.
       const row = await deps.table.files.get(caller.tenant, container.id, call.param('file_id'))
       if (row?.state === 'deleted') await deps.table.containers.filesChanged(caller.tenant, container.id, now)
@@ -116,8 +116,8 @@ const containerFileContentRoute = defineRoute({
   },
   errors: ['container_not_found', 'file_not_found'],
   async handle(call) {
-    const container = await containerOf(call, call.param('container_id'))
-    const file = await fileOf(call, container.id, call.param('file_id'))
+    const container = await containerOf(call, call.param('container_id'), 'files')
+    const file = await fileOf(call, { containerId: container.id, id: call.param('file_id') }, 'files')
     call.note('file_id', file.id)
     return answerWithBytes(call, { ...file, filename: fileName(file.path) })
   },

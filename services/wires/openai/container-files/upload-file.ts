@@ -40,7 +40,7 @@ export async function uploadFile(call: UploadCall, containerId: string): Promise
 }
 
 async function copy(call: UploadCall, containerId: string, fileId: string, path: string | null | undefined): Promise<ContainerFile> {
-  const source = await findFile(call, fileId, 'file_id')
+  const source = await findFile(call, fileId, { scope: 'files', param: 'file_id' })
   const claimed = await claimId(call, 'containerFile', JSON.stringify([fileId, path ?? null]))
   const earlier = await earlierFile(call, containerId, claimed)
   if (earlier !== null) return earlier

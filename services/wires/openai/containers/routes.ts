@@ -1,6 +1,6 @@
 import { z } from '@hono/zod-openapi'
 import { findFile } from '../../../operations/files/find-file.ts'
-import { isVisible, containerOf } from '../../../operations/access.ts'
+import { visibleTo, containerOf } from '../../../operations/access.ts'
 import { checkContainerLimits, checkImage, checkMemory, imageOf } from '../../../operations/tenancy/check-limits.ts'
 import { endContainer } from '../../../operations/containers/end-container.ts'
 import { claimId } from '../../../http/claim-id.ts'
@@ -69,7 +69,9 @@ async function createWithContents(
   const missing = earlier?.deletedAt ? [] : await missingFiles(call, wanted, body.file_ids ?? [])
   const hasSkills = earlier !== null && (earlier.deletedAt !== null || (earlier.skills ?? []).length >= (body.skills ?? []).length)
   if (earlier !== null && missing.length === 0 && hasSkills) return earlier
-  const files = await Promise.all(missing.map(async ({ fileId, id }) => ({ id, source: await findFile(call, fileId, 'file_ids') })))
+  const files = await Promise.all(
+    missing.map(async ({ fileId, id }) => ({ id, source: await findFile(call, fileId, { scope: 'run', param: 'file_ids' }) })),
+  )
   const inline = new InlineBundles(call, wanted.id)
   const skills = await resolveSkills(call, body.skills, 'skills', inline).catch(async (cause: unknown) => {
     await inline.discard()
@@ -108,7 +110,7 @@ const listContainersRoute = defineRoute({
     const page = await collectPage(
       pageOf(query),
       (request) => deps.table.containers.list(caller.tenant, { ...request, name: query.name ?? null }),
-      (row) => isVisible(row, caller),
+      visibleTo(caller, 'read'),
     )
     const now = deps.clock.now()
     return json(
@@ -129,7 +131,7 @@ const getContainerRoute = defineRoute({
   answers: { 200: { description: 'The container.', schema: ContainerSchema } },
   errors: ['container_not_found'],
   async handle(call) {
-    const container = await containerOf(call, call.param('container_id'))
+    const container = await containerOf(call, call.param('container_id'), 'read')
     return json(200, renderContainer(container, await imageOf(call.deps, container), call.deps.clock.now()))
   },
 })
@@ -148,7 +150,7 @@ const deleteContainerRoute = defineRoute({
   errors: ['container_not_found'],
   async handle(call) {
     const { deps, caller } = call
-    const { id } = await containerOf(call, call.param('container_id'))
+    const { id } = await containerOf(call, call.param('container_id'), 'run')
     await endContainer(deps, caller.tenant, id)
     return json(200, { id, object: 'container.deleted', deleted: true })
   },

@@ -1,3 +1,4 @@
+import type { Scope } from '../../../model/tenants/tenant.ts'
 import { conversationOf } from '../../../operations/access.ts'
 import { addItems } from '../../../operations/conversations/add-items.ts'
 import { claimId } from '../../../http/claim-id.ts'
@@ -84,7 +85,7 @@ const getConversationRoute = defineRoute({
   answers: { 200: { description: 'The conversation.', schema: Conversation } },
   errors: ['conversation_not_found'],
   async handle(call) {
-    return json(200, renderConversation(await conversationOf(call, call.param('conversation_id'))))
+    return json(200, renderConversation(await conversationOf(call, call.param('conversation_id'), 'read')))
   },
 })
 
@@ -101,9 +102,9 @@ const updateConversationRoute = defineRoute({
   errors: ['conversation_not_found'],
   async handle(call) {
     const { deps, caller, body } = call
-    const found = await conversationOf(call, call.param('conversation_id'))
+    const found = await conversationOf(call, call.param('conversation_id'), 'run')
     const row = await deps.table.conversations.setMetadata(caller.tenant, found.id, body.metadata ?? {})
-    return json(200, renderConversation(row ?? (await conversationOf(call, found.id))))
+    return json(200, renderConversation(row ?? (await conversationOf(call, found.id, 'run'))))
   },
 })
 
@@ -120,7 +121,7 @@ const deleteConversationRoute = defineRoute({
   errors: ['conversation_not_found'],
   async handle(call) {
     const { deps } = call
-    const { tenant, id } = await conversationOf(call, call.param('conversation_id'))
+    const { tenant, id } = await conversationOf(call, call.param('conversation_id'), 'run')
     const now = deps.clock.now()
     await deps.table.conversations.markDeleted(tenant, id, now, now + SWEEP_AFTER_MS)
     await deps.table.conversations.removeItems(tenant, id)
@@ -131,8 +132,8 @@ const deleteConversationRoute = defineRoute({
 const ItemList = listSchema(ConversationItem, 'ConversationItemList')
 
 /** Throws ServiceError `conversation_not_found` or `item_not_found`. */
-async function itemOf(call: Pick<Call, 'deps' | 'caller' | 'param'>): Promise<ItemRow> {
-  const conversation = await conversationOf(call, call.param('conversation_id'))
+async function itemOf(call: Pick<Call, 'deps' | 'caller' | 'param'>, scope: Scope): Promise<ItemRow> {
+  const conversation = await conversationOf(call, call.param('conversation_id'), scope)
   const id = call.param('item_id')
   const item = await call.deps.table.conversations.findItem(conversation.tenant, conversation.id, id)
   if (item === null)
@@ -157,7 +158,7 @@ const createConversationItemsRoute = defineRoute({
   answers: { 200: { description: 'The items, with their ids.', schema: ItemList } },
   errors: ['conversation_not_found'],
   async handle(call) {
-    const conversation = await conversationOf(call, call.param('conversation_id'))
+    const conversation = await conversationOf(call, call.param('conversation_id'), 'run')
     refusePrivateImages(call.body.items, 'items')
     const items = await addItems(call.deps, conversation, call.body.items, await claimId(call, 'item', call.rawBody))
     return json(
@@ -183,7 +184,7 @@ const listConversationItemsRoute = defineRoute({
   errors: ['conversation_not_found'],
   async handle(call) {
     const { conversations } = call.deps.table
-    const { tenant, id } = await conversationOf(call, call.param('conversation_id'))
+    const { tenant, id } = await conversationOf(call, call.param('conversation_id'), 'read')
     const { after, ...page } = pageOf(call.query)
     const edge = after === null ? null : await conversations.findItem(tenant, id, after)
     // An unknown cursor gives an empty page, as in every other list.
@@ -211,7 +212,7 @@ const getConversationItemRoute = defineRoute({
   answers: { 200: { description: 'The item.', schema: ConversationItem } },
   errors: ['conversation_not_found', 'item_not_found'],
   async handle(call) {
-    return json(200, renderConversationItem(await itemOf(call), call.query.include ?? []))
+    return json(200, renderConversationItem(await itemOf(call, 'read'), call.query.include ?? []))
   },
 })
 
@@ -227,8 +228,8 @@ const deleteConversationItemRoute = defineRoute({
   answers: { 200: { description: 'The conversation.', schema: Conversation } },
   errors: ['conversation_not_found', 'item_not_found'],
   async handle(call) {
-    await call.deps.table.conversations.removeItem(await itemOf(call))
-    return json(200, renderConversation(await conversationOf(call, call.param('conversation_id'))))
+    await call.deps.table.conversations.removeItem(await itemOf(call, 'run'))
+    return json(200, renderConversation(await conversationOf(call, call.param('conversation_id'), 'run')))
   },
 })
 

@@ -1,4 +1,4 @@
-import { isVisible, userFileOf } from '../../../operations/access.ts'
+import { visibleTo, userFileOf } from '../../../operations/access.ts'
 import { answerWithBytes } from '../../../http/answer-with-bytes.ts'
 import { collectPage } from '../../../http/paging.ts'
 import { json } from '../../../http/responses.ts'
@@ -48,10 +48,11 @@ const listFilesRoute = defineRoute({
   answers: { 200: { description: 'A page of files.', schema: listSchema(UserFile, 'UserFileList') } },
   async handle({ deps, caller, query }) {
     const now = deps.clock.now()
+    const isVisible = visibleTo(caller, 'read')
     const page = await collectPage(
       { ...pageOf(query), limit: Math.min(query.limit ?? DEFAULT_FILES, MAX_PAGE) },
       (request) => deps.table.userFiles.list(caller.tenant, request),
-      (row) => isVisible(row, caller) && !hasExpired(row, now) && (query.purpose === undefined || row.purpose === query.purpose),
+      (row) => isVisible(row) && !hasExpired(row, now) && (query.purpose === undefined || row.purpose === query.purpose),
     )
     return json(200, listOf(page.rows.map(renderUserFile), page.hasMore))
   },
@@ -68,7 +69,7 @@ const getFileRoute = defineRoute({
   answers: { 200: { description: 'The file.', schema: UserFile } },
   errors: ['file_not_found'],
   async handle(call) {
-    return json(200, renderUserFile(await userFileOf(call, call.param('user_file_id'))))
+    return json(200, renderUserFile(await userFileOf(call, call.param('user_file_id'), 'read')))
   },
 })
 
@@ -85,7 +86,7 @@ const deleteFileRoute = defineRoute({
   errors: ['file_not_found'],
   async handle(call) {
     const { deps } = call
-    const { tenant, id } = await userFileOf(call, call.param('user_file_id'))
+    const { tenant, id } = await userFileOf(call, call.param('user_file_id'), 'files')
     await deps.objects.deletePrefix(objectPrefix(tenant, id))
     await deps.table.userFiles.remove(tenant, id)
     return json(200, { id, object: 'file', deleted: true })
@@ -108,7 +109,7 @@ const fileContentRoute = defineRoute({
   },
   errors: ['file_not_found'],
   async handle(call) {
-    const file = await userFileOf(call, call.param('user_file_id'))
+    const file = await userFileOf(call, call.param('user_file_id'), 'files')
     call.note('file_id', file.id)
     return answerWithBytes(call, file)
   },

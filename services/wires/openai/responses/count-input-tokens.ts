@@ -50,7 +50,7 @@ async function historyOf(call: Call<unknown, CountInputTokens>): Promise<readonl
   const { deps, caller, body } = call
   const conversationId = conversationIdOf(body)
   if (conversationId !== null) {
-    const { tenant } = await conversationOf(call, conversationId, 'conversation')
+    const { tenant } = await conversationOf(call, conversationId, { scope: 'run', param: 'conversation' })
     return (await conversationHistory(deps, tenant, conversationId)).items
   }
   if (!body.previous_response_id) return []

@@ -128,7 +128,7 @@ const getResponseRoute = defineRoute({
   errors: ['response_not_found', 'too_many_streams'],
   async handle(call) {
     const { deps, query } = call
-    const row = await calledResponse(call)
+    const row = await calledResponse(call, 'read')
     if (query.stream === 'true')
       return streamCall(call, async () => (signal) => responseFrames(deps, row, { after: query.starting_after ?? -1, signal }))
     const { include = [] } = query
@@ -152,7 +152,7 @@ const cancelResponseRoute = defineRoute({
   errors: ['response_not_found'],
   async handle(call) {
     const { deps } = call
-    const found = await calledResponse(call)
+    const found = await calledResponse(call, 'run')
     if (!found.request.background)
       throw new ServiceError(
         'invalid_request',
@@ -183,7 +183,7 @@ const deleteResponseRoute = defineRoute({
   errors: ['response_not_found'],
   async handle(call) {
     const { deps } = call
-    const { tenant, id } = await calledResponse(call)
+    const { tenant, id } = await calledResponse(call, 'run')
     const cancelled = await cancelResponse(deps, tenant, id)
     if (cancelled !== null) await waitForResponse(deps, cancelled, { seconds: DELETE_WAIT_SECONDS, signal: call.request.signal })
     await removeResponse(deps, tenant, id)
@@ -208,7 +208,7 @@ const responseInputItemsRoute = defineRoute({
   },
   errors: ['response_not_found'],
   async handle(call) {
-    const row = await loadResponse(call.deps.objects, await calledResponse(call))
+    const row = await loadResponse(call.deps.objects, await calledResponse(call, 'read'))
     const items = wireItems(row.request.input, (type, index, given) => given ?? inputItemId(row.id, type, index))
     const page = pageOfList(items, pageOf(call.query))
     return json(200, listOf(page.rows, page.hasMore))

@@ -1,3 +1,4 @@
+import type { Scope } from '../../../model/tenants/tenant.ts'
 import { claimId } from '../../../http/claim-id.ts'
 import type { Call } from '../../../http/route.ts'
 import { responseOf } from '../../../operations/access.ts'
@@ -40,5 +41,5 @@ export const ownsUnstored =
     deps.sockets?.isOwn(request, id) === true
 
 /** The response that the path names. */
-export const calledResponse = (call: Call): Promise<ResponseRecord> =>
-  responseOf({ ...call, ownsUnstored: ownsUnstored(call) }, call.param('response_id'))
+export const calledResponse = (call: Call, scope: Scope): Promise<ResponseRecord> =>
+  responseOf({ ...call, ownsUnstored: ownsUnstored(call) }, call.param('response_id'), scope)

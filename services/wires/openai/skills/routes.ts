@@ -1,5 +1,6 @@
+import type { Scope } from '../../../model/tenants/tenant.ts'
 import { createHash } from 'node:crypto'
-import { isVisible, skillOf } from '../../../operations/access.ts'
+import { visibleTo, skillOf } from '../../../operations/access.ts'
 import { claimId } from '../../../http/claim-id.ts'
 import { collectPage, pageOfList } from '../../../http/paging.ts'
 import { json } from '../../../http/responses.ts'
@@ -38,7 +39,7 @@ const createSkillRoute = defineRoute({
     const { skill: made } = await receiveSkill(call.request)
     const claimed = await claimId(call, 'skill', made.sha256)
     const earlier = claimed.isReplay ? await deps.table.skills.get(caller.tenant, claimed.id) : null
-    const skill = earlier ?? (await versions.createSkill(call, made, claimed.id)) ?? (await skillOf(call, claimed.id))
+    const skill = earlier ?? (await versions.createSkill(call, made, claimed.id)) ?? (await skillOf(call, claimed.id, 'files'))
     call.note('skill_id', skill.id)
     return json(200, schema.renderSkill(skill))
   },
@@ -55,11 +56,7 @@ const listSkillsRoute = defineRoute({
   query: ListQuery,
   answers: { 200: { description: 'A page of skills.', schema: listSchema(schema.Skill, 'SkillList') } },
   async handle({ deps, caller, query }) {
-    const page = await collectPage(
-      pageOf(query),
-      (request) => deps.table.skills.list(caller.tenant, request),
-      (row) => isVisible(row, caller),
-    )
+    const page = await collectPage(pageOf(query), (request) => deps.table.skills.list(caller.tenant, request), visibleTo(caller, 'read'))
     return json(200, listOf(page.rows.map(schema.renderSkill), page.hasMore))
   },
 })
@@ -74,7 +71,7 @@ const getSkillRoute = defineRoute({
   summary: 'Get a skill',
   answers: { 200: { description: 'The skill.', schema: schema.Skill } },
   errors: ['skill_not_found'],
-  handle: async (call) => json(200, schema.renderSkill(await skillOf(call, call.param('skill_id')))),
+  handle: async (call) => json(200, schema.renderSkill(await skillOf(call, call.param('skill_id'), 'read'))),
 })
 
 const updateSkillRoute = defineRoute({
@@ -89,7 +86,7 @@ const updateSkillRoute = defineRoute({
   answers: { 200: { description: 'The skill.', schema: schema.Skill } },
   errors: ['skill_not_found', 'conflict'],
   async handle(call) {
-    const skill = await skillOf(call, call.param('skill_id'))
+    const skill = await skillOf(call, call.param('skill_id'), 'files')
     const { number } = versions.findVersion(skill, call.body.default_version, 'default_version')
     return json(200, schema.renderSkill(await versions.setDefaultVersion(call, skill, number)))
   },
@@ -107,7 +104,7 @@ const deleteSkillRoute = defineRoute({
   answers: { 200: { description: 'The skill is deleted.', schema: deletedSchema('skill.deleted') } },
   errors: ['skill_not_found'],
   async handle(call) {
-    const skill = await skillOf(call, call.param('skill_id'))
+    const skill = await skillOf(call, call.param('skill_id'), 'files')
     await versions.deleteSkill(call, skill)
     return json(200, { id: skill.id, object: 'skill.deleted', deleted: true })
   },
@@ -124,7 +121,7 @@ const skillContentRoute = defineRoute({
   answers: CONTENT,
   errors: ['skill_not_found'],
   async handle(call) {
-    const skill = await skillOf(call, call.param('skill_id'))
+    const skill = await skillOf(call, call.param('skill_id'), 'files')
     return contentOf(call, skill, defaultVersionOf(skill))
   },
 })
@@ -143,7 +140,7 @@ const createVersionRoute = defineRoute({
   answers: { 200: { description: 'The version.', schema: schema.SkillVersion } },
   errors: [...ERROR_CODES, 'skill_not_found', 'conflict'],
   async handle(call) {
-    const row = await skillOf(call, call.param('skill_id'))
+    const row = await skillOf(call, call.param('skill_id'), 'files')
     const { skill: made, fields } = await receiveSkill(call.request)
     const { default: isDefault } = validate(schema.VersionFields(), fields, 'body')
     const { id: claim } = await claimId(call, 'skill', made.sha256)
@@ -164,7 +161,7 @@ const listVersionsRoute = defineRoute({
   answers: { 200: { description: 'A page of versions, by number.', schema: listSchema(schema.SkillVersion, 'SkillVersionList') } },
   errors: ['skill_not_found'],
   async handle(call) {
-    const skill = await skillOf(call, call.param('skill_id'))
+    const skill = await skillOf(call, call.param('skill_id'), 'read')
     const all = skill.versions.map((version) => schema.renderVersion(skill, version))
     const { rows, hasMore } = pageOfList(all, pageOf(call.query))
     return json(200, listOf(rows, hasMore))
@@ -182,7 +179,7 @@ const getVersionRoute = defineRoute({
   answers: { 200: { description: 'The version.', schema: schema.SkillVersion } },
   errors: ['skill_not_found'],
   async handle(call) {
-    const { skill, version } = await named(call)
+    const { skill, version } = await named(call, 'read')
     return json(200, schema.renderVersion(skill, version))
   },
 })
@@ -198,7 +195,7 @@ const versionContentRoute = defineRoute({
   answers: CONTENT,
   errors: ['skill_not_found'],
   async handle(call) {
-    const { skill, version } = await named(call)
+    const { skill, version } = await named(call, 'files')
     return contentOf(call, skill, version)
   },
 })
@@ -215,15 +212,15 @@ const deleteVersionRoute = defineRoute({
   answers: { 200: { description: 'The version is deleted.', schema: schema.DeletedSkillVersion } },
   errors: ['skill_not_found', 'conflict'],
   async handle(call) {
-    const { skill, version } = await named(call)
+    const { skill, version } = await named(call, 'files')
     await versions.deleteVersion(call, skill, version.number)
     const id = schema.versionId(skill.id, version.number)
     return json(200, { id, object: 'skill.version.deleted', deleted: true, version: String(version.number) })
   },
 })
 
-async function named(call: Call): Promise<{ readonly skill: Skill; readonly version: SkillVersion }> {
-  const skill = await skillOf(call, call.param('skill_id'))
+async function named(call: Call, scope: Scope): Promise<{ readonly skill: Skill; readonly version: SkillVersion }> {
+  const skill = await skillOf(call, call.param('skill_id'), scope)
   return { skill, version: versions.findVersion(skill, call.param('version')) }
 }
 

@@ -68,7 +68,7 @@ const addUploadPartRoute = defineRoute({
   answers: { 200: { description: 'The part.', schema: UploadPart } },
   errors: ['upload_not_found'],
   async handle(call) {
-    const upload = await uploadOf(call, call.param('upload_id'))
+    const upload = await uploadOf(call, call.param('upload_id'), 'files')
     refuseEnded(upload, call.deps.clock.now())
     const part = await receivePart(call, upload)
     call.note('bytes', part.bytes)
@@ -90,7 +90,7 @@ const completeFileUploadRoute = defineRoute({
   errors: ['upload_not_found'],
   async handle(call) {
     const { deps, body } = call
-    const upload = await uploadOf(call, call.param('upload_id'))
+    const upload = await uploadOf(call, call.param('upload_id'), 'files')
     const now = deps.clock.now()
     if (upload.status === 'completed') return json(200, renderUpload(upload, await fileOfUpload(deps, upload), now))
     refuseEnded(upload, now)
@@ -113,10 +113,10 @@ const cancelUploadRoute = defineRoute({
   errors: ['upload_not_found'],
   async handle(call) {
     const { deps, caller } = call
-    const upload = await uploadOf(call, call.param('upload_id'))
+    const upload = await uploadOf(call, call.param('upload_id'), 'files')
     const now = deps.clock.now()
     const ended = upload.status === 'pending' ? await deps.table.uploads.end(caller.tenant, upload.id, 'cancelled') : upload
-    const row = ended ?? (await uploadOf(call, upload.id))
+    const row = ended ?? (await uploadOf(call, upload.id, 'files'))
     if (row.status !== 'cancelled') refuseEnded(row, now)
     await deps.objects.deletePrefix(objectPrefix(caller.tenant, row.id))
     return json(200, renderUpload(row, null, now))

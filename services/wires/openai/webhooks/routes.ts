@@ -5,7 +5,7 @@ import { newDelivery, newWebhookSecret, webhookBody, WEBHOOK_EVENT_TYPES, type W
 import { changeEndpoints, readEndpoints } from '../../../operations/webhooks/endpoints.ts'
 import { urlProblem } from '../../../operations/webhooks/safe-lookup.ts'
 import { sendWebhook } from '../../../operations/webhooks/send-webhook.ts'
-import { isVisible, webhookOf } from '../../../operations/access.ts'
+import { visibleTo, webhookOf } from '../../../operations/access.ts'
 import { claimId } from '../../../http/claim-id.ts'
 import { collectPage, pageOfList } from '../../../http/paging.ts'
 import { json } from '../../../http/responses.ts'
@@ -24,13 +24,13 @@ function checkUrl({ deps }: Pick<Call, 'deps'>, url: string | undefined): void {
 
 /** Replaces the endpoint and returns it as it is then. Throws ServiceError `webhook_endpoint_not_found`. */
 async function replace(call: Call, change: (row: WebhookEndpoint) => WebhookEndpoint): Promise<WebhookEndpoint> {
-  const { id } = await webhookOf(call, call.param('webhook_endpoint_id'))
+  const { id } = await webhookOf(call, call.param('webhook_endpoint_id'), 'run')
   const changed = await changeEndpoints(call.deps.table.quotas, call.caller.tenant, (rows) => {
     const endpoints = rows.map((row) => (row.id === id ? change(row) : row))
     return { endpoints, result: endpoints.find((row) => row.id === id) }
   })
   // Deleted since the read above.
-  return changed ?? webhookOf(call, id)
+  return changed ?? webhookOf(call, id, 'run')
 }
 
 const createWebhookRoute = defineRoute({
@@ -88,7 +88,7 @@ const listWebhooksRoute = defineRoute({
   answers: { 200: { description: 'A page of endpoints.', schema: listSchema(schema.WebhookObject, 'WebhookEndpointList') } },
   async handle({ deps, caller, query }) {
     const rows = await readEndpoints(deps.table.quotas, caller.tenant)
-    const page = pageOfList(rows, pageOf(query), (row) => isVisible(row, caller))
+    const page = pageOfList(rows, pageOf(query), visibleTo(caller, 'read'))
     return json(200, listOf(page.rows.map(schema.renderWebhook), page.hasMore))
   },
 })
@@ -103,7 +103,7 @@ const getWebhookRoute = defineRoute({
   summary: 'Get a webhook endpoint',
   answers: { 200: { description: 'The endpoint.', schema: schema.WebhookObject } },
   errors: ERROR_CODES,
-  handle: async (call) => json(200, schema.renderWebhook(await webhookOf(call, call.param('webhook_endpoint_id')))),
+  handle: async (call) => json(200, schema.renderWebhook(await webhookOf(call, call.param('webhook_endpoint_id'), 'read'))),
 })
 
 const updateWebhookRoute = defineRoute({
@@ -145,7 +145,7 @@ const deleteWebhookRoute = defineRoute({
   answers: { 200: { description: 'The webhook endpoint is deleted.', schema: deletedSchema('webhook_endpoint.deleted') } },
   errors: ERROR_CODES,
   async handle(call) {
-    const { id } = await webhookOf(call, call.param('webhook_endpoint_id'))
+    const { id } = await webhookOf(call, call.param('webhook_endpoint_id'), 'run')
     await changeEndpoints(call.deps.table.quotas, call.caller.tenant, (rows) => ({
       endpoints: rows.filter((row) => row.id !== id),
       result: null,
@@ -194,7 +194,7 @@ const testWebhookRoute = defineRoute({
   errors: [...ERROR_CODES, 'webhook_unreachable'],
   async handle(call) {
     const { deps, caller, body } = call
-    const endpoint = await webhookOf(call, call.param('webhook_endpoint_id'))
+    const endpoint = await webhookOf(call, call.param('webhook_endpoint_id'), 'run')
     const now = deps.clock.now()
     const objectId = newId(body.event_type.startsWith('response.') ? 'response' : 'execution')
     const event = { tenant: caller.tenant, subject: caller.subject, type: body.event_type, objectId, at: now, data: { id: objectId } }
@@ -227,7 +227,7 @@ const listDeliveriesRoute = defineRoute({
   errors: ERROR_CODES,
   async handle(call) {
     const { deps, caller, query } = call
-    const { id } = await webhookOf(call, call.param('webhook_endpoint_id'))
+    const { id } = await webhookOf(call, call.param('webhook_endpoint_id'), 'read')
     const status = query.status ?? null
     const page = await collectPage(
       pageOf(query),
