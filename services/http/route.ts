@@ -84,7 +84,7 @@ export type RouteAccess =
   /** `key`: an API key or a token of a configured issuer. `session`: also the session of the web page. */
   | { readonly auth: 'key' | 'session' | WireAuth; readonly scope: Scope }
 
-/** A protocol of its own in the documentation. */
+/** A protocol as the documentation presents it. */
 export interface WireDescription {
   /** The tag of its routes. */
   readonly name: string

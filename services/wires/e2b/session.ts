@@ -2,18 +2,22 @@ import { z } from 'zod'
 import type { Container } from '../../model/containers/container.ts'
 import type { Extension } from '../../model/containers/extension.ts'
 import { EXECUTION_LANGUAGES } from '../../model/executions/language.ts'
+import { boundedList, boundedRecord } from '../../model/bounded-schemas.ts'
 import { lazySchema, type Described } from '../../model/lazy-schema.ts'
 import { SCOPES } from '../../model/tenants/tenant.ts'
 import type { ApiDeps } from '../../http/deps.ts'
 
 /** Names the extension of containers that this wire keeps. */
 const WIRE = 'e2b'
+/** More than this wire stores. */
+const LIST = { max: 1_000 } as const
+const MAX_NAMES = 10_000
 
 /** A key that created the sandbox or connected to it. Its access token does what the key could do then, while the key is valid. */
 const Grant = lazySchema(() =>
   z.object({
     keyId: z.string(),
-    scopes: z.array(z.enum(SCOPES)).readonly(),
+    scopes: boundedList(z.enum(SCOPES), { max: SCOPES.length }).readonly(),
     /** The end user of the key; null for a key that sees the whole tenant. */
     subject: z.string().nullable(),
     /** End of the key or of the JSON Web Token, epoch ms; null for none. */
@@ -28,12 +32,12 @@ const Session = lazySchema(() =>
     /** `root`: random; the access tokens of the data plane are derived from it. */
     secrets: z.object({ root: z.string() }),
     /** One for each key, in the order of their latest connect. */
-    grants: z.array(Grant()).readonly(),
+    grants: boundedList(Grant(), LIST).readonly(),
     /** Name of the template, as the client gave it. */
     template: z.string(),
-    metadata: z.record(z.string(), z.string()),
+    metadata: boundedRecord(z.string(), z.string(), MAX_NAMES),
     /** Environment variables of all code and commands of this wire. */
-    env: z.record(z.string(), z.string()),
+    env: boundedRecord(z.string(), z.string(), MAX_NAMES),
     /** End of the sandbox's time, epoch ms. */
     endAt: z.number(),
     /** What happens at `endAt`. The next call of this wire finds it done. */
@@ -42,9 +46,9 @@ const Session = lazySchema(() =>
     autoResume: z.boolean(),
     isPaused: z.boolean(),
     /** Contexts that clients created, besides the default one of each language. */
-    contexts: z.array(z.object({ id: z.string(), language: z.enum(EXECUTION_LANGUAGES), cwd: z.string() })).readonly(),
+    contexts: boundedList(z.object({ id: z.string(), language: z.enum(EXECUTION_LANGUAGES), cwd: z.string() }), LIST).readonly(),
     /** Watched folders: the command that watches, and the last of its events that the client has. */
-    watchers: z.array(z.object({ id: z.string(), root: z.string(), seq: z.number() })).readonly(),
+    watchers: boundedList(z.object({ id: z.string(), root: z.string(), seq: z.number() }), LIST).readonly(),
   }),
 )
 export type Session = Readonly<Described<typeof Session>>

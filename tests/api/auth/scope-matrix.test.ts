@@ -7,7 +7,7 @@ import { grantFor, tokenOf } from '../../../services/wires/e2b/access-token.ts'
 import { sandboxIdOf } from '../../../services/wires/e2b/sandbox-id.ts'
 import { changeSession } from '../../../services/wires/e2b/session.ts'
 import { ROUTES } from '../../../services/wires/routes.ts'
-import { finishExecution, headOf } from '../../support/finish-execution.ts'
+import { finishExecution } from '../../support/finish-execution.ts'
 import { zipOf } from '../../support/skill-files.ts'
 import { startApi, type TestApi, type TestKey } from '../../support/start-api.ts'
 

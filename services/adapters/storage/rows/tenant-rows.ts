@@ -65,7 +65,12 @@ const fieldsOf = (item: Item): Item =>
   )
 
 const withoutSecrets = (extensions: Record<string, Extension>): unknown =>
-  Object.fromEntries(Object.entries(extensions).map(([wire, { secrets: _, ...rest }]) => [wire, rest]))
+  Object.fromEntries(
+    Object.entries(extensions).map(([wire, extension]) => [
+      wire,
+      Object.fromEntries(Object.entries(extension).filter(([name]) => name !== 'secrets')),
+    ]),
+  )
 
 /** Structured fields are stored as JSON text. */
 function parsed(text: string): unknown {
