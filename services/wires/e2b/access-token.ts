@@ -5,6 +5,9 @@ import type { Grant, Session } from './session.ts'
 /** Grants of one sandbox. With more, the one that connected least recently is dropped, and its client has to connect again. */
 const MAX_GRANTS = 50
 
+/** The name of an operating system's user, or none. */
+const USER_NAME = /^(?:[a-z_][a-z0-9_-]{0,31})?$/
+
 export const newRootSecret = (): string => randomBytes(24).toString('base64url')
 
 /** The token of the data plane. It is derived, so that a key gets the same one at each connect, and two keys never share one. */
@@ -52,6 +55,8 @@ export function presentedBy(request: Request, now: number): ((token: string) => 
   const path = searchParams.get('path') ?? ''
   const operation = request.method === 'GET' ? 'read' : 'write'
   const user = searchParams.get('username') ?? ''
+  // The signed text has colons between its parts: another user name could shift one of them into the path.
+  if (!USER_NAME.test(user)) return null
   return (token) => {
     const signed = [path, operation, user, token, ...(expires === null ? [] : [expires])].join(':')
     return isSame(signature, `v1_${digestOf(signed).toString('base64').replace(/=+$/, '')}`)

@@ -162,3 +162,19 @@ it('opens files by the signature of every token', async () => {
   await api.table.tenants.revokeKey(other.keyId, api.now())
   expect(await read(others.envdAccessToken)).toBe(401)
 })
+
+it('takes a signature for the file, the operation and the user that it was made for', async () => {
+  const { sandboxID, envdAccessToken } = await create(api.owner.key)
+  const signed = (text: string): string =>
+    `v1_${createHash('sha256').update(`${text}:${envdAccessToken}`).digest('base64').replace(/=+$/, '')}`
+  const files = async (method: string, path: string, username: string, signature: string): Promise<number> => {
+    const query = new URLSearchParams({ path, username, signature }).toString()
+    const headers = { 'e2b-sandbox-id': sandboxID }
+    return (await fetch(`${api.url}/e2b/files?${query}`, { method, headers, ...(method === 'POST' && { body: 'x' }) })).status
+  }
+  expect(await files('POST', 'report', 'user', signed('report:write:user'))).toBe(200)
+  expect(await files('GET', 'report', 'user', signed('report:read:user'))).toBe(200)
+  // The link to read a file with colons in its name is none to write or to read another file.
+  expect(await files('POST', 'report', ':read:', signed('report:write::read:'))).toBe(401)
+  expect(await files('GET', 'report', ':read:', signed('report:read::read:'))).toBe(401)
+})
