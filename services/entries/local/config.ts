@@ -5,7 +5,7 @@ import { z } from 'zod'
 import { BUILT_IN_IMAGES, IMAGE_NAME } from '../../model/containers/images.ts'
 import { LIMITS } from '../../model/limits.ts'
 import type { QueueName } from '../../model/messages.ts'
-import { WIRE_SETTINGS } from '../../wires/settings.ts'
+import { WIRE_SETTINGS, wireSettingsOf } from '../../wires/settings.ts'
 import { flag, hostList, LOOPBACK_HOSTS, originList, issuerList, type TokenIssuer } from '../../http/config.ts'
 
 const wholeNumber = (min: number, max: number) =>
@@ -245,14 +245,6 @@ export function readLocalConfig(argv: readonly string[], env: Readonly<Record<st
     stepBudgetMs: 50_000,
   }
 }
-
-const wireSettingsOf = (values: z.infer<typeof LocalEnv>): Readonly<Record<string, string>> =>
-  Object.fromEntries(
-    Object.keys(WIRE_SETTINGS).flatMap((name) => {
-      const value = values[name as keyof typeof WIRE_SETTINGS]
-      return value === undefined ? [] : [[name, value]]
-    }),
-  )
 
 function awsStorageOf(values: z.infer<typeof LocalEnv>): AwsStorageConfig {
   const named = (name: keyof typeof AWS_NAMES): string => {
