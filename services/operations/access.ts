@@ -80,7 +80,7 @@ const WORK_ADVICE: Readonly<Record<WorkKindName, string>> = {
 }
 
 /** The row of an execution or a command. Throws ServiceError `execution_not_found` or `command_not_found`. */
-export async function workOf(
+export async function workRowOf(
   { deps, caller }: Reader,
   { kind, id }: { readonly kind: WorkKindName; readonly id: string },
   scope: Scope,
@@ -91,10 +91,10 @@ export async function workOf(
   return row
 }
 export const executionOf = (reader: Reader, id: string, scope: Scope): Promise<Execution> =>
-  workOf(reader, { kind: 'execution', id }, scope)
+  workRowOf(reader, { kind: 'execution', id }, scope)
 /** An execution or a command, by the form of the id. */
 export const jobOf = (reader: Reader, id: string, scope: Scope): Promise<Execution> =>
-  workOf(reader, { kind: workKindOfId(id).name, id }, scope)
+  workRowOf(reader, { kind: workKindOfId(id).name, id }, scope)
 
 /** Responses with `store: false` cannot be read later, except on the connection that made them. */
 export async function responseOf({ deps, caller, ownsUnstored }: ResponseReader, id: string, need: Need): Promise<ResponseRow> {

@@ -114,7 +114,7 @@ const INPUT = {
 } as const
 
 async function send(call: Call, inputs: readonly CommandInputPayload[]): Promise<Response> {
-  const row = await rowOf(call, COMMANDS)
+  const row = await rowOf(call, COMMANDS, 'run')
   for (const input of inputs) await sendCommandInput(call.deps, row, input)
   return json(202, await renderFor(call, COMMANDS, row))
 }

@@ -129,7 +129,7 @@ const executionOutputRoute = defineRoute({
   errors: ['execution_not_found', 'output_not_found', 'too_many_results'],
   async handle(call) {
     const { deps, query } = call
-    const row = await rowOf(call, EXECUTIONS)
+    const row = await rowOf(call, EXECUTIONS, 'read')
     return deps.results.hold(storedBytes(row), async () => {
       const output = (await loadResult(deps.objects, row))?.cells
         .at(positionOf(call.param('cell')))

@@ -1,8 +1,9 @@
+import type { Scope } from '../../../model/tenants/tenant.ts'
 import type { z } from '@hono/zod-openapi'
 import { ServiceError } from '../../../model/errors.ts'
 import { hasEnded, type Execution as ExecutionRow } from '../../../model/executions/execution.ts'
 import type { WorkKindName } from '../../../model/executions/work-kinds.ts'
-import { workOf } from '../../../operations/access.ts'
+import { workRowOf } from '../../../operations/access.ts'
 import { cancelExecution } from '../../../operations/executions/cancel-execution.ts'
 import { waitForExecution, type RunCodeResult } from '../../../operations/executions/run-code.ts'
 import { json } from '../../../http/responses.ts'
@@ -32,7 +33,8 @@ export interface WorkWire {
 const capitalized = (text: string): string => text.charAt(0).toUpperCase() + text.slice(1)
 
 /** The row that the path names. Throws ServiceError. */
-export const rowOf = (call: Call, { kind }: WorkWire): Promise<ExecutionRow> => workOf(call, kind, call.param(`${kind}_id`))
+export const rowOf = (call: Call, { kind }: WorkWire, scope: Scope): Promise<ExecutionRow> =>
+  workRowOf(call, { kind, id: call.param(`${kind}_id`) }, scope)
 
 export const renderFor = (
   call: Call,
@@ -76,6 +78,7 @@ export function workRoutes(wire: WorkWire): readonly AnyRoute[] {
   const get = defineRoute({
     method: 'get',
     path,
+    auth: 'session',
     scope: 'read',
     operationId: `get${name}`,
     tag: `${name}s`,
@@ -86,7 +89,7 @@ export function workRoutes(wire: WorkWire): readonly AnyRoute[] {
     errors: [missing, 'too_many_results'],
     async handle(call) {
       const { wait = 0, inline } = call.query
-      const read = (): Promise<ExecutionRow> => rowOf(call, wire)
+      const read = (): Promise<ExecutionRow> => rowOf(call, wire, 'read')
       const row = wait === 0 ? await read() : await waitForExecution(runContext(call), call.param(`${kind}_id`), read, wait * 1000)
       return json(200, await renderFor(call, wire, row, { isWhole: inline === 'all' }))
     },
@@ -94,6 +97,7 @@ export function workRoutes(wire: WorkWire): readonly AnyRoute[] {
   const cancel = defineRoute({
     method: 'post',
     path: `${path}/cancel`,
+    auth: 'session',
     scope: 'run',
     operationId: `cancel${name}`,
     tag: `${name}s`,
@@ -102,7 +106,7 @@ export function workRoutes(wire: WorkWire): readonly AnyRoute[] {
     answers: { 200: { description: `The ${kind} as it is now; its end may follow.`, schema } },
     errors: [missing, 'too_many_results'],
     async handle(call) {
-      const found = await rowOf(call, wire)
+      const found = await rowOf(call, wire, 'run')
       const row = (await cancelExecution(call.deps, found)) ?? found
       return json(200, await renderFor(call, wire, row))
     },
@@ -110,6 +114,7 @@ export function workRoutes(wire: WorkWire): readonly AnyRoute[] {
   const follow = defineRoute({
     method: 'get',
     path: `${path}/events`,
+    auth: 'session',
     scope: 'read',
     operationId: `stream${name}Events`,
     tag: `${name}s`,
@@ -117,7 +122,7 @@ export function workRoutes(wire: WorkWire): readonly AnyRoute[] {
     description: `Server-sent events, numbered from 0 without a gap: ${wire.events}, and \`done\` last. Resume with \`after\` or \`Last-Event-ID\`.`,
     ...EVENT_STREAM,
     errors: [missing, 'too_many_streams'],
-    handle: (call) => streamEvents(call, () => rowOf(call, wire)),
+    handle: (call) => streamEvents(call, () => rowOf(call, wire, 'read')),
   })
   return [get, cancel, follow]
 }
