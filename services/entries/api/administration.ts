@@ -3,7 +3,7 @@ import type { ApiPorts } from '../../http/deps.ts'
 import type { Caller } from '../../model/tenants/tenant.ts'
 import { createApp } from './app.ts'
 
-/** Whoever may open the storage or the control socket of a server may administer every tenant. */
+/** A user who may open the storage or the control socket of a server may administer every tenant. */
 const ADMINISTRATOR: Caller = { tenant: 'operator', subject: null, keyId: 'implicit_administrator', scopes: ['admin'] }
 
 type StoragePorts = Pick<ApiPorts, 'table' | 'queue' | 'objects' | 'signals' | 'clock' | 'telemetry' | 'images' | 'prices'>

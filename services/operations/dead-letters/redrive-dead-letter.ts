@@ -27,12 +27,12 @@ interface DeadLetter {
  * Accepts a job that ended as a dead letter again. Returns the new id, which is derived from the old one, so a second call creates no second job.
  * Throws ServiceError `execution_not_found`, `response_not_found`, `conflict`, and what accepting throws.
  */
-export async function redriveDeadLetter(ports: Ports, letter: DeadLetter): Promise<string> {
-  if (isId('execution', letter.id)) return redriveExecution(ports, letter)
-  if (isId('response', letter.id)) return redriveResponse(ports, letter)
+export async function redriveDeadLetter(ports: Ports, failed: DeadLetter): Promise<string> {
+  if (isId('execution', failed.id)) return redriveExecution(ports, failed)
+  if (isId('response', failed.id)) return redriveResponse(ports, failed)
   throw new ServiceError(
     'execution_not_found',
-    `${JSON.stringify(letter.id.slice(0, 80))} is the id of neither an execution (exec_…) nor a response (resp_…). The list of dead letters has the ids.`,
+    `${JSON.stringify(failed.id.slice(0, 80))} is the id of neither an execution (exec_…) nor a response (resp_…). The list of dead letters has the ids.`,
   )
 }
 

@@ -14,7 +14,7 @@ const SUPERVISOR_SECONDS = 2
 type StartOutcome = 'started' | 'running' | 'failed'
 
 /** Enqueues the execution that waits for this sandbox, if a container claimed it; after a failed start with a delay. */
-export async function notifyWaiting(
+export async function notifyWaitingForSandbox(
   deps: Pick<PlaceDeps, 'table' | 'queue' | 'clock'>,
   sandbox: Sandbox,
   outcome: StartOutcome,

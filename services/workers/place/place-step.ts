@@ -4,7 +4,7 @@ import { DriverError } from '../../ports/sandbox-driver.ts'
 import type { Sandbox } from '../../model/sandboxes/sandbox.ts'
 import type { PlaceDeps } from '../deps.ts'
 import { checkSandboxes } from './check-sandboxes.ts'
-import { notifyStep, notifyWaiting } from './notify-waiting.ts'
+import { notifyStep, notifyWaitingForSandbox } from './notify-waiting.ts'
 import type { Pool } from './pool.ts'
 import { startSandbox } from './start-sandbox.ts'
 import { stopSandbox } from './stop-sandbox.ts'
@@ -58,8 +58,8 @@ const createAction =
         if (sandbox?.state !== 'starting' || sandbox.launchedAt !== undefined) return
         const started = await startSandbox(deps, sandbox)
         // A container may have reserved it since the row was read.
-        if (started === null) await notifyWaiting(deps, (await deps.table.sandboxes.get(sandbox.id)) ?? sandbox, 'failed')
-        else if (started.state !== 'starting') await notifyWaiting(deps, started, 'started')
+        if (started === null) await notifyWaitingForSandbox(deps, (await deps.table.sandboxes.get(sandbox.id)) ?? sandbox, 'failed')
+        else if (started.state !== 'starting') await notifyWaitingForSandbox(deps, started, 'started')
         return
       }
       case 'sandbox.place': {

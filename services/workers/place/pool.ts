@@ -3,7 +3,7 @@ import { MEMORY_TIERS, type MemoryTier } from '../../model/limits.ts'
 import { newSandbox } from '../../operations/sandboxes/new-sandbox.ts'
 import { SUPERVISOR_PROTOCOL, type Sandbox } from '../../model/sandboxes/sandbox.ts'
 import type { PlaceDeps } from '../deps.ts'
-import { notifyWaiting } from './notify-waiting.ts'
+import { notifyWaitingForSandbox } from './notify-waiting.ts'
 import { stopUnclaimed } from './stop-sandbox.ts'
 import { startSandbox } from './start-sandbox.ts'
 import { wantedSize, type PoolBounds } from './wanted-size.ts'
@@ -162,5 +162,5 @@ async function startOne(deps: PlaceDeps, kind: PoolKind): Promise<void> {
   await deps.table.sandboxes.create(sandbox)
   // The row records a failed start; the next refill tries again.
   const started = await startSandbox(deps, sandbox)
-  if (started !== null) await notifyWaiting(deps, started, 'started')
+  if (started !== null) await notifyWaitingForSandbox(deps, started, 'started')
 }

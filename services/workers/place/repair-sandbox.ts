@@ -4,7 +4,7 @@ import type { SandboxStatus } from '../../ports/sandbox-driver.ts'
 import { SUPERVISOR_PROTOCOL, type Sandbox } from '../../model/sandboxes/sandbox.ts'
 import { detachSandbox } from '../../operations/containers/detach-sandbox.ts'
 import type { PlaceDeps } from '../deps.ts'
-import { notifyWaiting } from './notify-waiting.ts'
+import { notifyWaitingForSandbox } from './notify-waiting.ts'
 import { stopSandbox, stopUnclaimed } from './stop-sandbox.ts'
 import { failUnanswered, refusalOf } from './fail-unanswered.ts'
 import { reportRefusal } from './report-refusal.ts'
@@ -33,7 +33,7 @@ export async function endSandbox(deps: PlaceDeps, sandbox: Sandbox, status: Extr
   const isUnanswered = sandbox.address?.kind === 'tcp' && sandbox.answeredAt === null
   const refusal = refusalOf(status)
   if (isUnanswered && (sandbox.claimedBy !== null || refusal !== null)) {
-    if (await failUnanswered(deps, sandbox, { reason: status.reason, refusal })) await notifyWaiting(deps, sandbox, 'failed')
+    if (await failUnanswered(deps, sandbox, { reason: status.reason, refusal })) await notifyWaitingForSandbox(deps, sandbox, 'failed')
     return
   }
   if (refusal !== null) reportRefusal(deps.telemetry, sandbox, refusal)
@@ -68,14 +68,14 @@ async function repairStart(deps: PlaceDeps, sandbox: Sandbox, readStatus: () => 
     const status = await readStatus()
     if (status.phase !== 'starting') {
       const settled = await settleStart(deps, sandbox, status, began)
-      return notifyWaiting(deps, sandbox, settled === null ? 'failed' : 'started')
+      return notifyWaitingForSandbox(deps, sandbox, settled === null ? 'failed' : 'started')
     }
   }
   if (isTooLate && sandbox.claimedBy === null) return stopUnclaimed(deps, sandbox)
   if (isTooLate) {
     // The row is kept for a while, so that the execution's next step sees the failed start.
     await failStart(deps, sandbox, began)
-    return notifyWaiting(deps, sandbox, 'started')
+    return notifyWaitingForSandbox(deps, sandbox, 'started')
   }
   await deps.table.sandboxes.move(sandbox.id, ['starting'], { dueAt: now + SANDBOX_CHECK_MS })
   if (!isLaunched) await requestAgain(deps, sandbox, executionId)

@@ -1,6 +1,6 @@
 import type { SandboxChange } from '../../ports/sandbox-driver.ts'
 import type { ReconcilerDeps } from '../deps.ts'
-import { notifyWaiting } from '../place/notify-waiting.ts'
+import { notifyWaitingForSandbox } from '../place/notify-waiting.ts'
 import { settleStart } from '../place/start-sandbox.ts'
 import { endSandbox } from '../place/repair-sandbox.ts'
 
@@ -15,6 +15,6 @@ export async function handleTaskStateChange(deps: ReconcilerDeps, { sandboxId, p
   const sandbox = { ...row, platformId }
   if (sandbox.state === 'starting') {
     const settled = await settleStart(deps, sandbox, status, sandbox.launchedAt ?? sandbox.createdAt)
-    await notifyWaiting(deps, settled ?? sandbox, settled === null ? 'failed' : 'running')
+    await notifyWaitingForSandbox(deps, settled ?? sandbox, settled === null ? 'failed' : 'running')
   } else if (status.phase === 'gone' && (sandbox.state === 'ready' || sandbox.state === 'claimed')) await endSandbox(deps, sandbox, status)
 }

@@ -52,13 +52,13 @@ const refused = async (...call: Parameters<typeof redrive>): Promise<string> => 
 }
 
 it('lists only dead letters, page by page, and whether each may have run', async () => {
-  const letters = [
+  const ofOne = [
     await ended({ reason: 'dead_letter' }),
     await ended({ reason: 'dead_letter', sandboxId: newId('sandbox') }),
     await ended({ reason: 'dead_letter' }),
   ]
-  const [, handed] = letters
-  const second = await ended({ reason: 'dead_letter' }, { containerId: letters[0]?.containerId ?? '' })
+  const [, handed] = ofOne
+  const second = await ended({ reason: 'dead_letter' }, { containerId: ofOne[0]?.containerId ?? '' })
   await ended({ reason: 'error' })
   const found: { readonly id: string; readonly may_have_run: boolean }[] = []
   for (let after = '', hasMore = true; hasMore;) {
@@ -68,8 +68,8 @@ it('lists only dead letters, page by page, and whether each may have run', async
     after = page.last_id
     hasMore = page.has_more
   }
-  expect(found.map(({ id }) => id).toSorted()).toEqual([...letters, second].map(({ id }) => id).toSorted())
-  expect(found.filter((letter) => letter.may_have_run).map(({ id }) => id)).toEqual([handed?.id])
+  expect(found.map(({ id }) => id).toSorted()).toEqual([...ofOne, second].map(({ id }) => id).toSorted())
+  expect(found.filter((row) => row.may_have_run).map(({ id }) => id)).toEqual([handed?.id])
 })
 
 it('accepts one again once under a new id in the same container, in its language and folder', async () => {

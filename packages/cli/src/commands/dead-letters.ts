@@ -15,11 +15,11 @@ const pathOf = (tenant: string): string => `/v1/admin/tenants/${encodeURICompone
 
 /** Jobs whose message failed five times. They need a key with the scope `admin`. */
 export function addDeadLetters(program: Command, { io }: CommandContext): void {
-  const letters = program
+  const deadLetters = program
     .command('dead-letters')
     .description('Lists jobs that ended as dead letters, and accepts them again. It needs a key with the scope admin.')
 
-  letters
+  deadLetters
     .command('list')
     .description('Lists executions that ended as dead letters, newest first in each container.')
     .option('--tenant <id>', 'those of one tenant; of all tenants unless given')
@@ -44,7 +44,7 @@ export function addDeadLetters(program: Command, { io }: CommandContext): void {
       io.out(formatTable(rows))
     })
 
-  letters
+  deadLetters
     .command('redrive')
     .description('Accepts an execution or a response that ended as a dead letter again, under a new id.')
     .argument('<tenant>')

@@ -21,6 +21,7 @@ export function addTenants(program: Command, { io }: CommandContext): void {
     .command('tenants')
     .description('Lists, creates, shows, changes and deletes tenants. It needs a key with the scope admin.')
 
+  addTenantCreation(tenants, { io })
   addTenantChange(tenants, { io })
   addTenantLimits(tenants, { io })
   addTenantPolicy(tenants, { io })
@@ -34,25 +35,6 @@ export function addTenants(program: Command, { io }: CommandContext): void {
       if (options.json) return printJson(io, rows)
       if (rows.length === 0) return io.note('There is no tenant. Create one with `tenants create NAME`.\n')
       io.out(formatTable(rows.map((row) => pick(row, ['id', 'name', 'plan', 'created_at']))))
-    })
-
-  tenants
-    .command('create')
-    .description('Creates a tenant and its first API key, which is shown once.')
-    .argument('<name>')
-    .option('--plan <name>', 'the plan whose limits apply')
-    .option('--no-key', 'create no key')
-    .option(...JSON_OPTION)
-    .addHelpText('after', examples('cellblock tenants create acme --plan small'))
-    .action(async (name: string, { plan, key, json }: JsonOption & { readonly plan?: string; readonly key: boolean }) => {
-      const api = await io.api()
-      const made = await api.call('POST', '/v1/admin/tenants', { name, ...(plan === undefined ? {} : { plan }) })
-      const id = String(made['id'])
-      const first = key ? await api.call('POST', `${pathOf(id)}/keys`, {}) : null
-      if (json) return printJson(io, first === null ? made : { ...made, key_id: first['id'], api_key: first['api_key'] })
-      if (first === null) return io.out(`${id}\n`)
-      io.out(`tenant   ${id}\nkey id   ${String(first['id'])}\nAPI key  ${String(first['api_key'])}\n`)
-      io.note('Keep the API key: only its hash is stored, so it cannot be shown again.\n')
     })
 
   tenants
@@ -77,6 +59,27 @@ export function addTenants(program: Command, { io }: CommandContext): void {
       const answer = await (await io.api()).call('DELETE', pathOf(tenant))
       if (options.json) return printJson(io, answer)
       io.note(`The deletion of ${tenant} has started. \`cellblock tenants show ${tenant}\` reports what remains.\n`)
+    })
+}
+
+function addTenantCreation(tenants: Command, { io }: Pick<CommandContext, 'io'>): void {
+  tenants
+    .command('create')
+    .description('Creates a tenant and its first API key, which is shown once.')
+    .argument('<name>')
+    .option('--plan <name>', 'the plan whose limits apply')
+    .option('--no-key', 'create no key')
+    .option(...JSON_OPTION)
+    .addHelpText('after', examples('cellblock tenants create acme --plan small'))
+    .action(async (name: string, { plan, key, json }: JsonOption & { readonly plan?: string; readonly key: boolean }) => {
+      const api = await io.api()
+      const made = await api.call('POST', '/v1/admin/tenants', { name, ...(plan === undefined ? {} : { plan }) })
+      const id = String(made['id'])
+      const first = key ? await api.call('POST', `${pathOf(id)}/keys`, {}) : null
+      if (json) return printJson(io, first === null ? made : { ...made, key_id: first['id'], api_key: first['api_key'] })
+      if (first === null) return io.out(`${id}\n`)
+      io.out(`tenant   ${id}\nkey id   ${String(first['id'])}\nAPI key  ${String(first['api_key'])}\n`)
+      io.note('Keep the API key: only its hash is stored, so it cannot be shown again.\n')
     })
 }
 
