@@ -162,7 +162,9 @@ export async function skillOf({ deps, caller }: Reader, id: string, need: Need):
 /** An endpoint of another end user and one of another tenant get the same answer: ServiceError `webhook_endpoint_not_found`. */
 export async function webhookOf({ deps, caller }: Reader, id: string, scope: Scope): Promise<WebhookEndpoint> {
   requireScope(caller, scope)
-  const endpoint = isId('webhook', id) ? (await readEndpoints(deps.table.quotas, caller.tenant)).find((one) => one.id === id) : undefined
+  const endpoint = isId('webhook', id)
+    ? (await readEndpoints(deps.table.sharedRows, caller.tenant)).find((one) => one.id === id)
+    : undefined
   if (endpoint === undefined || !isVisible(endpoint, caller))
     throw missing('webhook_endpoint_not_found', 'webhook endpoint', id, 'Create one with POST /v1/webhook_endpoints.')
   return endpoint

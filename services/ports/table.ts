@@ -8,7 +8,7 @@ import type { ExecutionStore } from './execution-store.ts'
 import type { FileStore } from './file-store.ts'
 import type { IdempotencyStore } from './idempotency-store.ts'
 import type { LinkStore } from './link-store.ts'
-import type { QuotaStore } from './quota-store.ts'
+import type { SharedRowStore } from './shared-row-store.ts'
 import type { ResponseStore } from './response-store.ts'
 import type { SandboxStore } from './sandbox-store.ts'
 import type { SkillStore } from './skill-store.ts'
@@ -41,7 +41,7 @@ export interface Table {
   readonly idempotency: IdempotencyStore
   readonly links: LinkStore
   readonly usage: UsageStore
-  readonly quotas: QuotaStore
+  readonly sharedRows: SharedRowStore
   readonly deliveries: DeliveryStore
   readonly tenantRows: TenantRows
   readonly audit: AuditStore

@@ -1,3 +1,4 @@
+import { BoundedCache } from '../../model/bounded-cache.ts'
 import type { ChatModel, ModelRequest } from '../../ports/chat-model.ts'
 import { Capabilities } from './capabilities.ts'
 import { chatParams } from './chat-params.ts'
@@ -11,7 +12,7 @@ const MAX_REMEMBERED_MODELS = 1_000
 
 /** Any endpoint that speaks Chat Completions, through the `openai` package. */
 export function createOpenAiChat(endpoint: Endpoint, options: EndpointFetchOptions = {}): ChatModel {
-  const learned = new Map<string, Capabilities>()
+  const learned = new BoundedCache<string, Capabilities>(MAX_REMEMBERED_MODELS)
   let loading: ReturnType<typeof load> | null = null
 
   /** Starts the answer. A parameter that the endpoint rejects is omitted from this and later requests. */
@@ -25,7 +26,6 @@ export function createOpenAiChat(endpoint: Endpoint, options: EndpointFetchOptio
         return { dropped, chunks: await client.chat.completions.create(params, { signal }) }
       } catch (cause) {
         if (signal.aborted || !capabilities.learn(cause, params)) throw cause
-        if (learned.size >= MAX_REMEMBERED_MODELS) learned.clear()
         learned.set(request.model, capabilities)
       }
     }

@@ -1,4 +1,5 @@
 import { createPrivateKey, sign, type KeyObject } from 'node:crypto'
+import { BoundedCache } from '../../model/bounded-cache.ts'
 import type { Clock } from '../../ports/clock.ts'
 import { pooledRandom } from '../../model/random.ts'
 import type { SandboxSession } from '../../model/sandboxes/sandbox.ts'
@@ -37,19 +38,8 @@ export type Signer = (session: SandboxSession, method: string, target: string) =
 
 /** Signs for any sandbox whose private key the session carries; a key is parsed once. */
 export function createSigner(clock: Clock): Signer {
-  const keys = new Map<string, KeyObject>()
-  const keyOf = (privateKey: string): KeyObject => {
-    const known = keys.get(privateKey)
-    if (known) return known
-    const key = parsePrivateKey(privateKey)
-    if (keys.size >= MAX_KEYS)
-      for (const oldest of keys.keys()) {
-        keys.delete(oldest)
-        break
-      }
-    keys.set(privateKey, key)
-    return key
-  }
+  const keys = new BoundedCache<string, KeyObject>(MAX_KEYS)
+  const keyOf = (privateKey: string): KeyObject => keys.getOrCreate(privateKey, () => parsePrivateKey(privateKey))
   return (session, method, target) =>
     signatureHeader(keyOf(session.privateKey), {
       sandboxId: session.sandboxId,

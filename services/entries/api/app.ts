@@ -55,7 +55,7 @@ export function createApp(ports: ApiPorts, routes: readonly AnyRoute[] = ROUTES)
     results: new AnswerBudget(answers.lease('')),
     limits,
     audit: new AuditLog(ports, ports.config.auditFlushMs),
-    requests: createRequestLimiter(ports.table.quotas, limits, ports.clock),
+    requests: createRequestLimiter(ports.table.sharedRows, limits, ports.clock),
     budget: createBudgetReader(ports.table.usage, limits, ports.clock, ports.prices),
   }
   const hosts = wireHosts(ports.config)

@@ -1,3 +1,4 @@
+import { changeByCompareAndSet } from '../../model/change-by-compare-and-set.ts'
 import { ServiceError } from '../../model/errors.ts'
 import { topicOf, type CommandInputEvent, type CommandInputPayload, type EventOwner } from '../../model/events.ts'
 import { hasEnded, type Execution } from '../../model/executions/execution.ts'
@@ -5,9 +6,6 @@ import { LIMITS } from '../../model/limits.ts'
 import type { Table } from '../../ports/table.ts'
 import type { Signals } from '../../ports/signals.ts'
 import type { Clock } from '../../ports/clock.ts'
-
-/** Concurrent callers compete for numbers; each attempt uses the next free one. */
-const MAX_ATTEMPTS = 20
 
 /**
  * Appends to the input of a running command: data, the end of the input, a signal or a size. The worker that holds the command sends it to the
@@ -21,15 +19,16 @@ export async function sendCommandInput(
   checkInput(row, input)
   const owner: EventOwner = { kind: 'input', tenant: row.tenant, id: row.id }
   const { events } = deps.table
-  for (let attempt = 1; attempt <= MAX_ATTEMPTS; attempt++) {
-    const firstSeq = ((await events.last(owner))?.events.at(-1)?.seq ?? -1) + 1
-    const event: CommandInputEvent = { seq: firstSeq, at: deps.clock.now(), ...input }
-    if (await events.append(owner, { firstSeq, events: [event], fence: 0, sourceSeq: null })) {
-      deps.signals.notify(topicOf('input', row.id))
-      return
-    }
-  }
-  throw new ServiceError('conflict', `Too many calls send input to ${row.id} at the same time. Send one after another.`)
+  // Concurrent callers compete for numbers; each attempt uses the next free one.
+  await changeByCompareAndSet(
+    async () => {
+      const firstSeq = ((await events.last(owner))?.events.at(-1)?.seq ?? -1) + 1
+      const event: CommandInputEvent = { seq: firstSeq, at: deps.clock.now(), ...input }
+      return (await events.append(owner, { firstSeq, events: [event], fence: 0, sourceSeq: null })) ? event : undefined
+    },
+    () => new ServiceError('conflict', `Too many calls send input to ${row.id} at the same time. Send one after another.`),
+  )
+  deps.signals.notify(topicOf('input', row.id))
 }
 
 function checkInput(row: Execution, input: CommandInputPayload): void {

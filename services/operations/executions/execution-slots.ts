@@ -1,6 +1,6 @@
 import type { Clock } from '../../ports/clock.ts'
-import type { QuotaStore } from '../../ports/quota-store.ts'
-import { SharedQuota } from '../tenancy/shared-quota.ts'
+import type { SharedRowStore } from '../../ports/shared-row-store.ts'
+import { SharedRow } from '../tenancy/shared-row.ts'
 import {
   EMPTY_SHARE,
   enterShare,
@@ -15,11 +15,11 @@ const NAME = 'executions'
 
 /** How many executions of a tenant run at once. A process that handles many of them keeps one object, which then needs no reads. */
 export class ExecutionSlots {
-  readonly #shares: SharedQuota<ExecutionShare>
+  readonly #shares: SharedRow<ExecutionShare>
   readonly #clock: Clock
 
-  constructor({ table, clock }: { readonly table: { readonly quotas: QuotaStore }; readonly clock: Clock }) {
-    this.#shares = new SharedQuota(table.quotas, NAME, EMPTY_SHARE)
+  constructor({ table, clock }: { readonly table: { readonly sharedRows: SharedRowStore }; readonly clock: Clock }) {
+    this.#shares = new SharedRow(table.sharedRows, NAME, EMPTY_SHARE)
     this.#clock = clock
   }
 
@@ -48,5 +48,5 @@ export class ExecutionSlots {
 }
 
 /** The running and waiting executions of a tenant. */
-export const readShare = async (quotas: QuotaStore, tenant: string): Promise<ExecutionShare> =>
-  (await quotas.get<ExecutionShare>(tenant, NAME)).values ?? EMPTY_SHARE
+export const readShare = async (sharedRows: SharedRowStore, tenant: string): Promise<ExecutionShare> =>
+  (await sharedRows.get<ExecutionShare>(tenant, NAME)).values ?? EMPTY_SHARE

@@ -21,7 +21,7 @@ export async function queuePlace(
   if (!mayWait) return null
   const [ids, share] = await Promise.all([
     known.queue ?? table.containers.get(row.tenant, row.containerId).then((container) => container?.queue ?? []),
-    known.share ?? readShare(table.quotas, row.tenant),
+    known.share ?? readShare(table.sharedRows, row.tenant),
   ])
   const [head] = ids
   const inContainer = ids.indexOf(row.id)

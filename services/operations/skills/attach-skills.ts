@@ -1,4 +1,5 @@
 import type { Container } from '../../model/containers/container.ts'
+import { changeByCompareAndSet } from '../../model/change-by-compare-and-set.ts'
 import { ServiceError } from '../../model/errors.ts'
 import { LIMITS } from '../../model/limits.ts'
 import { newObjectKey, objectPrefix } from '../../model/object-keys.ts'
@@ -12,7 +13,6 @@ interface Ports {
 }
 
 /** Concurrent changes of the container's files may refuse a write this often. */
-const MAX_ATTEMPTS = 10
 
 /**
  * Gives a container skills that it does not have, each with a copy of its bundle, and returns the row afterwards. The next execution or command finds them
@@ -27,27 +27,26 @@ export async function attachSkills(ports: Ports, container: Container, wanted: r
   const copies: ContainerSkill[] = []
   try {
     for (const skill of missing) copies.push(await copyBundle(ports, row, skill))
-    for (let attempt = 1; attempt <= MAX_ATTEMPTS; attempt++) {
-      const added = missingFrom(row, copies)
-      if (added.length === 0) break
-      const skills = [...(row.skills ?? []), ...added]
-      checkSkillLimits(skills)
-      const changed = await ports.table.containers.setSkills(row.tenant, row.id, row.filesVersion, skills)
-      if (changed !== null) {
-        row = changed
-        break
-      }
-      row = await ports.table.containers.get(container.tenant, container.id)
-      if (row === null || row.deletedAt !== null)
-        throw new ServiceError('container_not_found', `The container ${container.id} was deleted. Create another one.`)
-      if (attempt === MAX_ATTEMPTS) throw new Error(`The container ${container.id} changed ${MAX_ATTEMPTS} times while it received skills`)
-    }
+    row = await changeByCompareAndSet(
+      async () => {
+        if (row === null || row.deletedAt !== null)
+          throw new ServiceError('container_not_found', `The container ${container.id} was deleted. Create another one.`)
+        const added = missingFrom(row, copies)
+        if (added.length === 0) return row
+        const skills = [...(row.skills ?? []), ...added]
+        checkSkillLimits(skills)
+        const changed = await ports.table.containers.setSkills(row.tenant, row.id, row.filesVersion, skills)
+        if (changed === null) row = await ports.table.containers.get(container.tenant, container.id)
+        return changed ?? undefined
+      },
+      () => new Error(`The container ${container.id} changed during every attempt to give it skills.`),
+    )
+    return row
   } finally {
     // Copies that the row does not name: another request was faster, or the container refused them.
     const named = new Set(row?.skills?.map(({ objectKey }) => objectKey))
     for (const { objectKey } of copies) if (!named.has(objectKey)) await ports.objects.delete(objectKey)
   }
-  return row
 }
 
 /** Throws ServiceError `limit_exceeded` when a container cannot have all of these skills. */

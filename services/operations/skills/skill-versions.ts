@@ -1,3 +1,4 @@
+import { changeByCompareAndSet } from '../../model/change-by-compare-and-set.ts'
 import { ServiceError } from '../../model/errors.ts'
 import { newId } from '../../model/ids.ts'
 import { LIMITS } from '../../model/limits.ts'
@@ -16,7 +17,6 @@ interface SkillCaller {
 }
 
 /** Concurrent changes of the same skill may refuse a write this often. */
-const MAX_ATTEMPTS = 10
 
 /** Stores a skill with its first version. `id` was claimed; null when an earlier call created it. */
 export async function createSkill({ deps, caller }: SkillCaller, made: MadeSkill, id: string = newId('skill')): Promise<Skill | null> {
@@ -141,13 +141,16 @@ async function changeSkill(
   skill: Skill,
   decide: (row: Skill) => Pick<Skill, 'versions' | 'defaultVersion' | 'nextNumber'>,
 ): Promise<Skill> {
-  let row = skill
-  for (let attempt = 1; attempt <= MAX_ATTEMPTS; attempt++) {
-    const changed = await call.deps.table.skills.change(row, decide(row))
-    if (changed !== null) return changed
-    row = await skillOf(call, skill.id, 'files')
-  }
-  throw new ServiceError('conflict', 'Other requests change this skill at the same time. Try again.')
+  let row: Skill | null = skill
+  return changeByCompareAndSet(
+    async () => {
+      row ??= await skillOf(call, skill.id, 'files')
+      const changed = await call.deps.table.skills.change(row, decide(row))
+      row = null
+      return changed ?? undefined
+    },
+    () => new ServiceError('conflict', 'Other requests change this skill at the same time. Try again.'),
+  )
 }
 
 async function storeVersion(

@@ -1,3 +1,4 @@
+import { BoundedCache, readThrough } from '../../model/bounded-cache.ts'
 import { ServiceError, type ErrorCode } from '../../model/errors.ts'
 import type { Clock } from '../../ports/clock.ts'
 import type { UsageStore } from '../../ports/usage-store.ts'
@@ -48,22 +49,22 @@ export function createBudgetReader(
   clock: Clock,
   { maxUsdPerSecond }: PriceList,
 ): BudgetReader {
-  const sums = new Map<string, { readonly day: string; readonly until: number; readonly sum: Promise<UsageSum> }>()
+  const sums = new BoundedCache<string, Promise<UsageSum>>(MAX_TENANTS)
 
   async function usedToday(tenant: string, own: BudgetLimits): Promise<UsageSum> {
     const now = clock.now()
     const day = dayOf(now)
-    const known = sums.get(tenant)
-    if (known !== undefined && known.day === day && known.until > now) return known.sum
-    const sum = usage.ofDay(tenant, day).then(sumUsage)
-    if (sums.size >= MAX_TENANTS) sums.delete(sums.keys().next().value ?? tenant)
-    sums.set(tenant, { day, until: now + MIN_AGE_MS, sum })
-    const used = await sum.catch((error: unknown) => {
-      sums.delete(tenant)
-      throw error
+    const key = `${tenant} ${day}`
+    const sum: Promise<UsageSum> = readThrough(sums, key, {
+      now,
+      until: now + MIN_AGE_MS,
+      read: async () => {
+        const used = sumUsage(await usage.ofDay(tenant, day))
+        sums.set(key, sum, now + sumAgeMs(used, own, maxUsdPerSecond))
+        return used
+      },
     })
-    sums.set(tenant, { day, until: now + sumAgeMs(used, own, maxUsdPerSecond), sum })
-    return used
+    return sum
   }
 
   async function check(tenant: string, find: (used: UsageSum, own: BudgetLimits) => Exhausted | null): Promise<void> {

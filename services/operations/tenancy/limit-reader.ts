@@ -1,3 +1,4 @@
+import { BoundedCache, readThrough } from '../../model/bounded-cache.ts'
 import type { Clock } from '../../ports/clock.ts'
 import type { TenantStore } from '../../ports/tenant-store.ts'
 import { limitsOf, type TenantLimits } from '../../model/tenants/tenant-limits.ts'
@@ -20,17 +21,10 @@ interface Known {
 
 /** Reads a tenant's limits and caches them for ten seconds, so a busy tenant costs no read per call. */
 export function createLimitReader(tenants: Pick<TenantStore, 'get' | 'getPlan'>, clock: Clock): LimitReader {
-  const cache = new Map<string, { readonly known: Promise<Known>; readonly until: number }>()
+  const cache = new BoundedCache<string, Promise<Known>>(MAX_CACHED)
   const read = (tenant: string): Promise<Known> => {
     const now = clock.now()
-    const cached = cache.get(tenant)
-    if (cached !== undefined && cached.until > now) return cached.known
-    const known = readPolicy(tenants, tenant)
-    // A failed read is not cached.
-    known.catch(() => cache.delete(tenant))
-    if (cache.size >= MAX_CACHED) cache.delete(cache.keys().next().value ?? tenant)
-    cache.set(tenant, { known, until: now + LIMITS_CACHE_MS })
-    return known
+    return readThrough(cache, tenant, { now, until: now + LIMITS_CACHE_MS, read: () => readPolicy(tenants, tenant) })
   }
   return {
     of: async (tenant) => (await read(tenant)).limits,

@@ -1,12 +1,13 @@
+import { BoundedCache } from '../../model/bounded-cache.ts'
 import type { Clock } from '../../ports/clock.ts'
-import type { QuotaStore } from '../../ports/quota-store.ts'
+import type { SharedRowStore } from '../../ports/shared-row-store.ts'
 import type { LimitReader } from './limit-reader.ts'
+import { SharedRow } from './shared-row.ts'
 
 /** A bucket holds the requests of this many seconds, so short bursts pass. */
 const BURST_SECONDS = 2
 /** A process takes the tokens of this time from the shared bucket at once, seconds, so it rarely reads storage and leaves the rest to other processes. */
 const SHARE_SECONDS = 0.25
-const MAX_ATTEMPTS = 4
 const MAX_TENANTS = 10_000
 
 /** Null when the request may proceed, otherwise the limit that was reached. */
@@ -31,58 +32,42 @@ export interface Bucket {
   readonly at: number
 }
 
+/** The bucket of a tenant without requests. */
+export const FULL_BUCKET: Bucket = { tokens: Number.POSITIVE_INFINITY, at: 0 }
+
 /** The bucket after `wanted` tokens were taken at `now`; `taken` is less when it holds less. `rate` in tokens per second. */
-export function takeTokens(
-  bucket: Bucket | null,
-  rate: number,
-  wanted: number,
-  now: number,
-): { readonly taken: number; readonly bucket: Bucket } {
-  const capacity = rate * BURST_SECONDS
-  const elapsedMs = bucket === null ? 0 : Math.max(0, now - bucket.at)
-  const tokens = bucket === null ? capacity : Math.min(capacity, bucket.tokens + (elapsedMs * rate) / 1000)
+export function takeTokens(bucket: Bucket, rate: number, wanted: number, now: number): { readonly taken: number; readonly bucket: Bucket } {
+  const elapsedMs = Math.max(0, now - bucket.at)
+  const tokens = Math.min(rate * BURST_SECONDS, bucket.tokens + (elapsedMs * rate) / 1000)
   const taken = Math.min(Math.floor(tokens), wanted)
-  return { taken, bucket: { tokens: tokens - taken, at: Math.max(now, bucket?.at ?? 0) } }
+  return { taken, bucket: { tokens: tokens - taken, at: Math.max(now, bucket.at) } }
 }
 
 /**
  * Requests per second of each tenant: one token bucket in the table for all processes, of which each takes small shares. When the table cannot be
  * reached, requests pass, because a limit must not cause an outage.
  */
-export function createRequestLimiter(quotas: QuotaStore, limits: Pick<LimitReader, 'of'>, clock: Clock): RequestLimiter {
-  const shares = new Map<string, Share>()
+export function createRequestLimiter(sharedRows: SharedRowStore, limits: Pick<LimitReader, 'of'>, clock: Clock): RequestLimiter {
+  const buckets = new SharedRow(sharedRows, 'requests', FULL_BUCKET)
+  const shares = new BoundedCache<string, Share>(MAX_TENANTS)
 
   async function refill(tenant: string, share: Share, rate: number): Promise<void> {
     const wanted = Math.max(1, Math.ceil(rate * SHARE_SECONDS))
-    for (let attempt = 0; attempt < MAX_ATTEMPTS; attempt++) {
-      const seen = await quotas.get<Bucket>(tenant, 'requests')
+    const { taken, emptyUntil } = await buckets.change(tenant, (values) => {
       const now = clock.now()
-      const { taken, bucket } = takeTokens(seen.values, rate, wanted, now)
-      if (taken === 0) {
-        share.emptyUntil = now + Math.max(1, ((1 - bucket.tokens) * 1000) / rate)
-        return
-      }
-      if (!(await quotas.replace(tenant, 'requests', seen, bucket))) continue
-      share.left += taken
-      return
-    }
-    // Other processes took from the bucket each time.
-    share.emptyUntil = clock.now() + SHARE_SECONDS * 1000
-  }
-
-  const shareOf = (tenant: string): Share => {
-    const known = shares.get(tenant)
-    if (known !== undefined) return known
-    const share: Share = { left: 0, emptyUntil: 0, refill: null }
-    if (shares.size >= MAX_TENANTS) shares.delete(shares.keys().next().value ?? tenant)
-    shares.set(tenant, share)
-    return share
+      const { taken, bucket } = takeTokens(values, rate, wanted, now)
+      return taken === 0
+        ? { values, result: { taken, emptyUntil: now + Math.max(1, ((1 - bucket.tokens) * 1000) / rate) } }
+        : { values: bucket, result: { taken, emptyUntil: 0 } }
+    })
+    share.left += taken
+    share.emptyUntil = emptyUntil
   }
 
   return {
     async take(tenant) {
       const { requestsPerSecond: rate } = await limits.of(tenant)
-      const share = shareOf(tenant)
+      const share = shares.getOrCreate(tenant, () => ({ left: 0, emptyUntil: 0, refill: null }))
       while (share.left < 1) {
         const waitMs = share.emptyUntil - clock.now()
         if (waitMs > 0) return { limit: rate, retryAfterSeconds: Math.max(1, Math.ceil(waitMs / 1000)) }

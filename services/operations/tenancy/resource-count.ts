@@ -1,7 +1,8 @@
 import { setTimeout as delay } from 'node:timers/promises'
+import { BoundedCache } from '../../model/bounded-cache.ts'
 import type { Clock } from '../../ports/clock.ts'
-import type { QuotaStore } from '../../ports/quota-store.ts'
-import { SharedQuota } from './shared-quota.ts'
+import type { SharedRowStore } from '../../ports/shared-row-store.ts'
+import { SharedRow } from './shared-row.ts'
 
 /** A process reserves this part of a limit in advance, so that it rarely writes the row. */
 const SHARE_OF_LIMIT = 1_000
@@ -15,16 +16,14 @@ const PAUSE_FACTOR = 10
 const MAX_WAIT_MS = 1_000
 const MAX_TENANTS = 10_000
 
-interface Bound {
-  /** What the last count found. */
-  readonly counted: number
-  /** Reserved since then. */
-  readonly added: number
-}
-/** A tenant without a row may have resources of an earlier version: the first check counts them. */
-const UNKNOWN: Bound = { counted: Number.MAX_SAFE_INTEGER, added: 0 }
-const sumOf = ({ counted, added }: Bound): number => counted + added
-const isUnknown = (bound: Bound): boolean => sumOf(bound) >= UNKNOWN.counted
+type Bound =
+  /** The tenant may have resources of an earlier version: the first check counts them. */
+  | { readonly kind: 'uncounted'; readonly added: number }
+  /** What the last count found, and what was reserved since then. */
+  | { readonly kind: 'counted'; readonly counted: number; readonly added: number }
+const UNCOUNTED: Bound = { kind: 'uncounted', added: 0 }
+/** Null for an uncounted tenant. */
+const sumOf = (bound: Bound): number | null => (bound.kind === 'uncounted' ? null : bound.counted + bound.added)
 
 interface Local {
   /** Reserved by this process and not used. */
@@ -38,7 +37,7 @@ interface Local {
 }
 
 interface ResourcePorts {
-  readonly quotas: QuotaStore
+  readonly sharedRows: SharedRowStore
   readonly clock: Clock
   /** Name of the row. */
   readonly name: string
@@ -56,12 +55,12 @@ interface ResourcePorts {
  */
 export class ResourceCount {
   readonly #ports: ResourcePorts
-  readonly #rows: SharedQuota<Bound>
-  readonly #locals = new Map<string, Local>()
+  readonly #rows: SharedRow<Bound>
+  readonly #locals = new BoundedCache<string, Local>(MAX_TENANTS)
 
   constructor(ports: ResourcePorts) {
     this.#ports = ports
-    this.#rows = new SharedQuota(ports.quotas, ports.name, UNKNOWN)
+    this.#rows = new SharedRow(ports.sharedRows, ports.name, UNCOUNTED)
   }
 
   /** Reserves the amount; false when the tenant would exceed its limit. */
@@ -74,7 +73,7 @@ export class ResourceCount {
     try {
       if (await this.#reserve(tenant, amount)) return true
       if (await this.#countAgain(tenant)) return await this.#reserve(tenant, amount)
-      return isUnknown(await this.#rows.read(tenant))
+      return (await this.#rows.read(tenant)).kind === 'uncounted'
     } catch {
       return true
     }
@@ -89,10 +88,11 @@ export class ResourceCount {
       const limit = await this.#ports.limitOf(tenant)
       const missing = Math.floor(limit / SHARE_OF_LIMIT) - local.left
       local.left += missing
-      local.seen = await this.#rows.change(tenant, (bound) => {
+      const sum = await this.#rows.change(tenant, (bound) => {
         const values = { ...bound, added: bound.added + missing }
         return { values, result: sumOf(values) }
       })
+      if (sum !== null) local.seen = sum
     } catch {
       // The next count includes it.
     }
@@ -125,10 +125,10 @@ export class ResourceCount {
   /** The upper bound; 0 while the first count runs. */
   async bound(tenant: string): Promise<number> {
     const local = this.#localOf(tenant)
-    let present = await this.#rows.read(tenant)
-    if (isUnknown(present) && (await this.#countAgain(tenant))) present = await this.#rows.read(tenant)
-    if (isUnknown(present)) return 0
-    local.seen = sumOf(present) - Math.max(0, local.left)
+    let sum = sumOf(await this.#rows.read(tenant))
+    if (sum === null && (await this.#countAgain(tenant))) sum = sumOf(await this.#rows.read(tenant))
+    if (sum === null) return 0
+    local.seen = sum - Math.max(0, local.left)
     local.seenUntil = this.#ports.clock.now() + CACHE_MS
     return local.seen
   }
@@ -137,7 +137,7 @@ export class ResourceCount {
     const limit = await this.#ports.limitOf(tenant)
     const local = this.#localOf(tenant)
     const granted = await this.#rows.change<number | null>(tenant, (bound) => {
-      const free = limit - sumOf(bound)
+      const free = limit - (sumOf(bound) ?? Number.POSITIVE_INFINITY)
       if (free < amount) return { values: bound, result: null }
       const taken = Math.min(free, amount + Math.floor(limit / SHARE_OF_LIMIT))
       return { values: { ...bound, added: bound.added + taken }, result: taken }
@@ -161,18 +161,16 @@ export class ResourceCount {
     const counted = await this.#ports.count(tenant)
     local.left = 0
     // What was reserved during the count may not be in it.
-    await this.#rows.change(tenant, ({ added }) => ({ values: { counted, added: Math.max(0, added - before.added) }, result: null }))
+    await this.#rows.change(tenant, ({ added }) => ({
+      values: { kind: 'counted', counted, added: Math.max(0, added - before.added) },
+      result: null,
+    }))
     const now = this.#ports.clock.now()
     const tookMs = now - startedAt
     local.countAgainAt = tookMs > LONG_COUNT_MS ? now + PAUSE_FACTOR * tookMs : 0
   }
 
   #localOf(tenant: string): Local {
-    const known = this.#locals.get(tenant)
-    if (known !== undefined) return known
-    const local: Local = { left: 0, seen: 0, seenUntil: 0, countAgainAt: 0, count: null }
-    if (this.#locals.size >= MAX_TENANTS) this.#locals.delete(this.#locals.keys().next().value ?? tenant)
-    this.#locals.set(tenant, local)
-    return local
+    return this.#locals.getOrCreate(tenant, () => ({ left: 0, seen: 0, seenUntil: 0, countAgainAt: 0, count: null }))
   }
 }

@@ -26,7 +26,7 @@ export function createResourceCounts({
   readonly clock: Clock
 }): ResourceCounts {
   const create = (name: keyof ResourceCounts, count: (tenant: string) => Promise<number>): ResourceCount =>
-    new ResourceCount({ quotas: table.quotas, clock, name, limitOf: async (tenant) => (await limits.of(tenant))[name], count })
+    new ResourceCount({ sharedRows: table.sharedRows, clock, name, limitOf: async (tenant) => (await limits.of(tenant))[name], count })
   return {
     liveContainers: create('liveContainers', (tenant) => countLive(table.sandboxes, tenant)),
     queuedJobs: create('queuedJobs', (tenant) => countQueued(table.containers, tenant)),

@@ -10,7 +10,7 @@ import { newDelivery, WEBHOOK_EVENT_TYPES, type WebhookEvent, type WebhookEventT
 import { cachedEndpoints } from './endpoints.ts'
 
 export interface PublishPorts {
-  readonly table: Pick<Table, 'quotas' | 'deliveries'>
+  readonly table: Pick<Table, 'sharedRows' | 'deliveries'>
   readonly queue: Queue
   readonly clock: Clock
 }

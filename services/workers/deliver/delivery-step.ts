@@ -40,7 +40,7 @@ export function createDeliveryStep(deps: DeliveryDeps): (message: WebhookMessage
 }
 
 async function attempt(deps: DeliveryDeps, tenant: string, id: string): Promise<void> {
-  const { deliveries, quotas } = deps.table
+  const { deliveries, sharedRows } = deps.table
   const acquired = await acquireLease(deps, deliveries, { tenant, id })
   if (acquired.kind !== 'acquired') return
   const { row } = acquired
@@ -49,7 +49,7 @@ async function attempt(deps: DeliveryDeps, tenant: string, id: string): Promise<
     await deliveries.commit(tenant, id, row.fence, {}, { release: true, dueAt: row.nextAttemptAt })
     return
   }
-  const endpoint = (await readEndpoints(quotas, tenant)).find((one) => one.id === row.endpointId)
+  const endpoint = (await readEndpoints(sharedRows, tenant)).find((one) => one.id === row.endpointId)
   if (endpoint === undefined) await end(deps, row, { status: 'dead', lastError: 'The endpoint was deleted.' })
   else await send(deps, row, endpoint)
 }

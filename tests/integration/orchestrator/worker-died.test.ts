@@ -30,7 +30,7 @@ async function addEndpoint(tenant: string, eventType: WebhookEventType): Promise
   const id = newId('webhook')
   const endpoint = { id, subject: null, name: 'hook', url: 'https://example.com/', eventTypes: [eventType], secret: 'whsec_AAAA' }
   const made = { ...endpoint, formerSecret: null, createdAt: 0, updatedAt: 0 }
-  await changeEndpoints(fixture.storage.table.quotas, tenant, () => ({ endpoints: [made], result: null }))
+  await changeEndpoints(fixture.storage.table.sharedRows, tenant, () => ({ endpoints: [made], result: null }))
   return id
 }
 const deliveriesOf = async (tenant: string, endpointId: string) =>
@@ -80,7 +80,7 @@ describe('a worker that died after the end of its job', () => {
     await endWithoutCompletion(tenant, id)
     await passes(20, 60, 600, 3_600)
     expect((await table.containers.get(tenant, containerId))?.commands).toEqual([])
-    expect(Object.keys((await readShare(table.quotas, tenant)).running)).toEqual([])
+    expect(Object.keys((await readShare(table.sharedRows, tenant)).running)).toEqual([])
     expect(await table.usage.ofDay(tenant, day)).toHaveLength(1)
   })
 

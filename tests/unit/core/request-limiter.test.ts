@@ -1,14 +1,17 @@
 import { expect, it } from 'vitest'
-import type { Quota, QuotaStore } from '../../../services/ports/quota-store.ts'
-import { createRequestLimiter, takeTokens } from '../../../services/operations/tenancy/request-limiter.ts'
+import type { SharedRowState, SharedRowStore } from '../../../services/ports/shared-row-store.ts'
+import { createRequestLimiter, FULL_BUCKET, takeTokens } from '../../../services/operations/tenancy/request-limiter.ts'
 import { limitsOf } from '../../../services/model/tenants/tenant-limits.ts'
 
 function setUp(requestsPerSecond: number, processes: number) {
   let now = 0
   let calls = 0
   const rows = new Map<string, { readonly revision: number; readonly values: object }>()
-  const quotas: QuotaStore = {
-    get: async <Values extends object>(tenant: string) => (calls++, (rows.get(tenant) ?? { revision: 0, values: null }) as Quota<Values>),
+  const sharedRows: SharedRowStore = {
+    get: async <Values extends object>(tenant: string) => (
+      calls++,
+      (rows.get(tenant) ?? { revision: 0, values: null }) as SharedRowState<Values>
+    ),
     async replace(tenant, _, seen, values) {
       calls++
       if ((rows.get(tenant)?.revision ?? 0) !== seen.revision) return false
@@ -17,7 +20,7 @@ function setUp(requestsPerSecond: number, processes: number) {
     },
   }
   const limits = { of: async () => limitsOf({ requestsPerSecond }) }
-  const limiters = Array.from({ length: processes }, () => createRequestLimiter(quotas, limits, { now: () => now }))
+  const limiters = Array.from({ length: processes }, () => createRequestLimiter(sharedRows, limits, { now: () => now }))
   const burst = async (count: number, tenant = 't') => {
     const results = await Promise.all(Array.from({ length: count }, (_, n) => limiters[n % processes]?.take(tenant)))
     return results.filter((refusal) => refusal === null).length
@@ -26,7 +29,7 @@ function setUp(requestsPerSecond: number, processes: number) {
 }
 
 it('fills a bucket with the rate and never above two seconds of it', () => {
-  const { bucket } = takeTokens(null, 10, 20, 0)
+  const { bucket } = takeTokens(FULL_BUCKET, 10, 20, 0)
   expect(bucket).toEqual({ tokens: 0, at: 0 })
   expect(takeTokens(bucket, 10, 5, 300)).toEqual({ taken: 3, bucket: { tokens: 0, at: 300 } })
   expect(takeTokens(bucket, 10, 100, 60_000).taken).toBe(20)
@@ -63,8 +66,8 @@ it('separates tenants and says when to retry', async () => {
 })
 
 it('lets requests pass while storage fails', async () => {
-  const quotas: QuotaStore = { get: () => Promise.reject(new Error('down')), replace: () => Promise.reject(new Error('down')) }
-  const limiter = createRequestLimiter(quotas, { of: async () => limitsOf({ requestsPerSecond: 1 }) }, { now: () => 0 })
+  const sharedRows: SharedRowStore = { get: () => Promise.reject(new Error('down')), replace: () => Promise.reject(new Error('down')) }
+  const limiter = createRequestLimiter(sharedRows, { of: async () => limitsOf({ requestsPerSecond: 1 }) }, { now: () => 0 })
   expect(await limiter.take('t')).toBeNull()
   expect(await limiter.take('t')).toBeNull()
 })

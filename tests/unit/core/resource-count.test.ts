@@ -1,8 +1,8 @@
 import { beforeEach, expect, it } from 'vitest'
-import type { Quota, QuotaStore } from '../../../services/ports/quota-store.ts'
+import type { SharedRowState, SharedRowStore } from '../../../services/ports/shared-row-store.ts'
 import { ResourceCount } from '../../../services/operations/tenancy/resource-count.ts'
 
-let row: Quota<object>
+let row: SharedRowState<object>
 let now: number
 /** What the tenant really has. */
 let held: number
@@ -13,10 +13,10 @@ beforeEach(() => {
   ;[now, held, counts, isDown] = [1_000, 0, 0, false]
 })
 
-const quotas: QuotaStore = {
+const sharedRows: SharedRowStore = {
   get: async <Values extends object>() => {
     if (isDown) throw new Error('down')
-    return row as Quota<Values>
+    return row as SharedRowState<Values>
   },
   replace: async (_tenant, _name, seen, values) => {
     if (isDown) throw new Error('down')
@@ -27,7 +27,7 @@ const quotas: QuotaStore = {
 }
 const processOf = (limit: number, countMs = 0): ResourceCount =>
   new ResourceCount({
-    quotas,
+    sharedRows,
     clock: { now: () => now },
     name: 'things',
     limitOf: async () => limit,
@@ -98,7 +98,7 @@ it('passes every check while the first count takes long', async () => {
   let end: (held: number) => void = () => undefined
   const count = () => new Promise<number>((resolve) => (end = resolve))
   const clock = { now: () => now }
-  const things = new ResourceCount({ quotas, clock, name: 'things', limitOf: async () => 1, count, maxWaitMs: 1 })
+  const things = new ResourceCount({ sharedRows, clock, name: 'things', limitOf: async () => 1, count, maxWaitMs: 1 })
   expect([await things.take('t'), await things.admits('t'), await things.bound('t')]).toEqual([true, true, 0])
   end(1)
   await expect.poll(() => things.bound('t')).toBe(1)

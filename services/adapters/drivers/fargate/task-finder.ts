@@ -1,3 +1,4 @@
+import { BoundedCache } from '../../../model/bounded-cache.ts'
 import { DescribeTasksCommand, ListTasksCommand, type ECSClient, type Task } from '@aws-sdk/client-ecs'
 
 /** Maximum number of tasks per DescribeTasks call. */
@@ -10,7 +11,7 @@ export class TaskFinder {
   readonly #ecs: ECSClient
   readonly #cluster: string
   readonly #families: readonly string[]
-  readonly #arns = new Map<string, string>()
+  readonly #arns = new BoundedCache<string, string>(MAX_ARNS)
 
   constructor(ecs: ECSClient, cluster: string, families: readonly string[]) {
     this.#ecs = ecs
@@ -48,8 +49,6 @@ export class TaskFinder {
 
   /** Records the ARN that RunTask returned, which saves a search. */
   remember(sandboxId: string, arn: string): void {
-    const [oldest] = this.#arns.keys()
-    if (this.#arns.size >= MAX_ARNS && oldest !== undefined) this.#arns.delete(oldest)
     this.#arns.set(sandboxId, arn)
   }
 

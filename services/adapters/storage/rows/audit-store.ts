@@ -1,12 +1,13 @@
 import { nextBlock, type AuditBlock, type AuditEntry } from '../../../model/audit/audit.ts'
 import type { AuditStore } from '../../../ports/audit-store.ts'
+import { BoundedCache } from '../../../model/bounded-cache.ts'
+import { changeByCompareAndSet } from '../../../model/change-by-compare-and-set.ts'
 import { absent, all, equals, startsWith } from './expression.ts'
 import type { Items } from './items.ts'
 import { rowKey } from './keys.ts'
 import type { Item } from './row-codec.ts'
 
 const PREFIX = 'block#'
-const MAX_ATTEMPTS = 20
 const MAX_TENANTS = 10_000
 
 const partitionOf = (tenant: string): string => rowKey(tenant, 'audit', 'log').pk
@@ -16,7 +17,7 @@ const decode = (item: Item): AuditBlock => JSON.parse(String(item['block'])) as 
 /** A block is one item that is written once: its place is its number, and a place that is taken refuses the write. */
 export function createAuditStore(items: Items): AuditStore {
   /** The last block that this process wrote, by tenant. */
-  const known = new Map<string, AuditBlock>()
+  const known = new BoundedCache<string, AuditBlock>(MAX_TENANTS)
   const inPartition = (tenant: string) => all(equals('pk', partitionOf(tenant)), startsWith('sk', PREFIX))
 
   async function readLast(tenant: string): Promise<AuditBlock | null> {
@@ -26,17 +27,19 @@ export function createAuditStore(items: Items): AuditStore {
 
   return {
     async append(tenant, entries, now) {
-      let last = known.get(tenant) ?? (await readLast(tenant))
-      for (let attempt = 1; attempt <= MAX_ATTEMPTS; attempt++) {
-        const block = nextBlock(tenant, last, entries, now)
-        if (await items.put({ pk: partitionOf(tenant), sk: sortKey(block.seq), block: JSON.stringify(block) }, absent('pk'))) {
-          if (known.size >= MAX_TENANTS) known.delete(known.keys().next().value ?? tenant)
+      return changeByCompareAndSet(
+        async () => {
+          const last = known.get(tenant) ?? (await readLast(tenant))
+          // After a failure of any kind the table decides.
+          known.delete(tenant)
+          const block = nextBlock(tenant, last, entries, now)
+          const isWritten = await items.put({ pk: partitionOf(tenant), sk: sortKey(block.seq), block: JSON.stringify(block) }, absent('pk'))
+          if (!isWritten) return undefined
           known.set(tenant, block)
           return block
-        }
-        last = await readLast(tenant)
-      }
-      throw new Error(`The audit log of tenant ${tenant} grew during each of ${MAX_ATTEMPTS} attempts to append to it.`)
+        },
+        () => new Error(`The audit log of tenant ${tenant} grew during every attempt to append to it.`),
+      )
     },
     async recent(tenant, limit) {
       const found: AuditEntry[] = []

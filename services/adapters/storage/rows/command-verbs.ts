@@ -1,3 +1,4 @@
+import { changeByCompareAndSet } from '../../../model/change-by-compare-and-set.ts'
 import type { Container } from '../../../model/containers/container.ts'
 import { LIMITS } from '../../../model/limits.ts'
 import type { ContainerStore } from '../../../ports/container-store.ts'
@@ -8,8 +9,6 @@ import type { Items } from './items.ts'
 type Verbs = Pick<ContainerStore, 'addCommand' | 'removeCommand' | 'noteLostCommands'>
 
 const isLive = all(exists('pk'), absent('deletedAt'))
-/** The lists may change between a refused write and the read that follows. */
-const MAX_ATTEMPTS = 10
 
 /** Operations on the running commands of a container; each is one conditional write. */
 export const createCommandVerbs = (items: Items): Verbs => ({
@@ -26,17 +25,19 @@ const addingVerb = (items: Items): Pick<Verbs, 'addCommand'> => ({
     const list = isBackground ? 'backgroundCommands' : 'commands'
     const isUsed = set('lastActiveAt', now)
     const mayAppend = all(isLive, exists(list), lacks(list, commandId), shorterThan(list, LIMITS.maxCommandsPerContainer))
-    for (let attempt = 1; attempt <= MAX_ATTEMPTS; attempt++) {
-      const added =
-        (await updateContainer(items, row, [append(list, commandId), isUsed], mayAppend, { isDeferred: true })) ??
-        (await updateContainer(items, row, [set(list, [commandId]), isUsed], all(isLive, absent(list)), { isDeferred: true }))
-      if (added !== null) return added
-      const container = await getContainer(items, tenant, id)
-      if (container === null || container.deletedAt !== null) return 'missing'
-      if (container[list]?.includes(commandId) === true) return container
-      if ((container[list]?.length ?? 0) >= LIMITS.maxCommandsPerContainer) return 'full'
-    }
-    return 'full'
+    return changeByCompareAndSet(
+      async () => {
+        const added =
+          (await updateContainer(items, row, [append(list, commandId), isUsed], mayAppend, { isDeferred: true })) ??
+          (await updateContainer(items, row, [set(list, [commandId]), isUsed], all(isLive, absent(list)), { isDeferred: true }))
+        if (added !== null) return added
+        const container = await getContainer(items, tenant, id)
+        if (container === null || container.deletedAt !== null) return 'missing'
+        if (container[list]?.includes(commandId) === true) return container
+        return (container[list]?.length ?? 0) >= LIMITS.maxCommandsPerContainer ? 'full' : undefined
+      },
+      () => new Error(`The commands of the container ${id} changed during every attempt to add one.`),
+    )
   },
 })
 
@@ -49,13 +50,18 @@ const removingVerb = (items: Items): Pick<Verbs, 'removeCommand'> => ({
       return updateContainer(items, [tenant, id], actions, equals(path, commandId), { isDeferred: true })
     }
     // Usually it is the only one, which needs no read.
-    let row = (await removeAt({ list: 'commands', index: 0 })) ?? (await getContainer(items, tenant, id))
-    for (let attempt = 1; attempt <= MAX_ATTEMPTS; attempt++) {
-      const place = row === null ? null : placeOf(row, commandId)
-      if (row === null || place === null) return row
-      row = (await removeAt(place)) ?? (await getContainer(items, tenant, id))
-    }
-    if (row !== null && placeOf(row, commandId) !== null) throw new Error('The list of commands changed during every attempt to write it.')
+    const first = await removeAt({ list: 'commands', index: 0 })
+    if (first !== null && placeOf(first, commandId) === null) return first
+    const { row } = await changeByCompareAndSet(
+      async () => {
+        const row = await getContainer(items, tenant, id)
+        const place = row === null ? null : placeOf(row, commandId)
+        if (place === null) return { row }
+        const removed = await removeAt(place)
+        return removed !== null && placeOf(removed, commandId) === null ? { row: removed } : undefined
+      },
+      () => new Error('The list of commands changed during every attempt to write it.'),
+    )
     return row
   },
 })

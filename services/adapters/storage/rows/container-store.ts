@@ -1,3 +1,4 @@
+import { changeByCompareAndSet } from '../../../model/change-by-compare-and-set.ts'
 import type { Container } from '../../../model/containers/container.ts'
 import { LIMITS } from '../../../model/limits.ts'
 import type { ContainerStore } from '../../../ports/container-store.ts'
@@ -17,10 +18,6 @@ const isLive = all(isThere, absent('deletedAt'))
 const decode = (item: Item | null): Container | null => (item === null ? null : containerCodec.decode(item))
 const keyOf = (tenant: string, id: string) => rowKey(tenant, 'container', id)
 const listOf = (tenant: string): string => listPartition(tenant, 'containers')
-/** The queue may change between a refused write and the read that follows. */
-const MAX_ATTEMPTS = 5
-/** Of the writers of one extension at the same time, one succeeds in each round. */
-const MAX_WRITERS = 40
 
 export const createContainerStore = (items: Items): ContainerStore => ({
   ...rowVerbs(items),
@@ -50,19 +47,20 @@ function rowVerbs(
     },
 
     async updateExtension({ tenant, id, wire }, change) {
-      for (let attempt = 1; attempt <= MAX_WRITERS; attempt++) {
-        const item = await items.get(keyOf(tenant, id))
-        const row = decode(item)
-        if (item === null || row === null || row.deletedAt !== null) return null
-        const extension = change(row.extensions?.[wire])
-        if (extension === undefined) return row
-        const before = item['extensions']
-        const isUnchanged = before === undefined ? absent('extensions') : equals('extensions', before)
-        const actions = containerCodec.patch({ extensions: { ...row.extensions, [wire]: extension } })
-        const changed = decode(await items.update(keyOf(tenant, id), actions, all(isLive, isUnchanged)))
-        if (changed !== null) return changed
-      }
-      throw new Error(`The extensions of ${id} changed ${MAX_WRITERS} times before a change could be written.`)
+      return changeByCompareAndSet(
+        async () => {
+          const item = await items.get(keyOf(tenant, id))
+          const row = decode(item)
+          if (item === null || row === null || row.deletedAt !== null) return null
+          const extension = change(row.extensions?.[wire])
+          if (extension === undefined) return row
+          const before = item['extensions']
+          const isUnchanged = before === undefined ? absent('extensions') : equals('extensions', before)
+          const actions = containerCodec.patch({ extensions: { ...row.extensions, [wire]: extension } })
+          return decode(await items.update(keyOf(tenant, id), actions, all(isLive, isUnchanged))) ?? undefined
+        },
+        () => new Error(`The extensions of ${id} changed during every attempt to change one.`),
+      )
     },
 
     async postpone(tenant, id, dueAt) {
@@ -84,14 +82,17 @@ function queueVerbs(items: Items): Pick<ContainerStore, 'enqueue' | 'dequeue'> {
     async enqueue(tenant, id, executionId, now, dueAt) {
       const mayWait = all(isLive, lacks('queue', executionId), shorterThan('queue', LIMITS.maxQueuedPerContainer))
       const actions = [append('queue', executionId), set('lastActiveAt', now), set('dueAt', dueAt)]
-      for (let attempt = 1; attempt <= MAX_ATTEMPTS; attempt++) {
-        const container = decode(await items.update(keyOf(tenant, id), actions, mayWait, { isDeferred: true }))
-        if (container !== null) return container
-        const row = await getContainer(items, tenant, id)
-        if (row === null || row.deletedAt !== null) return 'missing'
-        if (row.queue.includes(executionId)) return row
-      }
-      return 'full'
+      return changeByCompareAndSet(
+        async () => {
+          const container = decode(await items.update(keyOf(tenant, id), actions, mayWait, { isDeferred: true }))
+          if (container !== null) return container
+          const row = await getContainer(items, tenant, id)
+          if (row === null || row.deletedAt !== null) return 'missing'
+          if (row.queue.includes(executionId)) return row
+          return row.queue.length >= LIMITS.maxQueuedPerContainer ? 'full' : undefined
+        },
+        () => new Error(`The queue of the container ${id} changed during every attempt to join it.`),
+      )
     },
 
     async dequeue(tenant, id, executionId, now, dueAt) {

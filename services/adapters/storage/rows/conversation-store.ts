@@ -1,3 +1,4 @@
+import { changeByCompareAndSet } from '../../../model/change-by-compare-and-set.ts'
 import type { Conversation } from '../../../model/conversations/conversation.ts'
 import { LIMITS } from '../../../model/limits.ts'
 import type { ObjectStore } from '../../../ports/object-store.ts'
@@ -13,8 +14,6 @@ const isThere = exists('pk')
 const isLive = all(isThere, absent('deletedAt'))
 const keyOf = (tenant: string, id: string) => rowKey(tenant, 'conversation', id)
 const decode = (item: Item | null): Conversation | null => (item === null ? null : conversationCodec.decode(item))
-/** The queue may change between a refused write and the read that follows. */
-const MAX_ATTEMPTS = 5
 
 export function createConversationStore(items: Items, objects: ObjectStore): ConversationStore {
   const get = async (tenant: string, id: string): Promise<Conversation | null> => decode(await items.get(keyOf(tenant, id)))
@@ -35,14 +34,17 @@ export function createConversationStore(items: Items, objects: ObjectStore): Con
 
     async enqueue(tenant, id, responseId) {
       const mayWait = all(isLive, lacks('queue', responseId), shorterThan('queue', LIMITS.maxQueuedPerConversation))
-      for (let attempt = 1; attempt <= MAX_ATTEMPTS; attempt++) {
-        const row = decode(await items.update(keyOf(tenant, id), [append('queue', responseId)], mayWait))
-        if (row !== null) return row
-        const found = await get(tenant, id)
-        if (found === null || found.deletedAt !== null) return 'missing'
-        if (found.queue.includes(responseId)) return found
-      }
-      return 'full'
+      return changeByCompareAndSet(
+        async () => {
+          const row = decode(await items.update(keyOf(tenant, id), [append('queue', responseId)], mayWait))
+          if (row !== null) return row
+          const found = await get(tenant, id)
+          if (found === null || found.deletedAt !== null) return 'missing'
+          if (found.queue.includes(responseId)) return found
+          return found.queue.length >= LIMITS.maxQueuedPerConversation ? 'full' : undefined
+        },
+        () => new Error(`The queue of the conversation ${id} changed during every attempt to join it.`),
+      )
     },
 
     async dequeue(tenant, id, responseId, containerId) {

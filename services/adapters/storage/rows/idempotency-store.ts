@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto'
+import { changeByCompareAndSet } from '../../../model/change-by-compare-and-set.ts'
 import type { IdempotencyRecord, IdempotencyStore } from '../../../ports/idempotency-store.ts'
 import { absent, any, atMost } from './expression.ts'
 import type { Items } from './items.ts'
@@ -9,8 +10,6 @@ const idOf = (scope: string, key: string): string =>
   createHash('sha256')
     .update(JSON.stringify([scope, key]))
     .digest('hex')
-/** The record may expire between a refused write and the read that follows. */
-const MAX_ATTEMPTS = 3
 
 export function createIdempotencyStore(items: Items): IdempotencyStore {
   const itemOf = (tenant: string, scope: string, key: string, record: IdempotencyRecord): Item & ItemKey => ({
@@ -24,12 +23,15 @@ export function createIdempotencyStore(items: Items): IdempotencyStore {
     },
     async claim(tenant, scope, key, record, now) {
       const item = itemOf(tenant, scope, key, record)
-      for (let attempt = 1; attempt <= MAX_ATTEMPTS; attempt++) {
-        if (await items.put(item, any(absent('pk'), atMost('expiresAt', now)))) return { record, isNew: true }
-        const stored = await items.get({ pk: item.pk, sk: item.sk })
-        if (stored !== null && Number(stored['expiresAt']) > now) return { record: decode(stored), isNew: false }
-      }
-      throw new Error('An idempotency record appears and disappears under every try to claim it. Check the clocks of the workers.')
+      return changeByCompareAndSet(
+        async () => {
+          if (await items.put(item, any(absent('pk'), atMost('expiresAt', now)))) return { record, isNew: true }
+          const stored = await items.get({ pk: item.pk, sk: item.sk })
+          // The record may expire between the refused write and this read.
+          return stored !== null && Number(stored['expiresAt']) > now ? { record: decode(stored), isNew: false } : undefined
+        },
+        () => new Error('An idempotency record appears and disappears under every try to claim it. Check the clocks of the workers.'),
+      )
     },
   }
 }

@@ -14,7 +14,7 @@ import { createSandboxStore } from './sandbox-store.ts'
 import { createSkillStore } from './skill-store.ts'
 import { createTenantRows } from './tenant-rows.ts'
 import { createTenantStore } from './tenant-store.ts'
-import { createQuotaStore } from './quota-store.ts'
+import { createSharedRowStore } from './shared-row-store.ts'
 import { createUploadStore } from './upload-store.ts'
 import { createUsageStore } from './usage-store.ts'
 import { createUserFileStore } from './user-file-store.ts'
@@ -39,7 +39,7 @@ export function createTable(items: Items, objects: ObjectStore): Table {
     idempotency: createIdempotencyStore(items),
     links: createLinkStore(items),
     usage: createUsageStore(items),
-    quotas: createQuotaStore(items),
+    sharedRows: createSharedRowStore(items),
     deliveries: createDeliveryStore(items),
     due: (now, limit, since = 0) => findDue(items, now, limit, since),
     postpone: (row, dueAt) => postponeDue(items, row, dueAt),

@@ -107,7 +107,7 @@ const listExecutionsRoute = defineRoute({
     let left = MAX_PAGE_BYTES
     const tooMuch = page.rows.findIndex((row, index) => (left -= storedBytes(row)) < 0 && index > 0)
     const rows = tooMuch === -1 ? page.rows : page.rows.slice(0, tooMuch)
-    const known = { queue: container.queue, share: await readShare(deps.table.quotas, caller.tenant) }
+    const known = { queue: container.queue, share: await readShare(deps.table.sharedRows, caller.tenant) }
     const budget = { bytes: LIMITS.inlineAnswerBytes }
     const data = []
     for (const row of rows) data.push(await renderFor(call, EXECUTIONS, row, { known, budget }))

@@ -25,7 +25,7 @@ function checkUrl({ deps }: Pick<Call, 'deps'>, url: string | undefined): void {
 /** Replaces the endpoint and returns it as it is then. Throws ServiceError `webhook_endpoint_not_found`. */
 async function replace(call: Call, change: (row: WebhookEndpoint) => WebhookEndpoint): Promise<WebhookEndpoint> {
   const { id } = await webhookOf(call, call.param('webhook_endpoint_id'), 'run')
-  const changed = await changeEndpoints(call.deps.table.quotas, call.caller.tenant, (rows) => {
+  const changed = await changeEndpoints(call.deps.table.sharedRows, call.caller.tenant, (rows) => {
     const endpoints = rows.map((row) => (row.id === id ? change(row) : row))
     return { endpoints, result: endpoints.find((row) => row.id === id) }
   })
@@ -63,7 +63,7 @@ const createWebhookRoute = defineRoute({
       createdAt: now,
       updatedAt: now,
     }
-    const endpoint = await changeEndpoints(deps.table.quotas, caller.tenant, (rows) => {
+    const endpoint = await changeEndpoints(deps.table.sharedRows, caller.tenant, (rows) => {
       const earlier = rows.find((row) => row.id === id)
       if (earlier !== undefined) return { endpoints: rows, result: earlier }
       if (rows.length >= LIMITS.maxWebhookEndpoints)
@@ -87,7 +87,7 @@ const listWebhooksRoute = defineRoute({
   query: ListQuery,
   answers: { 200: { description: 'A page of endpoints.', schema: listSchema(schema.WebhookObject, 'WebhookEndpointList') } },
   async handle({ deps, caller, query }) {
-    const rows = await readEndpoints(deps.table.quotas, caller.tenant)
+    const rows = await readEndpoints(deps.table.sharedRows, caller.tenant)
     const page = pageOfList(rows, pageOf(query), visibleTo(caller, 'read'))
     return json(200, listOf(page.rows.map(schema.renderWebhook), page.hasMore))
   },
@@ -146,7 +146,7 @@ const deleteWebhookRoute = defineRoute({
   errors: ERROR_CODES,
   async handle(call) {
     const { id } = await webhookOf(call, call.param('webhook_endpoint_id'), 'run')
-    await changeEndpoints(call.deps.table.quotas, call.caller.tenant, (rows) => ({
+    await changeEndpoints(call.deps.table.sharedRows, call.caller.tenant, (rows) => ({
       endpoints: rows.filter((row) => row.id !== id),
       result: null,
     }))

@@ -1,3 +1,4 @@
+import { BoundedCache } from '../../../model/bounded-cache.ts'
 import type { Container } from '../../../model/containers/container.ts'
 import type { Sandbox, SandboxSession } from '../../../model/sandboxes/sandbox.ts'
 import type { RunDeps } from '../../deps.ts'
@@ -8,14 +9,13 @@ const MAX_SESSIONS = 1_000
 /** Sessions with claimed sandboxes. Address and keys of one never change, so the row of a sandbox that answers is read once. */
 export class SessionCache {
   readonly #deps: Pick<RunDeps, 'table' | 'clock'>
-  readonly #sessions = new Map<string, SandboxSession>()
+  readonly #sessions = new BoundedCache<string, SandboxSession>(MAX_SESSIONS)
 
   constructor(deps: Pick<RunDeps, 'table' | 'clock'>) {
     this.#deps = deps
   }
 
   add(session: SandboxSession): SandboxSession {
-    if (this.#sessions.size >= MAX_SESSIONS) this.#sessions.delete(this.#sessions.keys().next().value ?? '')
     this.#sessions.set(session.sandboxId, session)
     return session
   }

@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest'
-import type { Quota, QuotaStore } from '../../../services/ports/quota-store.ts'
-import { SharedQuota } from '../../../services/operations/tenancy/shared-quota.ts'
+import type { SharedRowState, SharedRowStore } from '../../../services/ports/shared-row-store.ts'
+import { SharedRow } from '../../../services/operations/tenancy/shared-row.ts'
 
 interface Counter {
   readonly count: number
@@ -10,12 +10,12 @@ const increment = ({ count }: Counter) => ({ values: { count: count + 1 }, resul
 
 /** One row, with the calls that reached it. */
 function memoryQuotas() {
-  let row: Quota<object> = { revision: 0, values: null }
+  let row: SharedRowState<object> = { revision: 0, values: null }
   const calls: string[] = []
-  const quotas: QuotaStore = {
+  const sharedRows: SharedRowStore = {
     get: async <Values extends object>() => {
       calls.push('get')
-      return row as Quota<Values>
+      return row as SharedRowState<Values>
     },
     replace: async (_tenant, _name, seen, values) => {
       const isCurrent = seen.revision === row.revision
@@ -24,7 +24,7 @@ function memoryQuotas() {
       return isCurrent
     },
   }
-  return { quotas, calls, process: () => new SharedQuota<Counter>(quotas, 'counter', EMPTY) }
+  return { sharedRows, calls, process: () => new SharedRow<Counter>(sharedRows, 'counter', EMPTY) }
 }
 
 it('reads the row once while no other process writes it', async () => {
@@ -63,10 +63,10 @@ it('reads the row again when a change would have no effect on the cached values'
 })
 
 it('rejects the changes of a write that failed, and continues from the row', async () => {
-  const { quotas } = memoryQuotas()
+  const { sharedRows } = memoryQuotas()
   let isDown = false
-  const quota = new SharedQuota<Counter>(
-    { ...quotas, replace: async (...args) => (isDown ? Promise.reject(new Error('down')) : quotas.replace(...args)) },
+  const quota = new SharedRow<Counter>(
+    { ...sharedRows, replace: async (...args) => (isDown ? Promise.reject(new Error('down')) : sharedRows.replace(...args)) },
     'counter',
     EMPTY,
   )

@@ -1,12 +1,12 @@
-/** Small state of a tenant that several processes share, changed by compare-and-set. */
-export interface QuotaStore {
+/** A small row per tenant and name that several processes change by compare-and-set. */
+export interface SharedRowStore {
   /** `revision` 0 and null when it was never written. Consistent. */
-  get<Values extends object>(tenant: string, name: string): Promise<Quota<Values>>
+  get<Values extends object>(tenant: string, name: string): Promise<SharedRowState<Values>>
   /** Writes the values if the revision is still `seen.revision`; false otherwise. At most 300 KB of JSON. */
   replace(tenant: string, name: string, seen: { readonly revision: number }, values: object): Promise<boolean>
 }
 
-export interface Quota<Values extends object> {
+export interface SharedRowState<Values extends object> {
   readonly revision: number
   readonly values: Values | null
 }

@@ -1,10 +1,10 @@
-import type { Quota, QuotaStore } from '../../../ports/quota-store.ts'
+import type { SharedRowState, SharedRowStore } from '../../../ports/shared-row-store.ts'
 import { absent, equals } from './expression.ts'
 import type { Items } from './items.ts'
 import { rowKey } from './keys.ts'
 
-export const createQuotaStore = (items: Items): QuotaStore => ({
-  async get<Values extends object>(tenant: string, name: string): Promise<Quota<Values>> {
+export const createSharedRowStore = (items: Items): SharedRowStore => ({
+  async get<Values extends object>(tenant: string, name: string): Promise<SharedRowState<Values>> {
     const item = await items.get(rowKey(tenant, 'quota', name))
     if (item === null) return { revision: 0, values: null }
     return { revision: Number(item['revision']), values: JSON.parse(String(item['values'])) as Values }
