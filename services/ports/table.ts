@@ -8,6 +8,7 @@ import type { ExecutionStore } from './execution-store.ts'
 import type { FileStore } from './file-store.ts'
 import type { IdempotencyStore } from './idempotency-store.ts'
 import type { LinkStore } from './link-store.ts'
+import type { LockStore } from './lock-store.ts'
 import type { SharedRowStore } from './shared-row-store.ts'
 import type { ResponseStore } from './response-store.ts'
 import type { SandboxStore } from './sandbox-store.ts'
@@ -42,6 +43,7 @@ export interface Table {
   readonly links: LinkStore
   readonly usage: UsageStore
   readonly sharedRows: SharedRowStore
+  readonly locks: LockStore
   readonly deliveries: DeliveryStore
   readonly tenantRows: TenantRows
   readonly audit: AuditStore

@@ -137,10 +137,9 @@ export const createPool = (deps: PlaceDeps): Pool => new WarmPool(deps)
  */
 async function mayRefill({ table, clock, queue }: PlaceDeps): Promise<boolean> {
   const now = clock.now()
-  const claim = async (key: string): Promise<boolean> =>
-    (await table.idempotency.claim('_pool', 'refill', key, { bodyHash: '', resultId: '', expiresAt: now + REFILL_INTERVAL_MS }, now)).isNew
-  if (await claim('now')) return true
-  if (await claim('next'))
+  const acquire = (name: string): Promise<boolean> => table.locks.acquire(name, now, now + REFILL_INTERVAL_MS)
+  if (await acquire('refill')) return true
+  if (await acquire('next-refill'))
     await queue.send('placements', { v: 1, type: 'sandbox.refill' }, { group: '_pool', delaySeconds: REFILL_INTERVAL_MS / 1000 })
   return false
 }

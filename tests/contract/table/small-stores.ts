@@ -22,6 +22,18 @@ const newLink = (): Link => ({
 })
 
 export function smallStoresContract(table: () => Table): void {
+  describe('locks', () => {
+    it('have one holder until their time is over', async () => {
+      const name = newId('worker')
+      const attempts = await Promise.all([1, 2, 3, 4].map(() => table().locks.acquire(name, T0, T0 + 100)))
+      expect(attempts.filter(Boolean)).toHaveLength(1)
+      expect(await table().locks.acquire(name, T0 + 99, T0 + 199)).toBe(false)
+      expect(await table().locks.acquire(newId('worker'), T0 + 99, T0 + 199)).toBe(true)
+      expect(await table().locks.acquire(name, T0 + 100, T0 + 200)).toBe(true)
+      expect(await table().locks.acquire(name, T0 + 150, T0 + 250)).toBe(false)
+    })
+  })
+
   describe('tenants and keys', () => {
     it('are returned as written, and a second creation changes nothing', async () => {
       const tenant = newTenant()

@@ -14,6 +14,7 @@ import { createSandboxStore } from './sandbox-store.ts'
 import { createSkillStore } from './skill-store.ts'
 import { createTenantRows } from './tenant-rows.ts'
 import { createTenantStore } from './tenant-store.ts'
+import { createLockStore } from './lock-store.ts'
 import { createSharedRowStore } from './shared-row-store.ts'
 import { createUploadStore } from './upload-store.ts'
 import { createUsageStore } from './usage-store.ts'
@@ -40,6 +41,7 @@ export function createTable(items: Items, objects: ObjectStore): Table {
     links: createLinkStore(items),
     usage: createUsageStore(items),
     sharedRows: createSharedRowStore(items),
+    locks: createLockStore(items),
     deliveries: createDeliveryStore(items),
     due: (now, limit, since = 0) => findDue(items, now, limit, since),
     postpone: (row, dueAt) => postponeDue(items, row, dueAt),
