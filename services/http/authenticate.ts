@@ -1,3 +1,4 @@
+import { BoundedCache } from '../model/bounded-cache.ts'
 import { hashApiKey } from '../model/tenants/api-keys.ts'
 import { ServiceError } from '../model/errors.ts'
 import type { Clock } from '../ports/clock.ts'
@@ -21,12 +22,6 @@ export type Authenticate = (request: Request) => Promise<Caller>
 /** A request that carries this key as ours do. */
 export const withKey = ({ url }: Request, key: string): Request => new Request(url, { headers: { authorization: `Bearer ${key}` } })
 
-interface KnownKey {
-  readonly caller: Caller
-  /** Epoch ms from which the table is read again. */
-  readonly until: number
-}
-
 /**
  * Identifies the caller by the API key, or by a token of a configured issuer where `verifyToken` is given. A verified key is cached for `cacheMs` and never beyond its expiry, so a revoked key may work that much
  * longer. Unknown keys are not cached, so a new key works at once.
@@ -37,19 +32,17 @@ export function createAuthenticator(
   cacheMs: number,
   verifyToken: ((token: string) => Promise<VerifiedToken | null>) | null = null,
 ): Authenticate {
-  const known = new Map<string, KnownKey>()
+  const known = new BoundedCache<string, Caller>(MAX_CACHED_KEYS)
   return async (request) => {
     const key = BEARER.exec(request.headers.get('authorization') ?? '')?.[1]
     if (key === undefined) throw missingKeyError()
     const hash = hashApiKey(key)
     const now = clock.now()
-    const cached = known.get(hash)
-    if (cached !== undefined && cached.until > now) return cached.caller
-    known.delete(hash)
+    const cached = known.get(hash, now)
+    if (cached !== undefined) return cached
     const remember = (verified: Caller, expiresAt: number | null): Caller => {
       const caller = { ...verified, ...(expiresAt !== null && { expiresAt }) }
-      if (known.size >= MAX_CACHED_KEYS) known.delete(known.keys().next().value ?? hash)
-      known.set(hash, { caller, until: Math.min(now + cacheMs, expiresAt ?? Number.POSITIVE_INFINITY) })
+      known.set(hash, caller, Math.min(now + cacheMs, expiresAt ?? Number.POSITIVE_INFINITY))
       return caller
     }
     if (verifyToken !== null && isToken(key)) {

@@ -1,3 +1,4 @@
+import { BoundedCache } from '../../model/bounded-cache.ts'
 import type { Container } from '../../model/containers/container.ts'
 import { ServiceError } from '../../model/errors.ts'
 import { isId } from '../../model/ids.ts'
@@ -99,21 +100,20 @@ export async function useSandbox(call: Call): Promise<OpenSandbox & { readonly c
   return { ...open, context: runContext(call) }
 }
 
-/** When each key was last seen to be valid, epoch ms. */
-const checkedKeys = new WeakMap<ApiDeps['table']['tenants'], Map<string, number>>()
+/** Keys that were valid a short time ago. */
+const checkedKeys = new WeakMap<ApiDeps['table']['tenants'], BoundedCache<string, true>>()
 const MAX_CHECKED_KEYS = 1_000
 
 /** Throws ServiceError when the key was revoked or has expired, or its tenant is deleted. Keys are removed with their tenant only. */
 async function checkKey({ table: { tenants }, ...deps }: ApiDeps, tenantId: string, keyId: string): Promise<void> {
-  const checked = checkedKeys.get(tenants) ?? new Map<string, number>()
+  const checked = checkedKeys.get(tenants) ?? new BoundedCache<string, true>(MAX_CHECKED_KEYS)
   checkedKeys.set(tenants, checked)
   const now = deps.clock.now()
   const place = `${tenantId} ${keyId}`
-  if ((checked.get(place) ?? Number.NEGATIVE_INFINITY) + deps.config.keyCacheMs > now) return
+  if (checked.get(place, now) !== undefined) return
   const isStored = !keyId.startsWith(JWT_KEY_PREFIX)
   const [tenant, key] = await Promise.all([tenants.get(tenantId), isStored ? tenants.getKey(keyId) : null])
   const isOver = key !== null && (key.revokedAt !== null || (key.expiresAt ?? Number.POSITIVE_INFINITY) <= now)
   if (isOver || tenant?.deletion !== undefined) throw refused()
-  if (checked.size >= MAX_CHECKED_KEYS) checked.clear()
-  checked.set(place, now)
+  checked.set(place, true, now + deps.config.keyCacheMs)
 }
