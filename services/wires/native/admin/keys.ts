@@ -44,6 +44,7 @@ const createKeyRoute = defineRoute({
     const { name = null, subject = null, scopes } = body
     const key = apiKeyRow(secret, { tenant, name, subject, expiresAt, ...(scopes !== undefined && { scopes: [...new Set(scopes)] }) }, now)
     await deps.table.tenants.putKey(key)
+    note('target_tenant', tenant)
     note('target_key', key.id)
     return json(201, { ...renderKey(key), api_key: secret })
   },
@@ -114,6 +115,7 @@ const revokeKeyRoute = defineRoute({
     const { id } = await keyOf(deps, param('key_id'))
     const revoked = await deps.table.tenants.revokeKey(id, deps.clock.now())
     if (revoked === null) throw keyMissing(id)
+    note('target_tenant', revoked.tenant)
     note('target_key', id)
     return json(200, renderKey(revoked))
   },
