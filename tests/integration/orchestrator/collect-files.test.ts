@@ -66,14 +66,14 @@ function made(path: string, text: string): SupervisorEnvelope['files'][number] {
   return { path, bytes: text.length, sha256: createHash('sha256').update(text).digest('hex') } as SupervisorEnvelope['files'][number]
 }
 const collect = (envelope: Partial<SupervisorEnvelope>, ports: RunDeps = deps) =>
-  collectFiles(
-    ports,
-    sandbox.session,
-    executionRow({ tenant, containerId }),
-    { generation: GENERATION, maxFiles: 10 },
-    { ...ENVELOPE, ...envelope },
-    AbortSignal.timeout(30_000),
-  )
+  collectFiles(ports, {
+    session: sandbox.session,
+    row: executionRow({ tenant, containerId }),
+    generation: GENERATION,
+    maxFiles: 10,
+    envelope: { ...ENVELOPE, ...envelope },
+    signal: AbortSignal.timeout(30_000),
+  })
 const upload = (path: string, text: string): Promise<ContainerFile> =>
   placeFile(
     storage,

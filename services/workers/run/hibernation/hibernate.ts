@@ -47,12 +47,13 @@ export async function hibernate(deps: StepDeps, finder: SandboxFinder, message: 
     // Snapshots of a crashed worker and of the previous hibernation: neither is restored again.
     if (before.hibernating !== null) await deps.objects.delete(before.hibernating.objectKey)
     if (claimed.snapshot?.isRestored === true) await deps.objects.delete(claimed.snapshot.objectKey)
-    const result = await save(deps, finder, claimed, claim.objectKey, lease.signal)
+    const result = await save(deps, finder, { container: claimed, objectKey: claim.objectKey, signal: lease.signal })
     const dueAt = firstRetentionCheck(deps.clock.now())
     const hibernated = await containers.hibernate(tenant, id, claim.objectKey, { ...result, dueAt })
     const saved = result.snapshot?.objectKey === claim.objectKey
     if (hibernated === null && saved) await deps.objects.delete(claim.objectKey)
-    emitHibernation(deps, claimed, hibernated === null ? 'interrupted' : saved ? 'saved' : 'not_saved', result.snapshot?.bytes ?? 0, now)
+    const outcome = hibernated === null ? 'interrupted' : saved ? 'saved' : 'not_saved'
+    emitHibernation(deps, claimed, { outcome, bytes: result.snapshot?.bytes ?? 0, hibernate_ms: deps.clock.now() - now })
     // If the message is lost, the reconciler stops the sandbox, which no container refers to.
     if (hibernated !== null) await stop(deps, claimed)
   } catch (cause) {
@@ -86,30 +87,31 @@ export async function breakHibernation(deps: RunDeps, container: Container, clai
 async function save(
   deps: StepDeps,
   finder: SandboxFinder,
-  claimed: Container,
-  objectKey: string,
-  signal: AbortSignal,
+  { container, objectKey, signal }: { readonly container: Container; readonly objectKey: string; readonly signal: AbortSignal },
 ): Promise<HibernationResult> {
-  const { stateLost, sandboxId } = claimed
+  const { stateLost, sandboxId } = container
   // No code ran in this sandbox, so the state of the previous one still applies.
-  if (isHibernated(claimed)) return { snapshot: claimed.snapshot, stateLost }
-  const session = await finder.own(claimed)
+  if (isHibernated(container)) return { snapshot: container.snapshot, stateLost }
+  const session = await finder.own(container)
   if (session === null) {
     const sandbox = sandboxId === null ? null : await deps.table.sandboxes.get(sandboxId)
     const neverRan = sandbox !== null && sandbox.address === null
     return { snapshot: null, stateLost: neverRan ? stateLost : 'The sandbox that held them was lost.' }
   }
-  const budget = namespaceBudget(await deps.limits.of(claimed.tenant), claimed.limits)
-  const saved = await saveVariables(deps, session, objectKey, budget, signal)
-  await recordSaving(deps, claimed, objectKey, saved.usage)
+  const budget = namespaceBudget(await deps.limits.of(container.tenant), container.limits)
+  const saved = await saveVariables(deps, { session, objectKey, budget, signal })
+  await recordSaving(deps, container, { objectKey, usage: saved.usage })
   if (saved.kind === 'lost') return { snapshot: null, stateLost: saved.why }
   return { snapshot: { objectKey, bytes: saved.bytes, takenAt: deps.clock.now(), tries: 0, isRestored: false }, stateLost }
 }
 
 /** Saving runs user code, so it counts as an execution does. A repetition after a crash ran again, so it has another object key and counts again. */
-async function recordSaving(deps: RunDeps, container: Container, objectKey: string, { runMs, cpuMs }: NamespaceUsage): Promise<void> {
-  const { tenant, subject, memoryTier } = container
-  const sandboxSeconds = runMs / 1000
+async function recordSaving(
+  deps: RunDeps,
+  { tenant, subject, memoryTier }: Container,
+  { objectKey, usage }: { readonly objectKey: string; readonly usage: NamespaceUsage },
+): Promise<void> {
+  const sandboxSeconds = usage.runMs / 1000
   await deps.table.usage.put({
     v: 1,
     tenant,
@@ -118,7 +120,7 @@ async function recordSaving(deps: RunDeps, container: Container, objectKey: stri
     purpose: 'saving',
     day: dayOf(deps.clock.now()),
     sandboxSeconds,
-    cpuMs,
+    cpuMs: usage.cpuMs,
     peakMemoryBytes: 0,
     outputBytes: 0,
     costUsd: sandboxSeconds * deps.costPerSecond(memoryTier),
@@ -130,16 +132,12 @@ async function stop({ queue }: RunDeps, { sandboxId }: Container): Promise<void>
   await queue.send('placements', { v: 1, type: 'sandbox.stop', sandboxId }, { group: '_pool' }).catch(() => undefined)
 }
 
-function emitHibernation(deps: RunDeps, { tenant, id, sandboxId }: Container, outcome: string, bytes: number, began: number): void {
-  deps.telemetry.emit({
-    event: 'hibernate',
-    outcome,
-    tenant,
-    container: id,
-    sandbox: sandboxId,
-    bytes,
-    hibernate_ms: deps.clock.now() - began,
-  })
+function emitHibernation(
+  { telemetry }: RunDeps,
+  { tenant, id, sandboxId }: Container,
+  measured: { readonly outcome: string; readonly bytes: number; readonly hibernate_ms: number },
+): void {
+  telemetry.emit({ event: 'hibernate', tenant, container: id, sandbox: sandboxId, ...measured })
 }
 
 /** Requests the end of the background commands of a container that is about to hibernate, and names them for the next execution. False: none runs. */

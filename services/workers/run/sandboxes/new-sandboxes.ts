@@ -26,12 +26,11 @@ export const requestStop = ({ queue }: Pick<Deps, 'queue'>, sandboxId: string): 
 
 /** Claims a sandbox of the warm pool. Null when none is ready. A claimed sandbox is never returned to the pool. */
 export async function claimWarmSandbox(
-  deps: Deps,
-  candidates: WarmCandidates,
+  deps: Deps & { readonly candidates: WarmCandidates },
   container: Container,
   image: SandboxImage,
 ): Promise<{ readonly kind: 'claimed'; readonly sandbox: Sandbox; readonly container: Container } | { readonly kind: 'moved' } | null> {
-  for await (const id of candidates.of({ tier: container.memoryTier, image: image.reference })) {
+  for await (const id of deps.candidates.of({ tier: container.memoryTier, image: image.reference })) {
     const now = deps.clock.now()
     const owner = { tenant: container.tenant, containerId: container.id }
     const sandbox = await deps.table.sandboxes.claim(id, owner, now, now + SANDBOX_CHECK_MS)
@@ -71,11 +70,9 @@ export async function reserveStartingSandbox(deps: Deps, container: Container, i
 export async function requestSandbox(
   deps: Deps,
   container: Container,
-  executionId: string,
-  wanted: { readonly limits: SandboxLimits | null; readonly image: SandboxImage },
+  { executionId, limits, image }: { readonly executionId: string; readonly limits: SandboxLimits | null; readonly image: SandboxImage },
 ): Promise<Requested> {
   const { tenant, id, memoryTier } = container
-  const { limits, image } = wanted
   const sandbox = newSandbox(
     { memoryTier, limits, image: image.reference, imageName: image.name, claimedBy: { tenant, containerId: id } },
     deps.clock.now(),

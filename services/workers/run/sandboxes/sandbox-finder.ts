@@ -75,7 +75,7 @@ export class SandboxFinder {
     const image = await this.#imageOf(present.container)
     const fromPool = limits === null ? await this.#fromPool(present.container, execution.id, image) : null
     if (fromPool === null && (await this.#deps.admission?.admits(container.memoryTier, 'execution')) === false) return { kind: 'full' }
-    const acquired = fromPool ?? (await requestSandbox(this.#deps, present.container, execution.id, { limits, image }))
+    const acquired = fromPool ?? (await requestSandbox(this.#deps, present.container, { executionId: execution.id, limits, image }))
     const { failsSince } = present
     return acquired.kind === 'starting' && failsSince !== undefined ? { ...acquired, failsSince } : acquired
   }
@@ -126,7 +126,7 @@ export class SandboxFinder {
   }
 
   async #fromPool(container: Container, executionId: string, image: SandboxImage): Promise<Acquired | null> {
-    const claim = await claimWarmSandbox(this.#deps, this.#candidates, container, image)
+    const claim = await claimWarmSandbox({ ...this.#deps, candidates: this.#candidates }, container, image)
     if (claim === null) return reserveStartingSandbox(this.#deps, container, image)
     this.#refills.schedule(executionId, { tier: container.memoryTier, image: image.reference })
     if (claim.kind === 'moved') return claim

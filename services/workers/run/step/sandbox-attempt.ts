@@ -102,7 +102,7 @@ export class SandboxAttempt {
     signal.throwIfAborted()
     if (envelope === null) return this.#handOver(log)
     const { generation } = container
-    const collected = await collectFiles(deps, session, row, { generation, maxFiles: limits.filesPerExecution }, envelope, signal)
+    const collected = await collectFiles(deps, { session, row, generation, maxFiles: limits.filesPerExecution, envelope, signal })
     await commitResult(deps, {
       ...{ row, container, session, assembler, log, collected, signal },
       envelope: withUsage(envelope, this.#restoreUsage),
@@ -116,10 +116,10 @@ export class SandboxAttempt {
     const { signal } = this.#guards
     const lost: Lost[] = []
     try {
-      if (needsSync(container)) lost.push(...(await syncFiles(deps, session, container, signal)))
+      if (needsSync(container)) lost.push(...(await syncFiles(deps, container, { session, signal })))
       // The snapshot stays for the next work that uses variables.
       if (kind.usesVariables && isHibernated(container)) {
-        const restored = await restoreVariables(deps, session, container, budget, signal)
+        const restored = await restoreVariables(deps, { session, container, budget, signal })
         lost.push(...restored.lost)
         this.#restoreUsage = restored.usage
       }

@@ -19,6 +19,16 @@ const AT_ONCE = 4
 /** Attempts per file: a connection to the sandbox or the store may break. */
 const DOWNLOADS = 2
 
+/** What the code of an execution left in its sandbox. */
+export interface CollectionRequest {
+  readonly session: SandboxSession
+  readonly row: Execution
+  readonly generation: number
+  readonly maxFiles: number
+  readonly envelope: SupervisorEnvelope
+  readonly signal: AbortSignal
+}
+
 export interface Collected {
   readonly files: readonly ExecutionFile[]
   readonly lost: readonly Lost[]
@@ -29,16 +39,10 @@ export interface Collected {
  * rules refuse. A repetition after a crash creates no second version, because a version with the same bytes is recognised. A file that a user uploads
  * during the execution was never in the sandbox, so the code cannot have deleted it; the newer of two versions is the current one.
  */
-export async function collectFiles(
-  deps: RunDeps,
-  session: SandboxSession,
-  execution: Execution,
-  { generation, maxFiles }: { readonly generation: number; readonly maxFiles: number },
-  envelope: SupervisorEnvelope,
-  signal: AbortSignal,
-): Promise<Collected> {
+export async function collectFiles(deps: RunDeps, request: CollectionRequest): Promise<Collected> {
+  const { generation, maxFiles, envelope } = request
   if (envelope.files.length === 0 && envelope.deleted.length === 0) return { files: [], lost: [] }
-  const { tenant, containerId } = execution
+  const { tenant, containerId } = request.row
   const current = new Map<string, ContainerFile>()
   for (const file of await deps.table.files.all(tenant, containerId))
     if (file.isCurrent && file.state === 'stored') current.set(file.path, file)
@@ -60,7 +64,7 @@ export async function collectFiles(
   const collected = await allEnded(
     wanted.map((file) =>
       slots(async () => {
-        const outcome = await collectOne(deps, session, execution, generation, file, current, signal)
+        const outcome = await collectOne(deps, request, { found: file, before: current.get(file.path) ?? null })
         if ('id' in outcome) return outcome
         lost.push(outcome)
         return null
@@ -85,14 +89,11 @@ const isUnseen = (path: string, skipped: SupervisorEnvelope['skipped']): boolean
 
 async function collectOne(
   deps: RunDeps,
-  session: SandboxSession,
-  execution: Execution,
-  generation: number,
-  found: SandboxFile,
-  current: ReadonlyMap<string, ContainerFile>,
-  signal: AbortSignal,
+  request: CollectionRequest,
+  { found, before }: { readonly found: SandboxFile; readonly before: ContainerFile | null },
 ): Promise<ExecutionFile | Lost> {
-  const { tenant, containerId } = execution
+  const { row, generation } = request
+  const { tenant, containerId } = row
   const what = `file ${JSON.stringify(found.path)}`
   let path: string
   try {
@@ -103,7 +104,6 @@ async function collectOne(
   if (path !== found.path) return { what, reason: 'Its name is not in Unicode normal form C. Rename it.' }
   if (found.bytes > LIMITS.maxFileBytes) return { what, reason: `It has ${found.bytes} bytes; at most ${LIMITS.maxFileBytes} are kept.` }
 
-  const before = current.get(path) ?? null
   if (before !== null && before.sha256 === found.sha256 && before.bytes === found.bytes) {
     return {
       id: before.id,
@@ -111,14 +111,14 @@ async function collectOne(
       bytes: before.bytes,
       sha256: found.sha256,
       mime: before.mime,
-      isNew: before.executionId === execution.id,
+      isNew: before.executionId === row.id,
       modifiedFrom: null,
     }
   }
 
   const mime = mimeOf(path)
   const objectKey = newObjectKey(tenant, 'files', containerId)
-  const stored = await bring(deps, session, path, { objectKey, mime }, signal)
+  const stored = await bring(deps, request, { path, objectKey, mime })
   if (typeof stored === 'string') return { what, reason: stored }
   const { bytes, sha256 } = stored
   const file: ContainerFile = {
@@ -133,7 +133,7 @@ async function collectOne(
     source: 'assistant',
     createdAt: deps.clock.now(),
     objectKey,
-    executionId: execution.id,
+    executionId: row.id,
     isCurrent: true,
     state: 'stored',
     sandboxGeneration: generation,
@@ -145,17 +145,15 @@ async function collectOne(
 /** Streams a file into an object; returns the reason if that is not possible. The code has ended, so the loss of the sandbox costs only its files. */
 async function bring(
   deps: RunDeps,
-  session: SandboxSession,
-  path: string,
-  target: { readonly objectKey: string; readonly mime: string },
-  signal: AbortSignal,
+  { session, signal }: CollectionRequest,
+  { path, objectKey, mime }: Pick<ContainerFile, 'path' | 'objectKey' | 'mime'>,
 ): Promise<{ readonly bytes: number; readonly sha256: string } | string> {
   for (let attempt = 1; ; attempt++) {
     try {
       const download = await deps.supervisor.getFile(session, path, signal)
       if (download === null) return 'When it was collected, it no longer existed or was no longer a regular file.'
       const counted = counting(download.body)
-      const { bytes } = await deps.objects.put(target.objectKey, counted.stream, { contentType: target.mime, bytes: download.bytes })
+      const { bytes } = await deps.objects.put(objectKey, counted.stream, { contentType: mime, bytes: download.bytes })
       return { bytes, sha256: counted.sha256() }
     } catch (cause) {
       if (cause instanceof SupervisorError && cause.code === 'bad_request')

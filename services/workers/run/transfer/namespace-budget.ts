@@ -1,5 +1,13 @@
+import type { SandboxSession } from '../../../model/sandboxes/sandbox.ts'
 import type { NamespaceBudget } from '../../../ports/supervisor.ts'
 import { DEFAULT_LIMITS, executionLimitsOf } from '../../../model/tenants/tenant-limits.ts'
+
+/** Variables on their way from or to a sandbox. */
+export interface NamespaceTransfer {
+  readonly session: SandboxSession
+  readonly budget: NamespaceBudget
+  readonly signal: AbortSignal
+}
 
 type Limits = Parameters<typeof executionLimitsOf>
 

@@ -1,11 +1,11 @@
 import type { Container, Snapshot } from '../../../model/containers/container.ts'
 import type { Lost } from '../../../model/executions/execution.ts'
 import { LIMITS } from '../../../model/limits.ts'
-import { SupervisorError, type NamespaceBudget, type NamespaceUsage, type SupervisorErrorCode } from '../../../ports/supervisor.ts'
-import type { SandboxSession } from '../../../model/sandboxes/sandbox.ts'
+import { SupervisorError, type NamespaceUsage, type SupervisorErrorCode } from '../../../ports/supervisor.ts'
 import type { RunDeps } from '../../deps.ts'
 import { LeaseLostError } from '../../../jobs/lease.ts'
 import { SandboxBusyError } from '../stream/failures.ts'
+import type { NamespaceTransfer } from './namespace-budget.ts'
 
 export interface Restored {
   readonly lost: readonly Lost[]
@@ -29,10 +29,7 @@ const IDENTIFIER = /^[\p{L}_][\p{L}\p{N}_]*$/u
  */
 export async function restoreVariables(
   deps: RunDeps,
-  session: SandboxSession,
-  container: Sleeper,
-  budget: NamespaceBudget,
-  signal: AbortSignal,
+  { session, container, budget, signal }: NamespaceTransfer & { readonly container: Sleeper },
 ): Promise<Restored> {
   const { tenant, id, generation } = container
   const { objectKey } = container.snapshot

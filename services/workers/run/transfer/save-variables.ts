@@ -2,8 +2,8 @@ import { LIMITS } from '../../../model/limits.ts'
 import type { ByteStream } from '../../../model/byte-stream.ts'
 import { LinkError } from '../../../ports/sandbox-link.ts'
 import { SupervisorError, type NamespaceBudget, type NamespaceUsage, type SupervisorErrorCode } from '../../../ports/supervisor.ts'
-import type { SandboxSession } from '../../../model/sandboxes/sandbox.ts'
 import type { RunDeps } from '../../deps.ts'
+import type { NamespaceTransfer } from './namespace-budget.ts'
 
 export type Saved = ({ readonly kind: 'saved'; readonly bytes: number } | { readonly kind: 'lost'; readonly why: string }) & {
   /** As the sandbox reports it; the elapsed time for a sandbox that reports none. */
@@ -25,10 +25,7 @@ class TooBig extends Error {}
  */
 export async function saveVariables(
   deps: Pick<RunDeps, 'objects' | 'supervisor' | 'clock'>,
-  session: SandboxSession,
-  objectKey: string,
-  budget: NamespaceBudget,
-  signal: AbortSignal,
+  { session, objectKey, budget, signal }: NamespaceTransfer & { readonly objectKey: string },
 ): Promise<Saved> {
   const late = AbortSignal.timeout(SAVE_MS)
   const done = new AbortController()

@@ -2,6 +2,7 @@ import pLimit from 'p-limit'
 import type { Container } from '../../../model/containers/container.ts'
 import type { Lost } from '../../../model/executions/execution.ts'
 import type { ContainerFile } from '../../../model/files/file.ts'
+import type { ContainerSkill } from '../../../model/skills/skill.ts'
 import { SupervisorError, type SupervisorErrorCode } from '../../../ports/supervisor.ts'
 import type { SandboxSession } from '../../../model/sandboxes/sandbox.ts'
 import type { RunDeps } from '../../deps.ts'
@@ -11,18 +12,19 @@ const AT_ONCE = 4
 /** Maximum number of files that `lost` names; further ones are counted, because `lost` is part of the execution's row. */
 const MAX_NAMED = 40
 
+/** Where the files go, and what stops them. */
+interface Target {
+  readonly session: SandboxSession
+  readonly signal: AbortSignal
+}
+
 /**
  * Copies the container's skills, and its files to `/mnt/data`: all into a new sandbox, only the changes into a used one. The version is read before the rows, so a
  * file that is added meanwhile is copied now or by the next execution.
  */
-export async function syncFiles(
-  deps: RunDeps,
-  session: SandboxSession,
-  container: Container,
-  signal: AbortSignal,
-): Promise<readonly Lost[]> {
+export async function syncFiles(deps: RunDeps, container: Container, target: Target): Promise<readonly Lost[]> {
   const { tenant, id, generation, filesVersion } = container
-  const lost: Lost[] = [...(await syncSkills(deps, session, container, signal))]
+  const lost: Lost[] = [...(await syncSkills(deps, container, target))]
   const slots = pLimit(AT_ONCE)
   const rows = await deps.table.files.all(tenant, id)
   const current = new Set(rows.filter((file) => file.isCurrent && file.state === 'stored').map((file) => file.path))
@@ -30,12 +32,12 @@ export async function syncFiles(
     rows.map((file) =>
       slots(async () => {
         if (file.state === 'deleted' && file.sandboxGeneration === generation) {
-          const kept = current.has(file.path) ? null : await remove(deps, session, file)
+          const kept = current.has(file.path) ? null : await remove(deps, target.session, file)
           if (kept !== null) lost.push(kept)
           await deps.table.files.patch(tenant, id, file.id, { sandboxGeneration: 0 })
         }
         if (!file.isCurrent || file.state !== 'stored' || file.sandboxGeneration === generation) return
-        const problem = await push(deps, session, file, signal)
+        const problem = await push(deps, file, target)
         if (problem === null) await deps.table.files.patch(tenant, id, file.id, { sandboxGeneration: generation })
         else lost.push(problem)
       }),
@@ -58,7 +60,7 @@ async function remove(deps: RunDeps, session: SandboxSession, file: ContainerFil
   }
 }
 
-async function push(deps: RunDeps, session: SandboxSession, file: ContainerFile, signal: AbortSignal): Promise<Lost | null> {
+async function push(deps: RunDeps, file: ContainerFile, { session, signal }: Target): Promise<Lost | null> {
   const object = await deps.objects.get(file.objectKey)
   if (object === null) return { what: `file ${JSON.stringify(file.path)}`, reason: 'Its stored content no longer exists.' }
   try {
@@ -83,12 +85,11 @@ const REFUSED: Partial<Record<SupervisorErrorCode, string>> = {
 /** Writes the container's skills to `/mnt/skills` of a sandbox that lacks them. Returns those that could not be written. */
 async function syncSkills(
   deps: Pick<RunDeps, 'supervisor' | 'objects'>,
-  session: SandboxSession,
   { skills = [] }: Pick<Container, 'skills'>,
-  signal: AbortSignal,
+  target: Target,
 ): Promise<readonly Lost[]> {
   if (skills.length === 0) return []
-  const present = await deps.supervisor.listSkills(session).catch((cause: unknown) => {
+  const present = await deps.supervisor.listSkills(target.session).catch((cause: unknown) => {
     // A sandbox of an image that was built before skills existed.
     if (cause instanceof SupervisorError && cause.code === 'not_found') return null
     throw cause
@@ -96,8 +97,7 @@ async function syncSkills(
   if (present === null) return skills.map(({ name }) => lostSkill(name, 'The image of the sandbox is too old for skills. Build it again.'))
   const lost: Lost[] = []
   for (const skill of skills.filter(({ folder }) => !present.includes(folder))) {
-    const object = await deps.objects.get(skill.objectKey)
-    const reason = object === null ? 'Its stored content no longer exists.' : await writeSkill(deps, session, skill.folder, object, signal)
+    const reason = await writeSkill(deps, skill, target)
     if (reason !== null) lost.push(lostSkill(skill.name, reason))
   }
   return lost
@@ -105,15 +105,16 @@ async function syncSkills(
 
 const lostSkill = (name: string, reason: string): Lost => ({ what: `skill ${JSON.stringify(name)}`, reason })
 
+/** Null when it is written; otherwise the reason why it is not. */
 async function writeSkill(
-  { supervisor }: Pick<RunDeps, 'supervisor'>,
-  session: SandboxSession,
-  folder: string,
-  { bytes, body }: { readonly bytes: number; readonly body: AsyncIterable<Uint8Array> },
-  signal: AbortSignal,
+  { supervisor, objects }: Pick<RunDeps, 'supervisor' | 'objects'>,
+  { folder, objectKey }: ContainerSkill,
+  { session, signal }: Target,
 ): Promise<string | null> {
+  const object = await objects.get(objectKey)
+  if (object === null) return 'Its stored content no longer exists.'
   try {
-    await supervisor.putSkill(session, folder, bytes, body, signal)
+    await supervisor.putSkill(session, folder, object.bytes, object.body, signal)
     return null
   } catch (cause) {
     const reason = cause instanceof SupervisorError ? REFUSED_SKILLS[cause.code] : undefined
