@@ -43,6 +43,7 @@ export interface AskContext {
 }
 
 export interface AskOptions {
+  readonly context: AskContext
   /** The model must answer with text, without tools. */
   readonly isLast: boolean
   readonly signal: AbortSignal
@@ -54,8 +55,9 @@ export interface AskOptions {
  * Calls the model once and records its answer. If the answer is not usable and a retry may help, only the attempt is recorded, so the next action calls
  * the model again. The part of an aborted answer that readers received is recorded.
  */
-export async function askModel(deps: TurnDeps, view: TurnView, context: AskContext, options: AskOptions): Promise<TurnChange> {
+export async function askModel(deps: TurnDeps, view: TurnView, options: AskOptions): Promise<TurnChange> {
   const { row, state } = view
+  const { context, isLast, signal } = options
   const { request } = row
   const model = deps.models.find(request.model)
   if (model === null) {
@@ -68,30 +70,28 @@ export async function askModel(deps: TurnDeps, view: TurnView, context: AskConte
   const offered = offerTools(request, deps.tools ?? [], isFirst)
   const budget = context.attempts?.budget ?? new WindowBudget(model, request.maxOutputTokens, offered)
   const attempts = (context.attempts ??= { budget, isFirst, corrections: [], repairs: 0, breaks: 0, hasBeenEmpty: false })
-  const question = await buildQuestion(deps, view, context, attempts, model, options)
+  const question = await buildQuestion(deps, view, { context, attempts, model, isLast })
   if (hasExtensionEvents(row)) emitContextCut(state.contextCut, question.cut, options.emit)
 
   const format = model.enforcesSchema ? null : outputFormatOf(request.echoed?.['text'])
-  const answer = createAnswer(deps, view, question.container, offered, { ...options, holdsText: format !== null })
+  const answer = createAnswer(deps, view, { ...options, container: question.container, offered, holdsText: format !== null })
   const messages = assemble(await loadImages(deps, row, question.entries))
-  const toModel = modelRequest(request, model, offered, messages, options.isLast)
-  const { usage, droppedParameters, failure } = await receiveAnswer(model, toModel, answer, view, options.signal)
-  const wantsCode = !options.isLast && wantsFencedCode(offered, model.fencesCode)
+  const toModel = modelRequest(request, { model, offered, messages, isLast })
+  const { usage, droppedParameters, failure } = await receiveAnswer(model.chat, view, { request: toModel, answer, signal })
+  const wantsCode = !isLast && wantsFencedCode(offered, model.fencesCode)
   const checked =
-    format === null || failure !== null
-      ? null
-      : await enforceFormat(format, answer, { repairs: attempts.repairs, isLast: options.isLast, wantsCode })
+    format === null || failure !== null ? null : await enforceFormat(format, answer, { repairs: attempts.repairs, isLast, wantsCode })
   await answer.close({ isCut: failure !== null, wantsCode })
 
   const { verdict, change } = recordAnswer(view, answer)
   const received = { ...change.state, usage, droppedParameters, contextCut: question.cut }
-  const next = options.signal.aborted
+  const next = signal.aborted
     ? END
     : failure !== null
       ? afterFailure(attempts, failure)
       : checked !== null
         ? afterCheck(attempts, checked)
-        : afterAnswer(attempts, verdict, received.consecutiveFailures, rejectedCallEntries(answer, offered), options.isLast)
+        : afterAnswer(attempts, received.consecutiveFailures, { verdict, isLast, rejected: rejectedCallEntries(answer, offered) })
   context.attempts = next.attempts
   return { ...change, state: { ...received, ...next.state } }
 }
@@ -107,6 +107,11 @@ async function exhaustedBudget({ budget }: TurnDeps, tenant: string): Promise<st
   }
 }
 
+interface QuestionInput extends Pick<AskOptions, 'context' | 'isLast'> {
+  readonly attempts: Attempts
+  readonly model: OfferedModel
+}
+
 interface Question {
   readonly entries: readonly Entry[]
   readonly cut: ContextCut | null
@@ -117,11 +122,10 @@ interface Question {
 async function buildQuestion(
   deps: TurnDeps,
   { row, state }: TurnView,
-  context: AskContext,
-  { budget, corrections }: Attempts,
-  { fencesCode, readsImages }: OfferedModel,
-  { isLast }: AskOptions,
+  { context, attempts, model, isLast }: QuestionInput,
 ): Promise<Question> {
+  const { budget, corrections } = attempts
+  const { fencesCode, readsImages } = model
   const { request } = row
   const { items } = state
   const history = (context.history ??= await readHistory(
@@ -146,13 +150,13 @@ async function buildQuestion(
   return { container, ...budget.fit([...asked, ...corrections], history.isWhole) }
 }
 
-function createAnswer(
-  deps: TurnDeps,
-  view: TurnView,
-  container: ContainerContext,
-  offered: OfferedTools,
-  { isLast, emit, holdsText }: AskOptions & { readonly holdsText: boolean },
-): AnswerStream {
+interface AnswerInput extends AskOptions {
+  readonly container: ContainerContext
+  readonly offered: OfferedTools
+  readonly holdsText: boolean
+}
+
+function createAnswer(deps: TurnDeps, view: TurnView, { container, offered, isLast, emit, holdsText }: AnswerInput): AnswerStream {
   const { row, state } = view
   return new AnswerStream({
     responseId: row.id,
@@ -215,7 +219,8 @@ function linkableFiles(deps: TurnDeps, { row, state }: TurnView, { containerId, 
   let days: Promise<number> | null = null
   return stored.map((file) => {
     let created: Promise<FileLink> | null = null
-    const create = async (): Promise<FileLink> => linkFile(deps, row, file, await (days ??= linkDaysOf(deps.table.tenants, row.tenant)))
+    const create = async (): Promise<FileLink> =>
+      linkFile(deps, file, { publicUrl: row.publicUrl, days: await (days ??= linkDaysOf(deps.table.tenants, row.tenant)) })
     return {
       fileId: file.id,
       containerId,
@@ -231,14 +236,13 @@ function linkableFiles(deps: TurnDeps, { row, state }: TurnView, { containerId, 
 
 type Wire = Readonly<Record<string, unknown>>
 
-/** The request to the model. `isLast`: it must answer with text. */
-function modelRequest(
-  request: ResponseRequest,
-  model: OfferedModel,
-  offered: OfferedTools,
-  messages: readonly ModelMessage[],
-  isLast: boolean,
-): ModelRequest {
+interface ModelRequestInput extends Pick<AskOptions, 'isLast'> {
+  readonly model: OfferedModel
+  readonly offered: OfferedTools
+  readonly messages: readonly ModelMessage[]
+}
+
+function modelRequest(request: ResponseRequest, { model, offered, messages, isLast }: ModelRequestInput): ModelRequest {
   const text = objectOf(request.echoed?.['text'])
   return {
     model: model.upstreamName,

@@ -97,7 +97,14 @@ export function afterCheck(attempts: Attempts, checked: NonNullable<EnforcedForm
   return { attempts: { ...attempts, repairs: attempts.repairs + 1, corrections: [...attempts.corrections, ...checked.corrections] } }
 }
 
-export function afterAnswer(attempts: Attempts, verdict: Verdict, failures: number, rejected: readonly Entry[], isLast: boolean): Next {
+/** A complete answer. `rejected`: tells the model why its calls became no item. */
+interface Answered {
+  readonly verdict: Verdict
+  readonly isLast: boolean
+  readonly rejected: readonly Entry[]
+}
+
+export function afterAnswer(attempts: Attempts, failures: number, { verdict, isLast, rejected }: Answered): Next {
   if (verdict === 'usable') return END
   if (verdict === 'empty' || isLast) {
     if (attempts.hasBeenEmpty || isLast) return { attempts: null, state: { incompleteReason: 'empty_answer' } }

@@ -18,7 +18,7 @@ export async function endTurn(deps: TurnDeps, turn: Turn, action: Extract<NextAc
   if (turn.state.pending !== null) {
     // The available output is copied, so readers must not read ahead of the copy.
     if (turn.hasLiveOutput) await saveTurn(deps, turn, { liveOutputFence: 0 })
-    turn.apply(await closeCall(deps, turn, turn.log))
+    turn.apply(await closeCall(deps, turn))
   }
   turn.apply({ finished: openItems(turn) })
   await turn.log.fence()

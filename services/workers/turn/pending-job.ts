@@ -19,6 +19,9 @@ import { shellCommands } from './shell-call.ts'
 import type { TurnLog } from './turn-log.ts'
 import type { TurnChange, TurnEvent, TurnView } from './turn-state.ts'
 
+/** A turn and what its log has of a predecessor. */
+type LoggedView = TurnView & { readonly log: Pick<TurnLog, 'uncommitted'> }
+
 /** Every item type whose calls run in the container. */
 const CONTAINER_CALLS: readonly ContainerCall<ResponseItem>[] = [codeCall, shellCommands]
 
@@ -33,10 +36,10 @@ const POLL_MS = 250
 export async function startCall(deps: TurnDeps, view: TurnView, index: number): Promise<TurnChange> {
   const { row, state } = view
   const { call, item, jobs } = callAt(view, index)
-  if ('reason' in jobs) return call.reject(view, index, item, jobs)
+  if ('reason' in jobs) return call.reject(view, { index, item }, jobs)
   const containerId = ('containerId' in item ? item.containerId : null) ?? autoContainerId(row)
   if (state.containerId === null && containerId === autoContainerId(row)) await createAutoContainer(deps, row)
-  const { change, outputIndex } = call.begin(view, index, item)
+  const { change, outputIndex } = call.begin(view, { index, item })
   const pending = pendingOfJob(row, { containerId, itemIndex: index, outputIndex, jobIndex: 0 }, jobs)
   return { ...change, state: { ...change.state, pending, containerId }, job: { kind: 'missing' } }
 }
@@ -47,8 +50,7 @@ export async function startCall(deps: TurnDeps, view: TurnView, index: number): 
  */
 export async function submitJob(
   deps: TurnDeps,
-  view: TurnView,
-  log: TurnLog,
+  view: LoggedView,
   limits: { readonly signal: AbortSignal; readonly endsAt: number },
 ): Promise<TurnChange> {
   const { tenant } = view.row
@@ -65,7 +67,7 @@ export async function submitJob(
     if (rejection === null && waitMs === 0) return { job: { kind: 'running' } }
     // An earlier worker may have submitted it; then its result counts.
     const known = rejection === null ? null : await read()
-    if (rejection !== null && known === null) return await recordEnd(deps, view, log, { rejection })
+    if (rejection !== null && known === null) return await recordEnd(deps, view, { rejection })
     const isDone = (row: Execution | null): boolean => row !== null && hasEnded(row.status)
     const waiting = { now: () => clock.now(), deadline: until + SKEW_MS, signal: limits.signal, pollMs: POLL_MS }
     const execution = await waitForRow<Execution, null>(subscription, read, isDone, waiting, known)
@@ -76,33 +78,33 @@ export async function submitJob(
 }
 
 /** Records the result of the pending job, and that the next job of its call is to run. */
-export const collectJob = (deps: TurnDeps, view: TurnView, log: TurnLog, execution: Execution): Promise<TurnChange> =>
-  recordEnd(deps, view, log, { execution })
+export const collectJob = (deps: TurnDeps, view: LoggedView, execution: Execution): Promise<TurnChange> =>
+  recordEnd(deps, view, { execution })
 
 /**
  * Closes the pending call of a turn that ends: records the result of a job that has ended, as its events may already be in the log, and cancels
  * one that has not.
  */
-export async function closeCall(deps: TurnDeps, view: TurnView, log: TurnLog): Promise<TurnChange> {
+export async function closeCall(deps: TurnDeps, view: LoggedView): Promise<TurnChange> {
   const { tenant } = view.row
   const { executionId } = pendingOf(view)
   const present = await deps.table.executions.get(tenant, executionId)
   if (present !== null && hasEnded(present.status)) {
-    const change = await collectJob(deps, view, log, present)
+    const change = await collectJob(deps, view, present)
     return { ...change, state: { ...change.state, pending: null } }
   }
   // A step that committed this job may still accept it. Accepted and cancelled now, it cannot run later.
   if (present === null) await acceptPending(deps, view, null)
   await cancelExecution(deps, { tenant, id: executionId })
-  return { state: { pending: null }, events: await outputEvents(deps, view, log, present) }
+  return { state: { pending: null }, events: await outputEvents(deps, view, present) }
 }
 
-async function recordEnd(deps: TurnDeps, view: TurnView, log: TurnLog, end: JobEnd): Promise<TurnChange> {
+async function recordEnd(deps: TurnDeps, view: LoggedView, end: JobEnd): Promise<TurnChange> {
   const pending = pendingOf(view)
   const { call, jobs } = callAt(view, pending.itemIndex)
   const isLast = 'reason' in jobs || pending.jobIndex + 1 >= jobs.length
-  const printed = 'execution' in end ? await outputEvents(deps, view, log, end.execution) : []
-  const change = await call.record(deps, view, pending, { ...end, isLast })
+  const printed = 'execution' in end ? await outputEvents(deps, view, end.execution) : []
+  const change = await call.record(deps, view, { ...end, pending, isLast })
   const next = isLast ? null : pendingOfJob(view.row, { ...pending, jobIndex: pending.jobIndex + 1 }, jobs)
   return {
     ...change,
@@ -144,8 +146,8 @@ async function acceptPending(deps: TurnDeps, view: TurnView, awaitedUntil: numbe
 }
 
 /** What the pending job printed and the log does not have yet. */
-async function outputEvents(deps: TurnDeps, view: TurnView, log: TurnLog, execution: Execution | null): Promise<readonly TurnEvent[]> {
-  const { row, state } = view
+async function outputEvents(deps: TurnDeps, view: LoggedView, execution: Execution | null): Promise<readonly TurnEvent[]> {
+  const { row, state, log } = view
   const pending = pendingOf(view)
   const item = state.items[pending.outputIndex]
   if (item === undefined || !showsOutput(row, pending)) return []

@@ -1,5 +1,4 @@
-import { ModelError, type ModelDelta, type ModelRequest } from '../../ports/chat-model.ts'
-import type { OfferedModel } from '../../ports/model-catalogue.ts'
+import { ModelError, type ChatModel, type ModelDelta, type ModelRequest } from '../../ports/chat-model.ts'
 import { LIMITS } from '../../model/limits.ts'
 import type { ResponseUsage } from '../../model/responses/response.ts'
 import type { AnswerStream } from './answer/answer-stream.ts'
@@ -21,18 +20,16 @@ export interface Received {
 
 /** Reads the model's stream into `answer`, to its end or until `signal` aborts. */
 export async function receiveAnswer(
-  model: OfferedModel,
-  request: ModelRequest,
-  answer: AnswerStream,
+  chat: ChatModel,
   { state }: TurnView,
-  signal: AbortSignal,
+  { request, answer, signal }: { readonly request: ModelRequest; readonly answer: AnswerStream; readonly signal: AbortSignal },
 ): Promise<Received> {
   let { usage } = state
   let droppedParameters = state.droppedParameters
   let hasBegun = false
   const failed = (error: ModelError): Received => ({ usage, droppedParameters, failure: { error, hasBegun } })
   try {
-    for await (const delta of model.chat.stream(request, signal)) {
+    for await (const delta of chat.stream(request, signal)) {
       if (signal.aborted) break
       hasBegun = true
       if (delta.type === 'usage') usage = addUsage(usage, delta)

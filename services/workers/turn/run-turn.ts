@@ -22,6 +22,11 @@ export interface StepLimits {
   readonly onCheckpoint: () => void
 }
 
+interface Step extends StepLimits {
+  readonly turn: Turn
+  readonly context: AskContext
+}
+
 type Performable = Exclude<NextAction, { kind: 'end' | 'wait_for_job' }>
 
 /**
@@ -33,6 +38,7 @@ type Performable = Exclude<NextAction, { kind: 'end' | 'wait_for_job' }>
 export async function runTurn(deps: TurnDeps, turn: Turn, limits: StepLimits): Promise<Advanced> {
   const { lease, endsAt, onCheckpoint } = limits
   const context: AskContext = { container: new ContainerReader(deps, turn.row), history: null, attempts: null }
+  const step: Step = { ...limits, turn, context }
   for (let isFirst = true; ; isFirst = false) {
     if (lease.reason === 'lost') throw new LeaseLostError(turn.row.id)
     const action = nextAction({ state: turn.state, job: turn.job, request: turn.row.request, stop: lease.reason })
@@ -43,9 +49,9 @@ export async function runTurn(deps: TurnDeps, turn: Turn, limits: StepLimits): P
     }
     if (!isFirst && context.attempts === null && deps.clock.now() >= endsAt) return 'out_of_time'
     onCheckpoint()
-    if (!(await commitBefore(deps, turn, lease, action))) continue
-    turn.apply(await perform(deps, turn, limits, context, action))
-    await afterAction(deps, turn, lease, action)
+    if (!(await commitBefore(deps, step, action))) continue
+    turn.apply(await perform(deps, step, action))
+    await afterAction(deps, step, action)
   }
 }
 
@@ -56,7 +62,7 @@ const COMMITTED_FIRST: Partial<Record<Performable['kind'], (row: ResponseRecord)
 }
 
 /** False when the row says that the turn was cancelled. */
-async function commitBefore(deps: TurnDeps, turn: Turn, lease: LeaseHeartbeat, action: Performable): Promise<boolean> {
+async function commitBefore(deps: TurnDeps, { turn, lease }: Step, action: Performable): Promise<boolean> {
   const patchOf = COMMITTED_FIRST[action.kind]
   if (patchOf === undefined) return true
   const saved = await saveTurn(deps, turn, patchOf(turn.row))
@@ -65,28 +71,28 @@ async function commitBefore(deps: TurnDeps, turn: Turn, lease: LeaseHeartbeat, a
   return lease.reason === null
 }
 
-function perform(deps: TurnDeps, turn: Turn, { lease, endsAt }: StepLimits, context: AskContext, action: Performable): Promise<TurnChange> {
+function perform(deps: TurnDeps, { turn, lease, endsAt, context }: Step, action: Performable): Promise<TurnChange> {
   const { signal } = lease
   const emit: Turn['emit'] = (payload, priority) => turn.emit(payload, priority)
   switch (action.kind) {
     case 'start_call':
       return startCall(deps, turn, action.index)
     case 'submit_job':
-      return submitJob(deps, turn, turn.log, { signal, endsAt })
+      return submitJob(deps, turn, { signal, endsAt })
     case 'collect_job': {
       if (turn.job.kind !== 'ended') throw new Error('The pending job has not ended')
       const { execution } = turn.job
       if (execution.result?.keptFiles !== true) context.container.invalidate()
-      return collectJob(deps, turn, turn.log, execution)
+      return collectJob(deps, turn, execution)
     }
     case 'use_tool':
-      return useTool(deps, turn, action.index, { signal, emit })
+      return useTool(deps, turn, { index: action.index, signal, emit })
     case 'ask_model':
-      return askModel(deps, turn, context, { isLast: action.isLast, signal, emit })
+      return askModel(deps, turn, { context, isLast: action.isLast, signal, emit })
   }
 }
 
-async function afterAction(deps: TurnDeps, turn: Turn, lease: LeaseHeartbeat, { kind }: Performable): Promise<void> {
+async function afterAction(deps: TurnDeps, { turn, lease }: Step, { kind }: Performable): Promise<void> {
   // The answer of a tool is committed at once: a repetition would call the tool again.
   if (kind === 'use_tool' && lease.reason === null) await saveTurn(deps, turn)
   // A cancelled turn cancels its job as well; the turn's own row may not have been read since.

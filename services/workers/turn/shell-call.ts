@@ -24,7 +24,7 @@ export const shellCommands: ContainerCall<ShellCallItem> = {
   type: 'shell_call',
   toolOf: shellTool,
   argumentsOf: (item) => argumentsOf(item.arguments),
-  begin(view, index, item) {
+  begin(view, { index, item }) {
     const done: ShellCallItem = { ...item, status: 'completed' }
     const { outputIndex, output, isNew } = outputOf(view, index, item)
     const payloads = [itemDone(index, done, view.row.request), ...(isNew ? itemStarted(outputIndex, output) : [])]
@@ -40,15 +40,16 @@ export const shellCommands: ContainerCall<ShellCallItem> = {
       },
     }
   },
-  reject(view, index, item, { message }) {
+  reject(view, { index, item }, { message }) {
     const { outputIndex, output } = outputOf(view, index, item)
     return {
-      ...shellCommands.begin(view, index, item).change,
+      ...shellCommands.begin(view, { index, item }).change,
       state: { consecutiveFailures: view.state.consecutiveFailures + 1 },
       finished: [[outputIndex, { ...output, status: 'completed', modelText: `error: ${message}` }]],
     }
   },
-  async record(deps, view, { outputIndex, jobIndex }, end) {
+  async record(deps, view, end) {
+    const { outputIndex, jobIndex } = end.pending
     const output = itemOfType(view, outputIndex, 'shell_call_output')
     const { result, files } = await resultOf(deps, end, output.maxOutputLength)
     const results = [...output.results, result]

@@ -14,6 +14,13 @@ const ONCE: ReadonlySet<string> = new Set([
   ...ITEM_TYPES.flatMap(({ progressEvents = [] }) => progressEvents),
 ])
 
+export interface TurnLogOptions {
+  /** Events of the log that the predecessor did not commit, from the row's tail on; null when it committed all. */
+  readonly logged: readonly ResponseEvent[] | null
+  /** Called when the log cannot be written. */
+  readonly onBroken: (cause: unknown) => void
+}
+
 /** The event log of a response, as one step writes it. */
 export class TurnLog {
   readonly #row: ResponseRecord
@@ -23,16 +30,7 @@ export class TurnLog {
   /** Events of a predecessor that crashed before it committed their content. */
   readonly uncommitted: readonly ResponseEvent[]
 
-  /**
-   * `logged`: what the log has from the row's tail on, when the predecessor did not commit all of it; else null. `onBroken` is called when the log
-   * cannot be written.
-   */
-  constructor(
-    deps: Pick<TurnDeps, 'table' | 'signals' | 'clock'>,
-    row: ResponseRecord,
-    logged: readonly ResponseEvent[] | null,
-    onBroken: (cause: unknown) => void,
-  ) {
+  constructor(deps: Pick<TurnDeps, 'table' | 'signals' | 'clock'>, row: ResponseRecord, { logged, onBroken }: TurnLogOptions) {
     this.#row = row
     this.uncommitted = (logged ?? []).filter((event) => event.seq >= row.nextSeq)
     this.#emitted = new Set(this.uncommitted.map(({ type, data }) => eventKey(type, data)))

@@ -83,7 +83,7 @@ async function step(
   const lease = startTurnLease(deps, row, progress)
   try {
     if (await isEarly(deps, row)) return await waitForPredecessor(deps, row)
-    return await advance(deps, row, lease, { progress, endsAt })
+    return await advance(deps, row, { lease, progress, endsAt })
   } catch (cause) {
     const isLost = lease.reason === 'lost'
     const recovery = await recover(deps, responseJob(deps), row, cause, { isLost, hasProgressed: progress.turn?.hasCommitted === true })
@@ -103,6 +103,7 @@ interface Progress {
 }
 
 interface StepState {
+  readonly lease: LeaseHeartbeat
   readonly progress: Progress
   /** Epoch ms. */
   readonly endsAt: number
@@ -113,7 +114,7 @@ function startTurnLease(deps: TurnDeps, row: ResponseRecord, progress: Progress)
   const { tenant, id } = row
   const renew = (extendTo: number): Promise<boolean> => {
     const { turn, snapshot } = progress
-    return turn === null || snapshot === null ? extendLease(responses, row, extendTo) : renewTurn(deps, turn, snapshot, extendTo)
+    return turn === null || snapshot === null ? extendLease(responses, row, extendTo) : renewTurn(deps, turn, { snapshot, extendTo })
   }
   return startLeaseHeartbeat({
     id,
@@ -136,18 +137,13 @@ async function waitForPredecessor(deps: TurnDeps, row: ResponseRecord): Promise<
   return 'early'
 }
 
-async function advance(
-  deps: TurnDeps,
-  row: ResponseRecord,
-  lease: LeaseHeartbeat,
-  { progress, endsAt }: StepState,
-): Promise<Advanced | 'again'> {
+async function advance(deps: TurnDeps, row: ResponseRecord, { lease, progress, endsAt }: StepState): Promise<Advanced | 'again'> {
   const [whole, logged, execution] = await Promise.all([
     loadResponse(deps.objects, row),
     readUncommitted(deps, row),
     pendingExecution(deps, row),
   ])
-  const turn = new Turn(deps, whole, logged, execution, () => lease.lose())
+  const turn = new Turn(deps, whole, { logged, execution, onBroken: () => lease.lose() })
   progress.turn = turn
   const onCheckpoint = (): void => {
     progress.snapshot = turn.snapshot()

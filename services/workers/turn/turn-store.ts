@@ -18,13 +18,13 @@ type StoreDeps = Pick<TurnDeps, 'table' | 'signals' | 'clock' | 'queue'>
 
 /** Commits the turn and keeps the lease; returns the row. Throws LeaseLostError. */
 export const saveTurn = (deps: StoreDeps, turn: Turn, patch: Patch<ResponseRecord> = {}): Promise<ResponseRecord> =>
-  commit(deps, turn, () => patch)
+  commit(deps, turn, { patchOf: () => patch })
 
 /** Commits the turn and releases the lease; returns the row. The next step need not read the log. Throws LeaseLostError. */
 export const releaseTurn = (deps: StoreDeps, turn: Turn, dueAfterMs: number): Promise<ResponseRecord> =>
-  commit(deps, turn, () => ({ stepsFailSince: null, ...(turn.log.isFenced && { checkpointedFence: turn.row.fence }) }), {
-    release: true,
-    dueAt: deps.clock.now() + dueAfterMs,
+  commit(deps, turn, {
+    patchOf: () => ({ stepsFailSince: null, ...(turn.log.isFenced && { checkpointedFence: turn.row.fence }) }),
+    lease: { release: true, dueAt: deps.clock.now() + dueAfterMs },
   })
 
 /**
@@ -66,8 +66,7 @@ function terminalEvents(
 export async function renewTurn(
   { table: { responses } }: Pick<StoreDeps, 'table'>,
   turn: Turn,
-  snapshot: TurnSnapshot,
-  extendTo: number,
+  { snapshot, extendTo }: { readonly snapshot: TurnSnapshot; readonly extendTo: number },
 ): Promise<boolean> {
   const { tenant, id, fence } = turn.row
   const isNewer = snapshot.changes > turn.committedChanges && turn.log.writtenSeq >= snapshot.nextSeq
@@ -79,21 +78,21 @@ export async function renewTurn(
   })
 }
 
-const commit = (deps: StoreDeps, turn: Turn, patchOf: () => Patch<ResponseRecord>, options?: CommitOptions): Promise<ResponseRecord> =>
-  turn.commits(() => commitNow(deps, turn, patchOf, options))
-
-async function commitNow(
-  deps: StoreDeps,
-  turn: Turn,
-  patchOf: () => Patch<ResponseRecord>,
-  options?: CommitOptions,
-): Promise<ResponseRecord> {
-  const tailEvents = await turn.log.copyTail(MAX_TAIL_BYTES)
-  const snapshot = turn.snapshot()
-  const patch = { ...(await snapshot.patch()), tailEvents, ...patchOf() }
-  const row = await commitLease(deps.table.responses, turn.row, patch, options)
-  turn.committedChanges = snapshot.changes
-  turn.noteCommit(row)
-  if (tailEvents.length > 0) deps.signals.notify(topicOf('response', row.id))
-  return row
+/** What a commit writes besides the turn. */
+interface Extra {
+  /** Called when the tail of the log has been copied. */
+  readonly patchOf: () => Patch<ResponseRecord>
+  readonly lease?: CommitOptions
 }
+
+const commit = (deps: StoreDeps, turn: Turn, { patchOf, lease }: Extra): Promise<ResponseRecord> =>
+  turn.commits(async () => {
+    const tailEvents = await turn.log.copyTail(MAX_TAIL_BYTES)
+    const snapshot = turn.snapshot()
+    const patch = { ...(await snapshot.patch()), tailEvents, ...patchOf() }
+    const row = await commitLease(deps.table.responses, turn.row, patch, lease)
+    turn.committedChanges = snapshot.changes
+    turn.noteCommit(row)
+    if (tailEvents.length > 0) deps.signals.notify(topicOf('response', row.id))
+    return row
+  })

@@ -8,7 +8,7 @@ import { storeItems } from '../../operations/turns/response-blobs.ts'
 import type { ResponseRecord } from '../../model/responses/response.ts'
 import type { FlushPriority } from '../../jobs/event-log-writer.ts'
 import type { TurnDeps } from './deps.ts'
-import { TurnLog } from './turn-log.ts'
+import { TurnLog, type TurnLogOptions } from './turn-log.ts'
 import { jobProgressOf, stateOf, type JobProgress, type TurnChange, type TurnState } from './turn-state.ts'
 import {
   isContinued,
@@ -47,22 +47,17 @@ export class Turn {
   readonly commits = pLimit(1)
   readonly #objects: TurnDeps['objects']
 
-  /**
-   * `row`: complete and leased. `logged`: events of the log that the predecessor did not commit, from the row's tail on; null when it committed all.
-   * `execution`: that of the pending call. `onBroken` is called when the log cannot be written.
-   */
+  /** `row`: complete and leased. `execution`: that of the pending call. */
   constructor(
     deps: Pick<TurnDeps, 'table' | 'signals' | 'clock' | 'objects'>,
     row: ResponseRecord,
-    logged: readonly ResponseEvent[] | null,
-    execution: Execution | null,
-    onBroken: (cause: unknown) => void,
+    { execution, ...log }: TurnLogOptions & { readonly execution: Execution | null },
   ) {
     this.row = row
     this.#objects = deps.objects
     this.#state = stateOf(row)
     this.#job = jobProgressOf(execution)
-    this.log = new TurnLog(deps, row, logged, onBroken)
+    this.log = new TurnLog(deps, row, log)
     this.#emitBeginning()
     this.#recover()
   }

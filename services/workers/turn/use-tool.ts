@@ -1,6 +1,7 @@
 import type { ServerTool, ToolResult } from '../../ports/tool.ts'
 import { trimText } from '../../model/trim-text.ts'
 import type { TurnDeps } from './deps.ts'
+import type { ResponseRecord } from '../../model/responses/response.ts'
 import { argumentChecker } from '../../model/tools/check-arguments.ts'
 import { isOfType, offerTools } from './tools/offered-tools.ts'
 import type { Turn } from './turn.ts'
@@ -16,8 +17,7 @@ const failed = (text: string): ToolResult => ({ kind: 'text', text: `error: ${te
 export async function useTool(
   deps: TurnDeps,
   view: TurnView,
-  index: number,
-  { signal, emit }: { readonly signal: AbortSignal; readonly emit: Turn['emit'] },
+  { index, signal, emit }: { readonly index: number; readonly signal: AbortSignal; readonly emit: Turn['emit'] },
 ): Promise<TurnChange> {
   const { row, state } = view
   const item = toolCallAt(state.items, index)
@@ -28,7 +28,7 @@ export async function useTool(
   for (const event of type.working(index, item)) emit(event, 'now')
   const startedAt = deps.clock.now()
   // After a restart a server may have fewer tools than the one that offered this one.
-  const answer = tool === null ? failed(`the tool ${name} is no longer available`) : await execute(deps, view, item, tool, signal)
+  const answer = tool === null ? failed(`the tool ${name} is no longer available`) : await execute(deps, row, { item, tool, signal })
   if (signal.aborted) return {}
   deps.telemetry.emit({
     event: 'tool_call',
@@ -49,14 +49,11 @@ export async function useTool(
 
 async function execute(
   deps: TurnDeps,
-  { row }: TurnView,
-  item: ServerCallItem,
-  tool: ServerTool,
-  signal: AbortSignal,
+  { tenant, subject, id: responseId, request }: ResponseRecord,
+  { item, tool, signal }: { readonly item: ServerCallItem; readonly tool: ServerTool; readonly signal: AbortSignal },
 ): Promise<ToolResult> {
   const checked = argumentChecker(tool)(item.arguments)
   if ('why' in checked) return failed(`${checked.why}.`)
-  const { tenant, subject, id: responseId, request } = row
   const options = request.tools.find((requested) => isOfType(tool, requested['type'])) ?? {}
   const limited = AbortSignal.any([signal, AbortSignal.timeout(tool.limits.timeoutMs)])
   try {

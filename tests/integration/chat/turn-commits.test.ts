@@ -35,7 +35,7 @@ async function takeTurn(row: ResponseRecord, owner: string, now: number, objects
   const lease = { owner, now, expiresAt: now + 30_000 }
   const acquired = await fixture.storage.table.responses.acquireLease(row.tenant, row.id, lease, { status: 'in_progress' })
   if (acquired.kind !== 'acquired') throw new Error(acquired.kind)
-  return new Turn({ ...fixture.deps, objects }, acquired.row, null, null, () => undefined)
+  return new Turn({ ...fixture.deps, objects }, acquired.row, { logged: null, execution: null, onBroken: () => undefined })
 }
 
 /** A turn with the lease of its row, whose first write of an object waits for `go`. */
@@ -60,7 +60,7 @@ async function startTurn() {
 it('keeps the newer state when a renewal of the lease is still storing an older one', async () => {
   const { turn, started, go, read } = await startTurn()
   turn.apply({ items: [[0, message('msg_1', LONG)]] })
-  const renewed = renewTurn(fixture.deps, turn, turn.snapshot(), fixture.now + 40_000)
+  const renewed = renewTurn(fixture.deps, turn, { snapshot: turn.snapshot(), extendTo: fixture.now + 40_000 })
   await started
   turn.apply({ items: [[1, message('msg_2', 'short')]] })
   const saved = saveTurn(fixture.deps, turn)
@@ -78,11 +78,11 @@ it('extends the lease while a newer state is being stored, and writes nothing ol
   turn.apply({ items: [[0, message('msg_1', LONG)]] })
   const saved = saveTurn(fixture.deps, turn)
   await started
-  expect(await renewTurn(fixture.deps, turn, old, fixture.now + 50_000)).toBe(true)
+  expect(await renewTurn(fixture.deps, turn, { snapshot: old, extendTo: fixture.now + 50_000 })).toBe(true)
   expect(await read()).toMatchObject({ items: [], lease: { expiresAt: fixture.now + 50_000 } })
   go()
   await saved
-  expect(await renewTurn(fixture.deps, turn, old, fixture.now + 60_000)).toBe(true)
+  expect(await renewTurn(fixture.deps, turn, { snapshot: old, extendTo: fixture.now + 60_000 })).toBe(true)
   expect((await read())?.itemsRef).not.toBeNull()
 })
 

@@ -20,7 +20,7 @@ const AT_ONCE = 4
 const DOWNLOADS = 2
 
 /** What the code of an execution left in its sandbox. */
-export interface CollectionRequest {
+interface CollectionRequest {
   readonly session: SandboxSession
   readonly row: Execution
   readonly generation: number

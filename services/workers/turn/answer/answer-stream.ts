@@ -125,7 +125,7 @@ export class AnswerStream {
     call.add({ type: 'tool_call', index: 0, id: null, name: null, arguments: JSON.stringify({ code }) })
     const item = call.begin(callKindOf(PYTHON, 'container'), this.#options.containerId, this.#next())
     call.slot = this.#open(item)
-    this.#emitDelta(call.slot, item, call.take(), 'now')
+    this.#emitDelta({ slot: call.slot, item }, call.take(), 'now')
     this.#closeCall(call, false)
   }
 
@@ -162,17 +162,17 @@ export class AnswerStream {
       }
       this.#message = { slot: this.#open(item), item, text: new AnswerText(this.#options.files, this.#options.sources) }
     }
-    const { slot, item, text: answer } = this.#message
+    const { text: answer } = this.#message
     const isFirst = answer.text === ''
     const added = await answer.push(text)
-    this.#emitDelta(slot, item, added, isFirst ? 'now' : 'paced')
+    this.#emitDelta(this.#message, added, isFirst ? 'now' : 'paced')
   }
 
   async #closeMessage(phase: MessageItem['phase']): Promise<void> {
     if (this.#message === null) return
     const { slot, item, text } = this.#message
     this.#message = null
-    this.#emitDelta(slot, item, await text.end(), 'paced')
+    this.#emitDelta({ slot, item }, await text.end(), 'paced')
     const isWhole = phase !== null && this.#finish !== 'length' && this.#finish !== 'content_filter'
     this.#put(slot, { ...item, text: text.text, citations: text.citations, phase, status: isWhole ? 'completed' : 'incomplete' })
   }
@@ -192,7 +192,7 @@ export class AnswerStream {
     if (call.slot === null && call.name !== null) await this.#startCall(call, call.name)
     const piece = call.take()
     if (call.slot === null || call.item === null) return
-    this.#emitDelta(call.slot, call.item, piece, call.isFirstPiece() ? 'now' : 'paced')
+    this.#emitDelta({ slot: call.slot, item: call.item }, piece, call.isFirstPiece() ? 'now' : 'paced')
   }
 
   async #startCall(call: OpenCall, name: string): Promise<void> {
@@ -231,11 +231,11 @@ export class AnswerStream {
     }
     const isWhole = !isCut && this.#finish !== 'length' && this.#finish !== 'content_filter'
     const { item, rest } = call.close(isWhole)
-    this.#emitDelta(call.slot, item, rest, 'paced')
+    this.#emitDelta({ slot: call.slot, item }, rest, 'paced')
     this.#put(call.slot, item)
   }
 
-  #emitDelta(slot: number, item: ResponseItem, piece: string, priority: FlushPriority): void {
+  #emitDelta({ slot, item }: { readonly slot: number; readonly item: ResponseItem }, piece: string, priority: FlushPriority): void {
     const event = piece === '' ? null : itemDelta(this.#indexOf(slot), item, piece)
     if (event !== null) this.#options.emit(event, priority)
   }

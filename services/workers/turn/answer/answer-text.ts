@@ -58,11 +58,11 @@ export class AnswerText {
       else if (file === undefined) added += segment.written
       // A link gives every reader of the answer access to the file, so a file that this turn did not create must itself be the target.
       else if (segment.place === 'inside' || (segment.place === 'bare' && !file.isFresh)) {
-        this.#cite(file, this.#text.length + added.length, segment.written.length)
+        this.#cite(file, { startIndex: this.#text.length + added.length, length: segment.written.length })
         added += segment.written
       } else {
         const { url, id } = await file.link()
-        this.#cite(file, this.#text.length + added.length, url.length, id)
+        this.#cite(file, { startIndex: this.#text.length + added.length, length: url.length, linkId: id })
         added += url
       }
     }
@@ -81,7 +81,7 @@ export class AnswerText {
       )
         continue
       const start = this.#placeOf(name)
-      if (start !== null) this.#cite(file, start, name.length)
+      if (start !== null) this.#cite(file, { startIndex: start, length: name.length })
     }
   }
 
@@ -110,7 +110,10 @@ export class AnswerText {
     return null
   }
 
-  #cite(file: LinkableFile, startIndex: number, length: number, linkId?: string): void {
+  #cite(
+    file: LinkableFile,
+    { startIndex, length, linkId }: { readonly startIndex: number; readonly length: number; readonly linkId?: string | undefined },
+  ): void {
     this.#citations.push({
       containerId: file.containerId,
       fileId: file.fileId,

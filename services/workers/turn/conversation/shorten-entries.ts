@@ -19,21 +19,19 @@ export function shortenEntries(
 ): { readonly entries: readonly Entry[]; readonly count: number } {
   if (estimateTokens(entries, meter) <= budget) return { entries, count: 0 }
   const fits = (list: readonly Entry[]): boolean => estimateTokens(list, meter) <= budget
-  const tools = longestThatFits(
-    (max) => entries.map((entry) => (isOfTool(entry) ? shorten(entry, max) : entry)),
-    fits,
+  const tools = longestThatFits((max) => entries.map((entry) => (isOfTool(entry) ? shorten(entry, max) : entry)), fits, {
     entries,
-    MIN_OF_TOOL,
-  )
+    min: MIN_OF_TOOL,
+  })
   if (tools !== null) return counted(entries, tools)
   const bare = withoutImages(entries)
-  const all = longestThatFits((max) => bare.map((entry) => shorten(entry, max)), fits, bare)
+  const all = longestThatFits((max) => bare.map((entry) => shorten(entry, max)), fits, { entries: bare })
   if (all !== null) return counted(entries, all)
   const last = bare.findLast((entry) => entry.kind === 'user')
   const few = [...bare.filter((entry) => entry.kind === 'system'), ...(last === undefined ? [] : [last])]
   return counted(
     entries,
-    longestThatFits((max) => few.map((entry) => shorten(entry, max)), fits, few) ?? few.map((entry) => shorten(entry, 0)),
+    longestThatFits((max) => few.map((entry) => shorten(entry, max)), fits, { entries: few }) ?? few.map((entry) => shorten(entry, 0)),
   )
 }
 
@@ -43,8 +41,7 @@ const isOfTool = (entry: Entry): boolean => entry.kind === 'call' || entry.kind 
 function longestThatFits(
   at: (max: number) => readonly Entry[],
   fits: (entries: readonly Entry[]) => boolean,
-  entries: readonly Entry[],
-  min = 0,
+  { entries, min = 0 }: { readonly entries: readonly Entry[]; readonly min?: number },
 ): readonly Entry[] | null {
   let low = min
   let high = entries.reduce((longest, entry) => Math.max(longest, lengthOf(entry)), min)

@@ -26,8 +26,7 @@ export async function buildCallOutcome(
 ): Promise<CallOutcome> {
   const result = (await loadResult(ports.objects, execution)) ?? emptyResult(execution, execution.endedAt ?? execution.createdAt)
   const outputs = result.cells.flatMap((cell) => cell.outputs)
-  const now = ports.clock.now()
-  const [images, files] = await Promise.all([linkImages(ports, execution, outputs, now), linkFiles(ports, execution, result.files)])
+  const [images, files] = await Promise.all([linkImages(ports, execution, outputs), linkFiles(ports, execution, result.files)])
   return {
     executionId: execution.id,
     status: execution.status,
@@ -38,7 +37,7 @@ export async function buildCallOutcome(
     lost: result.lost,
     error: result.error,
     usage: result.usage,
-    outputs: await linkBundles(ports, execution, outputs, images, now),
+    outputs: await linkBundles(ports, execution, { outputs, images }),
     modelText: modelTextOf(execution, result, hidesPictures),
   }
 }
@@ -61,7 +60,7 @@ export async function linkFiles(
       slots(async () => {
         const row = rows.get(file.id)
         if (row === undefined) return null
-        const { id: linkId, url } = await linkFile(ports, execution, row, days)
+        const { id: linkId, url } = await linkFile(ports, row, { publicUrl: execution.publicUrl, days })
         return { ...file, url, linkId }
       }),
     ),
@@ -72,11 +71,10 @@ export async function linkFiles(
 /** A link to this version of the file; later versions do not change what it shows. */
 export async function linkFile(
   ports: { readonly table: Table; readonly clock: Clock },
-  owner: { readonly publicUrl: string },
   file: Pick<ContainerFile, 'id' | 'tenant' | 'containerId' | 'objectKey' | 'path' | 'mime' | 'bytes'>,
-  days: number,
+  { publicUrl, days }: { readonly publicUrl: string; readonly days: number },
 ): Promise<{ readonly id: string; readonly url: string }> {
   const { tenant, containerId, id: fileId } = file
   const target = { objectKey: file.objectKey, filename: fileName(file.path), mime: file.mime, bytes: file.bytes }
-  return createLink(ports.table.links, { tenant, containerId, fileId, target, publicUrl: owner.publicUrl, days }, ports.clock.now())
+  return createLink(ports.table.links, { tenant, containerId, fileId, target, publicUrl, days }, ports.clock.now())
 }

@@ -1,6 +1,7 @@
 import { createLink, linkDaysOf } from '../../../operations/links/create-link.ts'
 import { newObjectKey } from '../../../model/object-keys.ts'
 import { refsOf, type MimeBundle, type Output } from '../../../model/executions/outputs.ts'
+import type { Clock } from '../../../ports/clock.ts'
 import type { ObjectStore } from '../../../ports/object-store.ts'
 import type { Table } from '../../../ports/table.ts'
 
@@ -27,15 +28,15 @@ export interface LinkedImage {
 
 /** Creates a link for every displayed PNG and JPEG; inline ones are stored as objects first. */
 export async function linkImages(
-  ports: { readonly table: Table; readonly objects: ObjectStore },
+  ports: { readonly table: Table; readonly objects: ObjectStore; readonly clock: Clock },
   owner: ImageOwner,
   outputs: readonly Output[],
-  now: number,
 ): Promise<readonly LinkedImage[]> {
   const found = outputs
     .flatMap((output) => ('data' in output ? imagesIn(output.data).map((image) => ({ output, image })) : []))
     .slice(0, MAX_IMAGES)
   if (found.length === 0) return []
+  const now = ports.clock.now()
   const days = await linkDaysOf(ports.table.tenants, owner.tenant)
   return Promise.all(
     found.map(async ({ output, image }, i) => {

@@ -2,6 +2,7 @@ import { LIMITS } from '../../../model/limits.ts'
 import { createLink, linkDaysOf } from '../../../operations/links/create-link.ts'
 import { newObjectKey } from '../../../model/object-keys.ts'
 import { REF_MIME, refsOf, type MimeBundle, type Output } from '../../../model/executions/outputs.ts'
+import type { Clock } from '../../../ports/clock.ts'
 import type { ObjectStore } from '../../../ports/object-store.ts'
 import type { Table } from '../../../ports/table.ts'
 import type { ImageOwner, LinkedImage } from './images.ts'
@@ -23,12 +24,11 @@ interface PartLink {
 
 /** The displayed bundles: small parts unchanged, images and large parts as links under `cellblock/ref`, one or a list. */
 export async function linkBundles(
-  ports: { readonly table: Table; readonly objects: ObjectStore },
+  ports: { readonly table: Table; readonly objects: ObjectStore; readonly clock: Clock },
   owner: ImageOwner,
-  outputs: readonly Output[],
-  images: readonly LinkedImage[],
-  now: number,
+  { outputs, images }: { readonly outputs: readonly Output[]; readonly images: readonly LinkedImage[] },
 ): Promise<readonly MimeBundle[]> {
+  const now = ports.clock.now()
   let remaining = MAX_OUTPUTS
   let links = 0
   let days: number | null = null

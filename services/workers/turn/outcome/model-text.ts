@@ -3,8 +3,15 @@ import type { Output } from '../../../model/executions/outputs.ts'
 import { plainText } from './logs.ts'
 import { trimText, withoutColours } from '../../../model/trim-text.ts'
 
-/** Maximum length of each part for the model, characters. */
-const MAX = { stdout: 8_000, result: 4_000, traceback: 3_000, stderr: 2_000 } as const
+type Section = 'stdout' | 'result' | 'traceback' | 'stderr'
+
+/** Parts of the text for the model. `max`: characters. `headShare`: the share of a shortened text that its beginning gets. */
+const SECTIONS: Readonly<Record<Section, { readonly max: number; readonly headShare?: number }>> = {
+  stdout: { max: 8_000 },
+  result: { max: 4_000 },
+  traceback: { max: 3_000, headShare: 0.3 },
+  stderr: { max: 2_000, headShare: 0 },
+}
 const MAX_LISTED_FILES = 40
 
 const WHY: Readonly<Record<string, string>> = {
@@ -25,10 +32,11 @@ const HIDDEN = '[the user does not see this picture: save it to a file in /mnt/d
 export function modelTextOf(execution: Pick<Execution, 'status' | 'reason'>, result: ExecutionResult, hidesPictures = false): string {
   const why = WHY[execution.reason ?? '']
   const parts = [`status: ${execution.status}${why === undefined ? '' : ` (${why})`}`]
-  const section = (title: string, text: string, max: number, headShare?: number): void => {
+  const section = (title: Section, text: string): void => {
+    const { max, headShare } = SECTIONS[title]
     if (text.trim() !== '') parts.push(`${title}:\n${trimText(text.replace(/\n+$/, ''), max, headShare)}`)
   }
-  section('stdout', result.stdout, MAX.stdout)
+  section('stdout', result.stdout)
   const outputs = result.cells.flatMap((cell) => cell.outputs)
   section(
     'result',
@@ -36,14 +44,13 @@ export function modelTextOf(execution: Pick<Execution, 'status' | 'reason'>, res
       .map((output) => shownText(output, result.error, hidesPictures ? HIDDEN : SHOWN))
       .filter((text) => text !== '')
       .join('\n'),
-    MAX.result,
   )
   if (result.error !== null) {
     const { name, value, traceback } = result.error
     parts.push(`error: ${name}: ${trimText(value, 1_000)}`)
-    section('traceback', withoutColours(traceback.join('\n')), MAX.traceback, 0.3)
+    section('traceback', withoutColours(traceback.join('\n')))
   }
-  section('stderr', result.stderr, MAX.stderr, 0)
+  section('stderr', result.stderr)
   const files = result.files
     .slice(0, MAX_LISTED_FILES)
     .map((file) => `- /mnt/data/${file.path} (${file.bytes} bytes, ${file.isNew ? 'new' : 'changed'})`)
