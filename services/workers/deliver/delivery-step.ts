@@ -68,7 +68,7 @@ async function send(deps: DeliveryDeps, row: Delivery, endpoint: WebhookEndpoint
   const { tenant, id, fence } = row
   const patch = { attempts, lastStatusCode, lastError, nextAttemptAt: nextAt }
   const released = await deps.table.deliveries.commit(tenant, id, fence, patch, { release: true, dueAt: nextAt })
-  report(deps, row, 'retry', attempts, lastStatusCode)
+  report(deps, row, { outcome: 'retry', attempts, status: lastStatusCode })
   const seconds = Math.ceil((nextAt - now) / 1000)
   if (released !== null && seconds <= MAX_DELAY_SECONDS) await notifyDelivery(deps.queue, tenant, id, seconds)
 }
@@ -79,10 +79,14 @@ async function end(deps: DeliveryDeps, row: Delivery, change: End): Promise<void
   const now = deps.clock.now()
   const { tenant, id, fence } = row
   await deps.table.deliveries.commit(tenant, id, fence, { ...change, endedAt: now }, { removeAt: now + DELIVERY_KEPT_MS })
-  report(deps, row, change.status, change.attempts ?? row.attempts, change.lastStatusCode ?? null)
+  const { status: outcome, attempts = row.attempts, lastStatusCode: status = null } = change
+  report(deps, row, { outcome, attempts, status })
 }
 
-function report({ telemetry }: DeliveryDeps, row: Delivery, outcome: string, attempts: number, status: number | null): void {
-  const { tenant, id, endpointId, eventType } = row
-  telemetry.emit({ event: 'webhook', outcome, tenant, delivery: id, endpoint: endpointId, type: eventType, attempts, status })
+function report(
+  { telemetry }: DeliveryDeps,
+  { tenant, id, endpointId, eventType }: Delivery,
+  result: { readonly outcome: string; readonly attempts: number; readonly status: number | null },
+): void {
+  telemetry.emit({ event: 'webhook', tenant, delivery: id, endpoint: endpointId, type: eventType, ...result })
 }

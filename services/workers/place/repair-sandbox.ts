@@ -20,7 +20,7 @@ export async function repairSandbox(deps: PlaceDeps, sandbox: Sandbox, readStatu
   const now = deps.clock.now()
   if (sandbox.state === 'gone') return deps.table.sandboxes.remove(sandbox.id)
   if (sandbox.state === 'stopping') return stopSandbox(deps, sandbox.id)
-  if (sandbox.state === 'starting') return repairStart(deps, sandbox, readStatus, now)
+  if (sandbox.state === 'starting') return repairStart(deps, sandbox, { readStatus, now })
   if (sandbox.claimedBy === null && isStale(deps, sandbox, now)) return stopUnclaimed(deps, sandbox)
   if (sandbox.claimedBy !== null && !(await isHeld(deps, sandbox, now))) return stopSandbox(deps, sandbox.id)
   const status = await readStatus()
@@ -56,7 +56,11 @@ async function isHeld(deps: PlaceDeps, sandbox: Sandbox, now: number): Promise<b
 }
 
 /** The place worker crashed, its message was lost, or an event was lost: repeats the start, or completes it with the platform's status. */
-async function repairStart(deps: PlaceDeps, sandbox: Sandbox, readStatus: () => Promise<SandboxStatus>, now: number): Promise<void> {
+async function repairStart(
+  deps: PlaceDeps,
+  sandbox: Sandbox,
+  { readStatus, now }: { readonly readStatus: () => Promise<SandboxStatus>; readonly now: number },
+): Promise<void> {
   const { capabilities } = deps.driver
   const { reportsStarts } = capabilities
   const isLaunched = sandbox.launchedAt !== undefined
@@ -67,14 +71,14 @@ async function repairStart(deps: PlaceDeps, sandbox: Sandbox, readStatus: () => 
   if (isLaunched || (sandbox.claimedBy === null && !reportsStarts)) {
     const status = await readStatus()
     if (status.phase !== 'starting') {
-      const settled = await settleStart(deps, sandbox, status, began)
+      const settled = await settleStart(deps, sandbox, { status, began })
       return notifyWaitingForSandbox(deps, sandbox, settled === null ? 'failed' : 'started')
     }
   }
   if (isTooLate && sandbox.claimedBy === null) return stopUnclaimed(deps, sandbox)
   if (isTooLate) {
     // The row is kept for a while, so that the execution's next step sees the failed start.
-    await failStart(deps, sandbox, began)
+    await failStart(deps, sandbox, { from: began })
     return notifyWaitingForSandbox(deps, sandbox, 'started')
   }
   await deps.table.sandboxes.move(sandbox.id, ['starting'], { dueAt: now + SANDBOX_CHECK_MS })

@@ -25,16 +25,20 @@ export async function startSandbox(deps: PlaceDeps, sandbox: Sandbox): Promise<S
       signal,
     )
     if (driver.capabilities.reportsStarts) return await recordLaunch(deps, sandbox, platformId)
-    return await settleStart(deps, sandbox, await driver.waitReady(sandboxId, signal), began)
+    return await settleStart(deps, sandbox, { status: await driver.waitReady(sandboxId, signal), began })
   } catch (cause) {
     if (cause instanceof DriverError && cause.kind === 'throttled' && driver.capabilities.reportsStarts) throw cause
     const detail = cause instanceof Error ? cause.message : String(cause)
-    reportStart(telemetry, sandbox, cause instanceof DriverError ? cause.kind : 'error', clock.now() - began, detail)
+    reportStart(telemetry, sandbox, {
+      outcome: cause instanceof DriverError ? cause.kind : 'error',
+      start_ms: clock.now() - began,
+      detail,
+    })
     if (!(cause instanceof DriverError)) throw cause
   } finally {
     clearTimeout(timer)
   }
-  await failStart(deps, sandbox, began)
+  await failStart(deps, sandbox, { from: began })
   return null
 }
 
@@ -63,15 +67,20 @@ async function recordLaunch(
  * Ends a start with what the platform shows. Returns the row of a sandbox that is ready or claimed; null when the start failed or is no longer
  * wanted. `began`: when the platform was asked (epoch ms).
  */
-export async function settleStart(deps: PlaceDeps, sandbox: Sandbox, status: SandboxStatus, began: number): Promise<Sandbox | null> {
+export async function settleStart(
+  deps: PlaceDeps,
+  sandbox: Sandbox,
+  { status, began }: { readonly status: SandboxStatus; readonly began: number },
+): Promise<Sandbox | null> {
   const { driver, table, clock, telemetry } = deps
   const now = clock.now()
-  const report = (outcome: string, detail: string | null = null): void => reportStart(telemetry, sandbox, outcome, now - began, detail)
+  const report = (outcome: string, detail: string | null = null): void =>
+    reportStart(telemetry, sandbox, { outcome, detail, start_ms: now - began })
   if (status.phase !== 'ready') {
     report(status.phase === 'gone' ? status.reason : 'timed_out', status.phase === 'gone' ? (status.detail ?? null) : null)
     const refusal = status.phase === 'gone' ? refusalOf(status) : null
     if (refusal !== null) reportRefusal(telemetry, sandbox, refusal)
-    await failStart(deps, sandbox, began, refusal?.check)
+    await failStart(deps, sandbox, { from: began, check: refusal?.check })
     return null
   }
   // A worker of another version may have written the row, so what this driver started counts.
@@ -99,16 +108,12 @@ export async function settleStart(deps: PlaceDeps, sandbox: Sandbox, status: San
   return isWanted ? present : null
 }
 
-function reportStart(telemetry: PlaceDeps['telemetry'], sandbox: Sandbox, outcome: string, startMs: number, detail: string | null): void {
-  telemetry.emit({
-    event: 'sandbox_start',
-    outcome,
-    detail,
-    sandbox: sandbox.id,
-    tier: sandbox.memoryTier,
-    is_pool: sandbox.claimedBy === null,
-    start_ms: startMs,
-  })
+function reportStart(
+  telemetry: PlaceDeps['telemetry'],
+  { id, memoryTier, claimedBy }: Sandbox,
+  measured: { readonly outcome: string; readonly detail: string | null; readonly start_ms: number },
+): void {
+  telemetry.emit({ event: 'sandbox_start', sandbox: id, tier: memoryTier, is_pool: claimedBy === null, ...measured })
 }
 
 /**
@@ -118,8 +123,7 @@ function reportStart(telemetry: PlaceDeps['telemetry'], sandbox: Sandbox, outcom
 export async function failStart(
   { table, clock, driver }: PlaceDeps,
   { id, platformId }: Sandbox,
-  from: number,
-  check?: string,
+  { from, check }: { readonly from: number; readonly check?: string | undefined },
 ): Promise<void> {
   const now = clock.now()
   const failedStart = { from, to: now, ...(check === undefined ? {} : { check }) }

@@ -14,7 +14,7 @@ export async function handleTaskStateChange(deps: ReconcilerDeps, { sandboxId, p
   if (row === null) return
   const sandbox = { ...row, platformId }
   if (sandbox.state === 'starting') {
-    const settled = await settleStart(deps, sandbox, status, sandbox.launchedAt ?? sandbox.createdAt)
+    const settled = await settleStart(deps, sandbox, { status, began: sandbox.launchedAt ?? sandbox.createdAt })
     await notifyWaitingForSandbox(deps, settled ?? sandbox, settled === null ? 'failed' : 'running')
   } else if (status.phase === 'gone' && (sandbox.state === 'ready' || sandbox.state === 'claimed')) await endSandbox(deps, sandbox, status)
 }

@@ -42,7 +42,7 @@ export async function sweepVersions(
       continue
     }
     if (swept === VERSIONS_PER_PASS) return now
-    const linkedUntil = file.state === 'stored' ? await lastLinkEnd(links, tenant, file.id, now) : 0
+    const linkedUntil = file.state === 'stored' ? await lastLinkEnd(links, file, now) : 0
     if (linkedUntil > now) {
       sweepAgainAt(linkedUntil)
       continue
@@ -56,7 +56,7 @@ export async function sweepVersions(
   return next
 }
 
-async function lastLinkEnd(links: ReconcilerDeps['table']['links'], tenant: string, fileId: string, now: number): Promise<number> {
-  const live = (await links.ofFile(tenant, fileId)).filter((link) => link.revokedAt === null && link.expiresAt > now)
+async function lastLinkEnd(links: ReconcilerDeps['table']['links'], { tenant, id }: ContainerFile, now: number): Promise<number> {
+  const live = (await links.ofFile(tenant, id)).filter((link) => link.revokedAt === null && link.expiresAt > now)
   return Math.max(0, ...live.map((link) => link.expiresAt))
 }
