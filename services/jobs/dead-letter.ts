@@ -8,8 +8,7 @@ export type DeadLetterOutcome = 'ended' | 'busy'
 export async function failAsDeadLetter<Row extends JobRow>(
   worker: Worker,
   job: Job<Row>,
-  tenant: string,
-  id: string,
+  { tenant, id }: Pick<JobRow, 'tenant' | 'id'>,
 ): Promise<DeadLetterOutcome> {
   const acquired = await acquireLease(worker, job.rows, { tenant, id })
   if (acquired.kind === 'busy') return 'busy'

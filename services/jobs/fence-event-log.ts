@@ -14,8 +14,8 @@ import { LeaseLostError } from './lease.ts'
 export async function fenceEventLog<P extends EventPayload | ExecutionProgressPayload>(
   deps: { readonly events: EventStore; readonly clock: Clock },
   owner: EventOwner,
-  fence: number,
   options: {
+    readonly fence: number
     readonly payload: P
     /** The last events as the row has them: readers may know them, so they keep their numbers. */
     readonly tail?: readonly Numbered<P>[]
@@ -23,7 +23,7 @@ export async function fenceEventLog<P extends EventPayload | ExecutionProgressPa
     readonly isWrittenOnce?: boolean
   },
 ): Promise<EventBatch<Numbered<P>>> {
-  const { payload, tail = [], isWrittenOnce = false } = options
+  const { fence, payload, tail = [], isWrittenOnce = false } = options
   for (;;) {
     const last = (await deps.events.last(owner)) as EventBatch<Numbered<P>> | null
     if (last !== null && last.fence > fence) throw new LeaseLostError(owner.id)

@@ -19,7 +19,7 @@ export class LeaseLostError extends Error {
 }
 
 /** What a commit does to the lease, besides the patch. */
-export type CommitOptions = Parameters<LeasedStore<JobRow>['commit']>[4]
+export type CommitOptions = NonNullable<Parameters<LeasedStore<JobRow>['commit']>[4]>
 
 /** What a process needs to acquire leases; `workerId` names it in them. */
 export interface Worker {
@@ -37,10 +37,8 @@ function newLease({ clock, workerId }: Worker): Lease & { readonly now: number }
 export async function acquireLease<Row extends JobRow>(
   worker: Worker,
   rows: LeasedStore<Row>,
-  { tenant, id }: Pick<JobRow, 'tenant' | 'id'>,
-  options: { readonly patch?: Patch<Row>; readonly seen?: Seen } = {},
+  { tenant, id, patch, seen }: Pick<JobRow, 'tenant' | 'id'> & { readonly patch?: Patch<Row>; readonly seen?: Seen },
 ): Promise<LeaseResult<Row>> {
-  const { patch, seen } = options
   const result = await rows.acquireLease(tenant, id, { ...newLease(worker), ...(seen && { seen }) }, patch)
   if (result.kind === 'acquired') joinTrace(result.row.traceparent)
   return result
@@ -50,8 +48,7 @@ export async function acquireLease<Row extends JobRow>(
 export async function commitLease<Row extends JobRow>(
   rows: LeasedStore<Row>,
   { tenant, id, fence }: Pick<JobRow, 'tenant' | 'id' | 'fence'>,
-  patch: Patch<Row>,
-  options?: CommitOptions,
+  { patch, ...options }: { readonly patch: Patch<Row> } & CommitOptions,
 ): Promise<Row> {
   const row = await rows.commit(tenant, id, fence, patch, options)
   if (row === null) throw new LeaseLostError(id)
@@ -72,8 +69,7 @@ export async function extendLease<Row extends JobRow>(
  * leased waits for the expiry of its lease. Repeating it is safe: no other worker has acquired a row whose fencing token is the same.
  */
 export async function releaseLease<Row extends JobRow>(
-  rows: LeasedStore<Row>,
-  clock: Clock,
+  { rows, clock }: { readonly rows: LeasedStore<Row>; readonly clock: Clock },
   { tenant, id, fence }: Pick<JobRow, 'tenant' | 'id' | 'fence'>,
   options: { readonly patch?: Patch<Row>; readonly dueAfterMs?: number } = {},
 ): Promise<Row | null> {

@@ -1,7 +1,7 @@
 import { EventLogConflictError } from './event-log-writer.ts'
 import type { Job, JobRow } from './job.ts'
 import { LeaseLostError, releaseLease, type Worker } from './lease.ts'
-import { rescheduleAfterFailure } from './reschedule.ts'
+import { rescheduleAfterFailure, type FailedStep } from './reschedule.ts'
 
 /**
  * The row after a failed step. `lost`: another worker holds it, or it has ended. `released`: another step may start at once.
@@ -16,20 +16,17 @@ export type Recovery =
 
 /**
  * After a step failed with `cause`: a step that lost its lease, or whose event log another worker writes, leaves the row to its successor. Any
- * other failure is retried with back-off. `row` as it was acquired.
+ * other failure is retried with back-off.
  */
 export async function recover<Row extends JobRow>(
   worker: Worker,
   job: Job<Row>,
-  row: Row,
-  cause: unknown,
-  options: { readonly isLost?: boolean; readonly hasProgressed?: boolean } = {},
+  { row, cause, isLost = false, hasProgressed = false }: FailedStep<Row> & { readonly cause: unknown; readonly isLost?: boolean },
 ): Promise<Recovery> {
-  const { isLost = false, hasProgressed = false } = options
   if (isLost || cause instanceof LeaseLostError || cause instanceof EventLogConflictError) {
-    const released = await releaseLease(job.rows, worker.clock, row).catch(() => null)
+    const released = await releaseLease({ rows: job.rows, clock: worker.clock }, row).catch(() => null)
     return { kind: released === null ? 'lost' : 'released' }
   }
-  const rescheduled = await rescheduleAfterFailure(worker, job, row, { hasProgressed }).catch(() => null)
+  const rescheduled = await rescheduleAfterFailure(worker, job, { row, hasProgressed }).catch(() => null)
   return rescheduled === null ? { kind: 'held' } : { kind: 'rescheduled', ...rescheduled }
 }

@@ -16,6 +16,13 @@ function backOffAfterFailure(failingSince: number, now: number): { readonly retr
   return { retriesExhausted: failingMs > GIVE_UP_AFTER_MS, retryInSeconds }
 }
 
+export interface FailedStep<Row extends JobRow> {
+  /** As it was acquired. */
+  readonly row: Row
+  /** Whether the step committed progress before it failed. */
+  readonly hasProgressed?: boolean
+}
+
 /** When the next step begins; null when the job was given up. */
 export interface Rescheduled {
   readonly retryInSeconds: number | null
@@ -24,22 +31,22 @@ export interface Rescheduled {
 /**
  * After a failed step: releases the lease and sends a new message with an increasing delay. A job with only failing steps for too long
  * ends as a dead letter. The failed message counts as done: a store that is unavailable for half a minute must not move every running job to
- * the dead-letter queue. `row` as it was acquired. Null when another worker holds the row; throws when the table cannot be written.
+ * the dead-letter queue. Null when another worker holds the row; throws when the table cannot be written.
  */
 export async function rescheduleAfterFailure<Row extends JobRow>(
   worker: Worker,
   job: Job<Row>,
-  row: Row,
-  options: { readonly hasProgressed?: boolean } = {},
+  { row, hasProgressed = false }: FailedStep<Row>,
 ): Promise<Rescheduled | null> {
   const { tenant, id } = row
   const now = worker.clock.now()
-  const stepsFailSince = options.hasProgressed === true ? now : (row.stepsFailSince ?? now)
+  const stepsFailSince = hasProgressed ? now : (row.stepsFailSince ?? now)
   const { retriesExhausted, retryInSeconds } = backOffAfterFailure(stepsFailSince, now)
   const patch = { stepsFailSince } as unknown as Patch<Row>
-  const released = await releaseLease(job.rows, worker.clock, row, { patch, dueAfterMs: retryInSeconds * 1000 + RECONCILE_AFTER_MS })
+  const ports = { rows: job.rows, clock: worker.clock }
+  const released = await releaseLease(ports, row, { patch, dueAfterMs: retryInSeconds * 1000 + RECONCILE_AFTER_MS })
   if (released === null) return null
-  if (retriesExhausted && (await failAsDeadLetter(worker, job, tenant, id)) === 'ended') return { retryInSeconds: null }
+  if (retriesExhausted && (await failAsDeadLetter(worker, job, { tenant, id })) === 'ended') return { retryInSeconds: null }
   await job.enqueue(row, retryInSeconds)
   return { retryInSeconds }
 }

@@ -3,7 +3,11 @@ import type { EndedRow, Subscription } from '../ports/signals.ts'
 /** A waiter reads the row again at least this often, so that a lost signal costs no more than this, milliseconds. */
 export const POLL_MS = 1_000
 
-export interface WaitLimits {
+interface RowWait<Row> {
+  readonly read: () => Promise<Row>
+  readonly isDone: (row: Row) => boolean
+  /** What was read before. */
+  readonly first: Row
   readonly now: () => number
   /** Epoch ms. */
   readonly deadline: number
@@ -18,10 +22,7 @@ export interface WaitLimits {
  */
 export async function waitForRow<Row extends EndedRow, First extends Row | null>(
   subscription: Subscription,
-  read: () => Promise<Row | First>,
-  isDone: (row: Row | First) => boolean,
-  { now, deadline, signal, pollMs = POLL_MS }: WaitLimits,
-  first: Row | First,
+  { read, isDone, first, now, deadline, signal, pollMs = POLL_MS }: RowWait<Row | First>,
 ): Promise<Row | First> {
   let row = first
   while (!isDone(row)) {

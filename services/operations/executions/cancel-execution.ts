@@ -30,9 +30,9 @@ export async function cancelExecution(
 
 /** Null when a worker holds the lease, or a sandbox may have received the code. */
 async function endUnsent(ports: CancelPorts, requested: Execution): Promise<Execution | null> {
-  const acquired = await acquireLease({ clock: ports.clock, workerId: 'cancel' }, ports.table.executions, requested, {
-    seen: { sandboxId: null },
-  })
+  const { tenant, id } = requested
+  const worker = { clock: ports.clock, workerId: 'cancel' }
+  const acquired = await acquireLease(worker, ports.table.executions, { tenant, id, seen: { sandboxId: null } })
   if (acquired.kind === 'ended') return acquired.row
   if (acquired.kind !== 'acquired') return null
   try {

@@ -67,7 +67,7 @@ export async function endExecution(deps: EndDeps, row: Execution, end: End): Pro
   const besides = Buffer.byteLength(JSON.stringify([row.source, row.metadata, row.lostBefore, tailEvents]))
   const isInline = json.length <= Math.min(MAX_INLINE_JSON_BYTES, MAX_ROW_JSON_BYTES - besides)
   const resultRef = isInline ? null : await store(deps.objects, row, json)
-  const ended = await commitLease(deps.table.executions, row, {
+  const patch = {
     status,
     reason,
     result: isInline ? end.result : null,
@@ -75,7 +75,8 @@ export async function endExecution(deps: EndDeps, row: Execution, end: End): Pro
     tailEvents,
     endedAt,
     ...(end.startedAt === undefined ? {} : { startedAt: end.startedAt }),
-  })
+  }
+  const ended = await commitLease(deps.table.executions, row, { patch })
   emitEnd(deps, ended, end)
   await publishCompletion(deps, ended, end.result.usage)
   return ended

@@ -14,7 +14,8 @@ async function endWithoutResult(
   const at = deps.clock.now()
   const owner = { kind: 'execution', tenant: leased.tenant, id: leased.id } as const
   const payload = { type: 'lost', ...lost } as const
-  const fenced = await fenceEventLog({ events: deps.table.events, clock: deps.clock }, owner, leased.fence, {
+  const fenced = await fenceEventLog({ events: deps.table.events, clock: deps.clock }, owner, {
+    fence: leased.fence,
     payload,
     isWrittenOnce: true,
   })

@@ -160,11 +160,12 @@ function untilEnd(
   first: Execution,
   waitMs: number,
 ): Promise<Execution> {
-  return waitForRow(
-    subscription,
-    async () => (await deps.table.executions.get(first.tenant, first.id)) ?? first,
-    (row) => hasEnded(row.status),
-    { now: () => deps.clock.now(), deadline: deps.clock.now() + waitMs, signal },
+  return waitForRow(subscription, {
+    read: async () => (await deps.table.executions.get(first.tenant, first.id)) ?? first,
+    isDone: (row) => hasEnded(row.status),
     first,
-  )
+    now: () => deps.clock.now(),
+    deadline: deps.clock.now() + waitMs,
+    signal,
+  })
 }

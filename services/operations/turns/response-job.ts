@@ -37,7 +37,7 @@ async function endAsDeadLetter(deps: ResponseJobDeps, row: ResponseRecord): Prom
   const { tenant, id, fence } = row
   if (hasEventStream(row)) {
     const payload = { type: EXTENSION_EVENT, data: extensionData('taken_over', {}) }
-    await fenceEventLog({ events: table.events, clock }, { kind: 'response', tenant, id }, fence, { payload, tail: row.tailEvents })
+    await fenceEventLog({ events: table.events, clock }, { kind: 'response', tenant, id }, { fence, payload, tail: row.tailEvents })
   }
   const completedAt = clock.now()
   const end = { status: 'failed', error: DEAD_LETTER, completedAt } as const

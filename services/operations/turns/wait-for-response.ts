@@ -14,9 +14,14 @@ export async function waitForResponse(
 ): Promise<ResponseRow> {
   const subscription = options.subscription ?? deps.signals.subscribe(topicOf('response', row.id))
   try {
-    const read = async (): Promise<ResponseRow> => (await deps.table.responses.get(row.tenant, row.id)) ?? row
-    const until = { now: () => deps.clock.now(), deadline: deps.clock.now() + options.seconds * 1000, signal: options.signal }
-    return await waitForRow(subscription, read, (current) => hasResponseEnded(current.status), until, row)
+    return await waitForRow(subscription, {
+      read: async () => (await deps.table.responses.get(row.tenant, row.id)) ?? row,
+      isDone: (current) => hasResponseEnded(current.status),
+      first: row,
+      now: () => deps.clock.now(),
+      deadline: deps.clock.now() + options.seconds * 1000,
+      signal: options.signal,
+    })
   } finally {
     subscription.close()
   }

@@ -20,11 +20,11 @@ interface JobKind<Message> {
 
 export const JOB_KINDS: { readonly [Name in JobName]: JobKind<JobMessages[Name]> } = {
   execution: {
-    endAsDeadLetter: (deps, { tenant, executionId }) => failAsDeadLetter(deps, executionJob(deps), tenant, executionId),
+    endAsDeadLetter: (deps, { tenant, executionId }) => failAsDeadLetter(deps, executionJob(deps), { tenant, id: executionId }),
     repair: repairExecution,
   },
   response: {
-    endAsDeadLetter: (deps, { tenant, responseId }) => failAsDeadLetter(deps, responseJob(deps), tenant, responseId),
+    endAsDeadLetter: (deps, { tenant, responseId }) => failAsDeadLetter(deps, responseJob(deps), { tenant, id: responseId }),
     repair: repairResponse,
   },
   delivery: {

@@ -30,7 +30,7 @@ export async function repairExecution(deps: ReconcilerDeps, due: DueRow): Promis
   joinTrace(row.traceparent)
   const now = deps.clock.now()
   if (row.sandboxId === null && now - row.createdAt > MAX_WAIT_MS) {
-    const acquired = await acquireLease(deps, deps.table.executions, row, { seen: { sandboxId: null } })
+    const acquired = await acquireLease(deps, deps.table.executions, { tenant: row.tenant, id: row.id, seen: { sandboxId: null } })
     if (acquired.kind === 'acquired') await endOverdue(deps, acquired.row)
     return
   }
@@ -68,7 +68,7 @@ async function advance<Row extends JobRow & { readonly createdAt: number }>(
 ): Promise<void> {
   const { tenant, id } = row
   const now = deps.clock.now()
-  if (now > endsBy + GIVE_UP_MS && (await failAsDeadLetter(deps, job, tenant, id)) === 'ended') return
+  if (now > endsBy + GIVE_UP_MS && (await failAsDeadLetter(deps, job, { tenant, id })) === 'ended') return
   await job.rows.postpone(tenant, id, Math.max(now + repeatAfterMs(now - row.createdAt), row.lease?.expiresAt ?? 0))
   await job.enqueue(row, 0)
 }

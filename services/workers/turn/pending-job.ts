@@ -68,9 +68,15 @@ export async function submitJob(
     // An earlier worker may have submitted it; then its result counts.
     const known = rejection === null ? null : await read()
     if (rejection !== null && known === null) return await recordEnd(deps, view, { rejection })
-    const isDone = (row: Execution | null): boolean => row !== null && hasEnded(row.status)
-    const waiting = { now: () => clock.now(), deadline: until + SKEW_MS, signal: limits.signal, pollMs: POLL_MS }
-    const execution = await waitForRow<Execution, null>(subscription, read, isDone, waiting, known)
+    const execution = await waitForRow<Execution, null>(subscription, {
+      read,
+      isDone: (row) => row !== null && hasEnded(row.status),
+      first: known,
+      now: () => clock.now(),
+      deadline: until + SKEW_MS,
+      signal: limits.signal,
+      pollMs: POLL_MS,
+    })
     return { job: execution !== null && hasEnded(execution.status) ? { kind: 'ended', execution } : { kind: 'running' } }
   } finally {
     subscription.close()

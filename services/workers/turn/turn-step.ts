@@ -73,7 +73,7 @@ async function step(
 ): Promise<Outcome> {
   const { responses } = deps.table
   if (againAt !== undefined && (await responses.get(tenant, responseId))?.fence !== againAt) return 'early'
-  const acquired = await acquireLease(deps, responses, { tenant, id: responseId }, { patch: { status: 'in_progress' } })
+  const acquired = await acquireLease(deps, responses, { tenant, id: responseId, patch: { status: 'in_progress' } })
   // The worker that ended it may have died before it left the conversation.
   if (acquired.kind === 'ended')
     await leaveConversation({ conversations: deps.table.conversations, queue: deps.queue }, acquired.row, acquired.row.containerId)
@@ -86,7 +86,7 @@ async function step(
     return await advance(deps, row, { lease, progress, endsAt })
   } catch (cause) {
     const isLost = lease.reason === 'lost'
-    const recovery = await recover(deps, responseJob(deps), row, cause, { isLost, hasProgressed: progress.turn?.hasCommitted === true })
+    const recovery = await recover(deps, responseJob(deps), { row, cause, isLost, hasProgressed: progress.turn?.hasCommitted === true })
     if (recovery.kind === 'held') throw cause
     if (recovery.kind === 'rescheduled') return { detail: describeCause(cause), retry_in_seconds: recovery.retryInSeconds }
     return recovery.kind === 'released' ? 'again' : 'lost'
@@ -128,7 +128,7 @@ function startTurnLease(deps: TurnDeps, row: ResponseRecord, progress: Progress)
 /** The turn before this one still runs: this row is released, and a delayed message tries again. */
 async function waitForPredecessor(deps: TurnDeps, row: ResponseRecord): Promise<'early'> {
   const { tenant, id: responseId, fence } = row
-  await releaseLease(deps.table.responses, deps.clock, row, {
+  await releaseLease({ rows: deps.table.responses, clock: deps.clock }, row, {
     patch: { stepsFailSince: null, ...(isCheckpointed(row) && { checkpointedFence: fence }) },
   })
   await deps.queue

@@ -40,7 +40,7 @@ export async function commitEnd(deps: StoreDeps, turn: Turn, status: TerminalSta
   const tailEvents = [...events, ...last]
   const end = { ...(await patch()), status, completedAt, nextSeq: nextSeq + last.length, tailEvents }
   const removeAt = await reviewAt(deps, row, completedAt)
-  const ended = await commitLease(deps.table.responses, row, end, { removeAt })
+  const ended = await commitLease(deps.table.responses, row, { patch: end, removeAt })
   deps.signals.notify(topicOf('response', row.id), ended)
   // If this fails, the reconciler repeats it, because the row is due.
   await publishResponseEnd(deps, ended).catch(() => undefined)
@@ -90,7 +90,7 @@ const commit = (deps: StoreDeps, turn: Turn, { patchOf, lease }: Extra): Promise
     const tailEvents = await turn.log.copyTail(MAX_TAIL_BYTES)
     const snapshot = turn.snapshot()
     const patch = { ...(await snapshot.patch()), tailEvents, ...patchOf() }
-    const row = await commitLease(deps.table.responses, turn.row, patch, lease)
+    const row = await commitLease(deps.table.responses, turn.row, { patch, ...lease })
     turn.committedChanges = snapshot.changes
     turn.noteCommit(row)
     if (tailEvents.length > 0) deps.signals.notify(topicOf('response', row.id))

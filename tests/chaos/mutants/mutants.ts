@@ -57,7 +57,7 @@ export const CHAOS_MUTANTS: readonly ChaosMutant[] = [
     what: 'a successor fences the event log before it resumes',
     edit: {
       file: 'services/workers/run/stream/execution-log.ts',
-      find: '? await fenceEventLog<ExecutionProgressPayload>({ events: table.events, clock }, owner, row.fence, { payload: RUNNING })',
+      find: '? await fenceEventLog<ExecutionProgressPayload>({ events: table.events, clock }, owner, { fence: row.fence, payload: RUNNING })',
       replace: '? await table.events.last(owner)',
     },
     scenario: 'races',

@@ -32,7 +32,7 @@ describe('a fenced event log', () => {
   it('refuses what its paused predecessor writes next', async () => {
     const owner = newExecution()
     expect(await events.append(owner, line(1, 1))).toBe(true)
-    const fenced = await fenceEventLog(deps(), owner, 2, RUNNING)
+    const fenced = await fenceEventLog(deps(), owner, { fence: 2, ...RUNNING })
     expect(fenced).toMatchObject({ firstSeq: 2, fence: 2, sourceSeq: 6, events: [{ seq: 2, type: 'status' }] })
     expect(await events.append(owner, line(2, 1))).toBe(false)
     expect((await events.read(owner, 0, 10)).map((event) => event.type)).toEqual(['stdout', 'status'])
@@ -40,15 +40,15 @@ describe('a fenced event log', () => {
 
   it('starts at 1 for an execution, whose event 0 is in the row, and at 0 for a response', async () => {
     const response = { kind: 'response', tenant: newId('tenant'), id: newId('response') } as const
-    expect(await fenceEventLog(deps(), newExecution(), 2, RUNNING)).toMatchObject({ firstSeq: 1 })
-    expect(await fenceEventLog(deps(), response, 2, { payload: { type: 'x', data: {} } })).toMatchObject({ firstSeq: 0 })
+    expect(await fenceEventLog(deps(), newExecution(), { fence: 2, ...RUNNING })).toMatchObject({ firstSeq: 1 })
+    expect(await fenceEventLog(deps(), response, { fence: 2, payload: { type: 'x', data: {} } })).toMatchObject({ firstSeq: 0 })
   })
 
   it('keeps the numbers of the events that the row holds', async () => {
     const owner = newExecution()
     await events.append(owner, line(1, 1))
     const tail = [1, 2, 3].map((seq) => ({ seq, at: T0, type: 'stdout', cell: 0, text: `${seq}` }) as const)
-    const fenced = await fenceEventLog<ExecutionProgressPayload>(deps(), owner, 2, { ...RUNNING, tail })
+    const fenced = await fenceEventLog<ExecutionProgressPayload>(deps(), owner, { fence: 2, ...RUNNING, tail })
     expect(fenced.events.map(({ seq, type }) => [seq, type])).toEqual([
       [2, 'stdout'],
       [3, 'stdout'],
@@ -58,13 +58,13 @@ describe('a fenced event log', () => {
 
   it('rejects a step that was paused between its lease and its first event', async () => {
     const owner = newExecution()
-    await fenceEventLog(deps(), owner, 3, RUNNING)
-    await expect(fenceEventLog(deps(), owner, 2, RUNNING)).rejects.toThrow(LeaseLostError)
+    await fenceEventLog(deps(), owner, { fence: 3, ...RUNNING })
+    await expect(fenceEventLog(deps(), owner, { fence: 2, ...RUNNING })).rejects.toThrow(LeaseLostError)
   })
 
   it('names a loss once, also when the step that ends the job is repeated', async () => {
     const owner = newExecution()
-    const first = await fenceEventLog(deps(), owner, 2, LOST)
-    expect(await fenceEventLog(deps(), owner, 3, LOST)).toMatchObject(first)
+    const first = await fenceEventLog(deps(), owner, { fence: 2, ...LOST })
+    expect(await fenceEventLog(deps(), owner, { fence: 3, ...LOST })).toMatchObject(first)
   })
 })

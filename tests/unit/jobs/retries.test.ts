@@ -49,13 +49,13 @@ describe('a lease', () => {
     const { worker, job, time } = stand
     const first = await newJob(stand)
     expect((await acquireLease(worker, job.rows, first)).kind).toBe('busy')
-    expect(await releaseLease(job.rows, worker.clock, first)).toMatchObject({ lease: null, dueAt: time.now + 10_000 })
+    expect(await releaseLease({ rows: job.rows, clock: worker.clock }, first)).toMatchObject({ lease: null, dueAt: time.now + 10_000 })
     const second = await acquireLease(worker, job.rows, first)
     expect(second).toMatchObject({ kind: 'acquired', row: { fence: first.fence + 1 } })
     time.now += LEASE_MS
     expect(await acquireLease(worker, job.rows, first)).toMatchObject({ kind: 'acquired', row: { fence: first.fence + 2 } })
-    expect(await releaseLease(job.rows, worker.clock, first)).toBeNull()
-    await expect(commitLease(job.rows, first, { status: 'starting' })).rejects.toThrow(LeaseLostError)
+    expect(await releaseLease({ rows: job.rows, clock: worker.clock }, first)).toBeNull()
+    await expect(commitLease(job.rows, first, { patch: { status: 'starting' } })).rejects.toThrow(LeaseLostError)
   })
 })
 
@@ -65,7 +65,7 @@ describe('a step that failed', () => {
     const { worker, job, delays, time } = stand
     let row = await newJob(stand)
     for (let step = 0; step < 8; step++) {
-      const { retryInSeconds } = (await rescheduleAfterFailure(worker, job, row)) ?? { retryInSeconds: null }
+      const { retryInSeconds } = (await rescheduleAfterFailure(worker, job, { row })) ?? { retryInSeconds: null }
       time.now += (retryInSeconds ?? 0) * 1000
       const next = await acquireLease(worker, job.rows, row)
       if (next.kind !== 'acquired') throw new Error(`The row is ${next.kind}`)
@@ -78,7 +78,7 @@ describe('a step that failed', () => {
     const stand = startWorker()
     const { worker, job, time, ended, delays } = stand
     const row = await newJob(stand, { stepsFailSince: time.now - 300_001 })
-    expect(await rescheduleAfterFailure(worker, job, row)).toEqual({ retryInSeconds: null })
+    expect(await rescheduleAfterFailure(worker, job, { row })).toEqual({ retryInSeconds: null })
     expect(ended).toEqual([row.id])
     expect(delays).toEqual([])
   })
@@ -87,7 +87,7 @@ describe('a step that failed', () => {
     const stand = startWorker()
     const { worker, job, time } = stand
     const row = await newJob(stand, { stepsFailSince: time.now - 300_001 })
-    expect(await rescheduleAfterFailure(worker, job, row, { hasProgressed: true })).toEqual({ retryInSeconds: 1 })
+    expect(await rescheduleAfterFailure(worker, job, { row, hasProgressed: true })).toEqual({ retryInSeconds: 1 })
   })
 
   it('writes nothing when another worker holds the row', async () => {
@@ -96,7 +96,7 @@ describe('a step that failed', () => {
     const row = await newJob(stand)
     time.now += LEASE_MS
     await acquireLease(worker, job.rows, row)
-    expect(await rescheduleAfterFailure(worker, job, row)).toBeNull()
+    expect(await rescheduleAfterFailure(worker, job, { row })).toBeNull()
     expect(delays).toEqual([])
   })
 })
@@ -106,9 +106,9 @@ describe('a dead letter', () => {
     const stand = startWorker()
     const { worker, job, ended } = stand
     const row = await newJob(stand)
-    expect(await failAsDeadLetter(worker, job, row.tenant, row.id)).toBe('busy')
+    expect(await failAsDeadLetter(worker, job, row)).toBe('busy')
     await storage.table.executions.commit(row.tenant, row.id, row.fence, { status: 'cancelled', reason: 'caller' })
-    expect(await failAsDeadLetter(worker, job, row.tenant, row.id)).toBe('ended')
+    expect(await failAsDeadLetter(worker, job, row)).toBe('ended')
     expect(ended).toEqual([])
   })
 
@@ -128,7 +128,7 @@ describe('a dead letter', () => {
       sourceSeq: null,
     })
     expect(await table.events.append(owner, batch(0))).toBe(true)
-    expect(await failAsDeadLetter(worker, job, row.tenant, row.id)).toBe('ended')
+    expect(await failAsDeadLetter(worker, job, row)).toBe('ended')
     expect(await table.responses.get(row.tenant, row.id)).toMatchObject({ status: 'failed', error: { code: 'dead_letter' } })
     expect(await table.events.append(owner, batch(1))).toBe(false)
   })
@@ -139,7 +139,7 @@ describe('the recovery of a step', () => {
     const stand = startWorker()
     const { worker, job, delays } = stand
     const row = await newJob(stand)
-    expect(await recover(worker, job, row, new EventLogConflictError())).toEqual({ kind: 'released' })
+    expect(await recover(worker, job, { row, cause: new EventLogConflictError() })).toEqual({ kind: 'released' })
     expect(await job.rows.get(row.tenant, row.id)).toMatchObject({ lease: null, stepsFailSince: null })
     expect(delays).toEqual([])
   })
@@ -150,15 +150,18 @@ describe('the recovery of a step', () => {
     const row = await newJob(stand)
     time.now += LEASE_MS
     await acquireLease(worker, job.rows, row)
-    expect(await recover(worker, job, row, new LeaseLostError(row.id))).toEqual({ kind: 'lost' })
-    expect(await recover(worker, job, row, new Error('The store does not answer'))).toEqual({ kind: 'held' })
+    expect(await recover(worker, job, { row, cause: new LeaseLostError(row.id) })).toEqual({ kind: 'lost' })
+    expect(await recover(worker, job, { row, cause: new Error('The store does not answer') })).toEqual({ kind: 'held' })
   })
 
   it('retries any other failure with a delay', async () => {
     const stand = startWorker()
     const { worker, job, delays } = stand
     const row = await newJob(stand)
-    expect(await recover(worker, job, row, new Error('The store does not answer'))).toEqual({ kind: 'rescheduled', retryInSeconds: 1 })
+    expect(await recover(worker, job, { row, cause: new Error('The store does not answer') })).toEqual({
+      kind: 'rescheduled',
+      retryInSeconds: 1,
+    })
     expect(delays).toEqual([1])
   })
 })

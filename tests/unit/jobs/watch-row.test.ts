@@ -53,13 +53,14 @@ describe('waiting for a row', () => {
   const running = executionRow({ status: 'running' })
   const ended = executionRow({ ...running, status: 'succeeded' })
   const wait = (signals = createLocalSignals(), read = async () => running, signal = new AbortController().signal) =>
-    waitForRow(
-      signals.subscribe('execution:1'),
+    waitForRow(signals.subscribe('execution:1'), {
       read,
-      ({ status }) => status === 'succeeded',
-      { now: () => Date.now(), deadline: 1_003_000, signal },
-      running,
-    )
+      isDone: ({ status }) => status === 'succeeded',
+      first: running,
+      now: () => Date.now(),
+      deadline: 1_003_000,
+      signal,
+    })
 
   it('resolves with the row that a signal brings, without a read', async () => {
     const signals = createLocalSignals()

@@ -24,6 +24,10 @@ export class ExecutionLease {
     this.#read = read
   }
 
+  get #ports() {
+    return { rows: this.#deps.table.executions, clock: this.#deps.clock }
+  }
+
   /** The row as it was read, or as it is under the lease. */
   get view(): ExecutionView {
     return this.#row ?? this.#read
@@ -42,8 +46,8 @@ export class ExecutionLease {
   /** Acquires the lease, or applies the patch to a row whose lease this step holds. Null when the lease is not available. */
   async acquire(patch: Patch<Execution> = {}): Promise<Execution | null> {
     if (this.#row !== null) return Object.keys(patch).length === 0 ? this.#row : this.commit(patch)
-    const { fence, sandboxId } = this.#read
-    const result = await acquireLease(this.#deps, this.#deps.table.executions, this.#read, { patch, seen: { fence, sandboxId } })
+    const { tenant, id, fence, sandboxId } = this.#read
+    const result = await acquireLease(this.#deps, this.#deps.table.executions, { tenant, id, patch, seen: { fence, sandboxId } })
     this.#hasMoved = result.kind === 'moved'
     if (result.kind === 'acquired') this.#row = result.row
     return this.#row
@@ -51,7 +55,7 @@ export class ExecutionLease {
 
   /** Writes under the fencing token. Throws LeaseLostError. */
   async commit(patch: Patch<Execution>): Promise<Execution> {
-    this.#row = await commitLease(this.#deps.table.executions, this.view, patch)
+    this.#row = await commitLease(this.#deps.table.executions, this.view, { patch })
     return this.#row
   }
 
@@ -63,21 +67,20 @@ export class ExecutionLease {
 
   /** Releases the lease at the end of a step that did not fail. */
   async release(patch: Patch<Execution> = {}): Promise<void> {
-    const { table, clock } = this.#deps
-    if (this.#row !== null) await releaseLease(table.executions, clock, this.#row, { patch: { ...patch, stepsFailSince: null } })
+    if (this.#row !== null) await releaseLease(this.#ports, this.#row, { patch: { ...patch, stepsFailSince: null } })
   }
 
   /** For a step that stops while it holds the row: another step may start at once. */
   async releaseAndEnqueue(): Promise<void> {
     if (this.#row === null) return
     const { tenant, containerId, id } = this.#row
-    const released = await releaseLease(this.#deps.table.executions, this.#deps.clock, this.#row)
+    const released = await releaseLease(this.#ports, this.#row)
     if (released !== null) await notifyExecution(this.#deps.queue, tenant, containerId, id)
   }
 
   /** After this step failed with `cause`. `held` also when this step holds no lease. */
   async recover(cause: unknown): Promise<Recovery> {
     if (this.#row === null) return { kind: 'held' }
-    return recover(this.#deps, executionJob(this.#deps), this.#row, cause)
+    return recover(this.#deps, executionJob(this.#deps), { row: this.#row, cause })
   }
 }

@@ -128,7 +128,7 @@ export class SandboxAttempt {
         throw new SandboxUnreachableError('The files or the variables could not be copied', { cause })
       throw cause
     }
-    this.#row = await commitLease(deps.table.executions, this.#row, startPatch(deps.clock, kind, { container, session, lost }))
+    this.#row = await commitLease(deps.table.executions, this.#row, { patch: startPatch(deps.clock, kind, { container, session, lost }) })
   }
 
   /** Hands running code to the next step: the supervisor keeps its events. */
@@ -136,7 +136,7 @@ export class SandboxAttempt {
     const { table, clock, queue } = this.#deps
     const { tenant, containerId, id } = this.#row
     await writer.drain()
-    await releaseLease(table.executions, clock, this.#row, { patch: { stepsFailSince: null } })
+    await releaseLease({ rows: table.executions, clock }, this.#row, { patch: { stepsFailSince: null } })
     await notifyExecution(queue, tenant, containerId, id)
   }
 }

@@ -23,7 +23,7 @@ export async function openExecutionLog(
 ): Promise<ExecutionLog> {
   const owner = { kind: 'execution', tenant: row.tenant, id: row.id } as const
   const last = isResumed
-    ? await fenceEventLog<ExecutionProgressPayload>({ events: table.events, clock }, owner, row.fence, { payload: RUNNING })
+    ? await fenceEventLog<ExecutionProgressPayload>({ events: table.events, clock }, owner, { fence: row.fence, payload: RUNNING })
     : null
   const writer = new EventLogWriter<ExecutionProgressPayload>({
     fence: row.fence,
