@@ -1,10 +1,13 @@
+import { readdirSync } from 'node:fs'
 import { glob, readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 
-/** Folders of `services/wires` whose names occur in that layer only. */
-export const WIRE_NAMES: readonly string[] = ['e2b', 'librechat', 'mcp', 'plugin']
 /** Folders whose names have another meaning too, an ordinary word and a provider of models. The rules of layers refuse imports of them. */
 export const AMBIGUOUS_NAMES: readonly string[] = ['native', 'openai']
+/** Folders of `services/wires` whose names occur in that layer only. */
+export const WIRE_NAMES: readonly string[] = readdirSync(join(import.meta.dirname, '../../services/wires'), { withFileTypes: true })
+  .filter((entry) => entry.isDirectory() && !AMBIGUOUS_NAMES.includes(entry.name))
+  .map(({ name }) => name)
 
 interface Exception {
   readonly file: string

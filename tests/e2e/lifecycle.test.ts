@@ -7,7 +7,7 @@ import { createInterface } from 'node:readline'
 import { promisify } from 'node:util'
 import { describe, expect, it } from 'vitest'
 import { stageOf } from '../../services/entries/local/config.ts'
-import { isAlive } from '../../services/entries/local/remove-orphaned-sandboxes.ts'
+import { isAlive } from '../../services/adapters/drivers/docker/remove-orphaned-sandboxes.ts'
 import { startServer, type LocalServerProcess } from '../support/local-server.ts'
 
 const run = promisify(execFile)

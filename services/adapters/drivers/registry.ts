@@ -10,5 +10,8 @@ export const DRIVERS = {
   memory: MEMORY_PROFILE,
 } as const satisfies Record<string, DriverProfile>
 
+/** The platforms of a server on one machine, values of its SANDBOX_DRIVER. `hosts.ts` opens them. */
+export const LOCAL_DRIVERS = ['docker'] as const satisfies readonly (keyof typeof DRIVERS)[]
+
 /** The platforms of a deployment, values of SANDBOX_DRIVER. `deployments.ts` creates their drivers. */
 export const DEPLOYED_DRIVERS = ['fargate'] as const satisfies readonly (keyof typeof DRIVERS)[]

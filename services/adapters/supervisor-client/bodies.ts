@@ -5,29 +5,15 @@ import { snakeCase } from '../../model/snake-case.ts'
 
 const STREAMS = { max_output_bytes: LIMITS.maxStreamHeadBytes, tail_bytes: LIMITS.maxStreamTailBytes }
 
+export const executeBody = (request: ExecuteRequest): Buffer => bodyOf(request)
+
+export const commandBody = ({ hasOpenInput, ...request }: CommandRequest): Buffer => bodyOf({ ...request, stdinOpen: hasOpenInput })
+
 /** Converts the port's field names to snake case, so a new limit of the port reaches the sandbox without a change here. */
-export const executeBody = (request: ExecuteRequest): Buffer => {
+function bodyOf(request: object): Buffer {
   const fields = Object.entries(request).map(([name, value]) => [snakeCase(name), value] as const)
   return Buffer.from(JSON.stringify({ v: 1, ...Object.fromEntries(fields), ...STREAMS }))
 }
-
-export const commandBody = (request: CommandRequest): Buffer =>
-  Buffer.from(
-    JSON.stringify({
-      v: 1,
-      argv: request.argv,
-      env: request.env,
-      cwd: request.cwd,
-      stdin: request.stdin,
-      stdin_open: request.hasOpenInput,
-      pty: request.pty,
-      timeout_ms: request.timeoutMs,
-      cpu_ms: request.cpuMs,
-      max_total_bytes: request.maxTotalBytes,
-      trace_id: request.traceId,
-      ...STREAMS,
-    }),
-  )
 
 export const inputBody = (entries: readonly CommandInputEvent[]): Buffer => Buffer.from(JSON.stringify({ entries: entries.map(toEntry) }))
 

@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto'
 import { resolve } from 'node:path'
 import { parseArgs } from 'node:util'
 import { z } from 'zod'
+import { LOCAL_DRIVERS } from '../../adapters/drivers/registry.ts'
 import { BUILT_IN_IMAGES, IMAGE_NAME } from '../../model/containers/images.ts'
 import { LIMITS } from '../../model/limits.ts'
 import type { QueueName } from '../../model/messages.ts'
@@ -99,6 +100,7 @@ const LocalEnv = z.object({
   CELLBLOCK_LINKS_REQUIRE_KEY: flag.optional(),
   /** Host names to which webhooks may go over http and at private addresses. */
   CELLBLOCK_WEBHOOK_HOSTS: hostList.default([]),
+  SANDBOX_DRIVER: oneOf(LOCAL_DRIVERS).default('docker'),
   SANDBOX_DOCKER_RUNTIME: z.string().optional(),
   /** A folder of wheels from which `pip install` in a sandbox installs. */
   CELLBLOCK_WHEELHOUSE: z.string().min(1).optional(),
@@ -177,6 +179,7 @@ export interface LocalConfig {
   readonly webhookHosts: readonly string[]
   /** Origins whose pages may call the API from a browser. */
   readonly corsOrigins: readonly string[]
+  readonly driver: (typeof LOCAL_DRIVERS)[number]
   readonly dockerRuntime: string | null
   /** An absolute path; null without a wheelhouse. */
   readonly wheelhouse: string | null
@@ -238,6 +241,7 @@ export function readLocalConfig(argv: readonly string[], env: Readonly<Record<st
     corsOrigins: values.CORS_ORIGINS,
     webhookHosts: values.CELLBLOCK_WEBHOOK_HOSTS,
     linksRequireKey: values.CELLBLOCK_LINKS_REQUIRE_KEY ?? false,
+    driver: values.SANDBOX_DRIVER,
     dockerRuntime: values.SANDBOX_DOCKER_RUNTIME ?? null,
     wheelhouse: values.CELLBLOCK_WHEELHOUSE === undefined ? null : resolve(values.CELLBLOCK_WHEELHOUSE),
     preload: values.SANDBOX_PRELOAD === undefined ? null : preloadOf(values.SANDBOX_PRELOAD),
@@ -277,7 +281,6 @@ const WILDCARDS: readonly string[] = ['0.0.0.0', '::']
 
 /** A `Host` header has an IPv6 address in brackets. */
 const urlHost = (host: string): string => (host.includes(':') && !host.startsWith('[') ? `[${host}]` : host)
-
 const preloadOf = (list: string): readonly string[] => (list === 'none' ? [] : list.split(','))
 
 function readFlags(argv: readonly string[]): { readonly data?: string | undefined } {

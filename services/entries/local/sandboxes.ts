@@ -1,57 +1,55 @@
-import Docker from 'dockerode'
 import { ImageCatalogue } from '../../model/containers/images.ts'
 import type { MemoryTier } from '../../model/limits.ts'
+import type { PriceList } from '../../model/usage/price-list.ts'
 import type { SandboxDriver } from '../../ports/sandbox-driver.ts'
 import type { Supervisor } from '../../ports/supervisor.ts'
 import { systemClock } from '../../ports/clock.ts'
-import { createDockerDriver } from '../../adapters/drivers/docker/docker-driver.ts'
-import { createExecRelay } from '../../adapters/drivers/docker/exec-relay.ts'
-import { tiersOfHost } from '../../adapters/drivers/docker/limits.ts'
+import type { DriverProfile } from '../../adapters/drivers/driver-profile.ts'
+import { HOSTS } from '../../adapters/drivers/hosts.ts'
 import { DRIVERS } from '../../adapters/drivers/registry.ts'
 import { createSandboxLink } from '../../adapters/link/create-sandbox-link.ts'
 import { createSupervisorClient } from '../../adapters/supervisor-client/supervisor-client.ts'
 import type { LocalConfig } from './config.ts'
-import { removeOrphanedSandboxes, SERVER_LABEL } from './remove-orphaned-sandboxes.ts'
-
-/** Where pip of a sandbox looks for wheels (runtime-image/supervisor/cellblock_supervisor/config.py). */
-const WHEELHOUSE_FOLDER = '/opt/wheels'
 
 export interface LocalSandboxes {
   readonly driver: SandboxDriver
   readonly supervisor: Supervisor
   /** Tiers that fit into this machine's memory. */
   readonly memoryTiers: readonly MemoryTier[]
+  readonly prices: PriceList
+  readonly costPerSecond: (tier: MemoryTier) => number
   /** Resolves when the engine has been asked to run the first sandbox. */
   readonly firstRun: Promise<void>
   close(): Promise<void>
 }
 
-/** Docker sandboxes on this machine, after the orphans of killed servers were removed. Throws DriverError when Docker or the image is missing. */
+const ARCHITECTURE = process.arch === 'arm64' ? 'ARM64' : 'X86_64'
+
+/** Sandboxes on this machine, after the orphans of killed servers were removed. Throws DriverError when the platform or the image is missing. */
 export async function openSandboxes(config: LocalConfig, stage: string): Promise<LocalSandboxes> {
-  const docker = new Docker()
+  const { capabilities, costPerSecond, prices }: DriverProfile = DRIVERS[config.driver]
   const firstRun = Promise.withResolvers<void>()
-  const link = createSandboxLink({ kinds: DRIVERS.docker.capabilities.addressKinds, openRelay: createExecRelay(docker) })
+  const { openRelay, open } = HOSTS[config.driver]()
+  const link = createSandboxLink({ kinds: capabilities.addressKinds, ...(openRelay !== undefined && { openRelay }) })
   try {
     const supervisor = createSupervisorClient({ link })
-    const driver = createDockerDriver({
-      docker,
+    const { driver, memoryTiers } = await open({
       stage,
       supervisor,
       images: new ImageCatalogue(config.images, config.defaultImage),
-      runtime: config.dockerRuntime ?? undefined,
+      runtime: config.dockerRuntime,
       transport: config.transport,
-      labels: { [SERVER_LABEL]: String(process.pid) },
-      preload: config.preload ?? undefined,
+      preload: config.preload,
+      wheelhouse: config.wheelhouse,
       onRun: firstRun.resolve,
-      ...(config.wheelhouse !== null && { readOnlyBinds: [`${config.wheelhouse}:${WHEELHOUSE_FOLDER}`] }),
+      now: systemClock.now(),
     })
-    const answers = Promise.all([docker.info(), removeOrphanedSandboxes(docker, stage, systemClock.now())])
-    // The check says best what is wrong with an engine that does not answer.
-    answers.catch(() => undefined)
-    await driver.check()
-    const [info] = await answers
-    const memoryTiers = tiersOfHost(info as { readonly MemTotal?: number })
-    return { driver, supervisor, memoryTiers, firstRun: firstRun.promise, close: () => link.close() }
+    return {
+      ...{ driver, supervisor, memoryTiers, prices },
+      costPerSecond: (tier) => costPerSecond(tier, ARCHITECTURE),
+      firstRun: firstRun.promise,
+      close: () => link.close(),
+    }
   } catch (error) {
     await link.close()
     throw error

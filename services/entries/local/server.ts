@@ -31,7 +31,7 @@ export interface LocalServer extends Service {
   stop(): Promise<void>
 }
 
-/** The whole service in one process: storage, every worker, the API, and Docker sandboxes. */
+/** The whole service in one process: storage, every worker, the API, and sandboxes. */
 export async function startLocalServer(config: LocalConfig): Promise<LocalServer> {
   const cleanups: Cleanups = []
   // A part that fails to end does not keep the others, such as the sandboxes.

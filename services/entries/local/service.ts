@@ -14,7 +14,6 @@ import { systemClock } from '../../ports/clock.ts'
 import { ensureAdminKey, ensureDevTenant } from '../../operations/tenancy/first-keys.ts'
 import { createDeliveryStep } from '../../workers/deliver/delivery-step.ts'
 import type { ReconcilerDeps } from '../../workers/deps.ts'
-import { DRIVERS } from '../../adapters/drivers/registry.ts'
 import { createPlaceStep } from '../../workers/place/place-step.ts'
 import type { Pool } from '../../workers/place/pool.ts'
 import { createRunStep } from '../../workers/run/step/run-step.ts'
@@ -81,7 +80,7 @@ export async function openService(parts: ServiceParts, cleanups: Cleanups): Prom
     models,
     toolTypes: typesOf(tools),
     images: sandboxes.driver.images,
-    prices: DRIVERS.docker.prices,
+    prices: sandboxes.prices,
     readiness: () =>
       checkParts({
         table: () => table.check(),
@@ -97,7 +96,7 @@ export async function openService(parts: ServiceParts, cleanups: Cleanups): Prom
   const server = await listen({ app, objectHandler, metricsHandler, webSockets, host, port, stallMs, maxKeyless })
   cleanups.push(() => server.stop())
   const control = await openControlSocket({
-    administer: administration({ ...common, images: sandboxes.driver.images }),
+    administer: administration({ ...common, images: sandboxes.driver.images, prices: sandboxes.prices }),
     backUp: storage.backUp,
   })
   cleanups.push(() => control.close())
@@ -107,9 +106,9 @@ export async function openService(parts: ServiceParts, cleanups: Cleanups): Prom
 }
 
 /** The application is created with the first request: most servers get none. */
-function administration(ports: SharedParts['common'] & Pick<ApiDeps, 'images'>): (request: Request) => Promise<Response> {
+function administration(ports: SharedParts['common'] & Pick<ApiDeps, 'images' | 'prices'>): (request: Request) => Promise<Response> {
   let administer: ReturnType<typeof createAdministration> | null = null
-  return (request) => (administer ??= createAdministration({ ...ports, prices: DRIVERS.docker.prices }))(request)
+  return (request) => (administer ??= createAdministration(ports))(request)
 }
 
 const apiConfigOf = (config: LocalConfig, { memoryTiers }: LocalSandboxes): ApiConfig =>
@@ -138,7 +137,7 @@ function startWork(
   turnParts: TurnParts,
   cleanups: Cleanups,
 ): void {
-  const { driver, supervisor } = sandboxes
+  const { driver, supervisor, costPerSecond, prices } = sandboxes
   const { workerId } = placing
   const runStep = createRunStep({
     ...common,
@@ -147,7 +146,7 @@ function startWork(
     workerId,
     images: driver.images,
     stepBudgetMs: config.stepBudgetMs,
-    costPerSecond: DRIVERS.docker.costPerSecond,
+    costPerSecond,
   })
   const workers = startWorkers({
     consumer: storage.consumer,
@@ -155,7 +154,7 @@ function startWork(
     reconciler: placing,
     steps: {
       turns: turnsStep(
-        createTurnStep({ ...common, ...turnParts, prices: DRIVERS.docker.prices, workerId }),
+        createTurnStep({ ...common, ...turnParts, prices, workerId }),
         createDeliveryStep({ ...common, workerId, webhookHosts: config.webhookHosts }),
       ),
       executions: runStep,

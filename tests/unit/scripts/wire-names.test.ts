@@ -5,9 +5,11 @@ import { AMBIGUOUS_NAMES, EXCEPTIONS, findNamedWires, namedWires, WIRE_NAMES } f
 
 const ROOT = join(import.meta.dirname, '..', '..', '..')
 
-it('knows every folder of wires', async () => {
+it('searches for the folders of wires, except those whose names have another meaning', async () => {
   const entries = await readdir(join(ROOT, 'services/wires'), { withFileTypes: true })
   const folders = entries.filter((entry) => entry.isDirectory()).map(({ name }) => name)
+  expect(WIRE_NAMES).toEqual(expect.arrayContaining(['e2b', 'librechat', 'mcp', 'plugin']))
+  expect(WIRE_NAMES).not.toContain('native')
   expect([...WIRE_NAMES, ...AMBIGUOUS_NAMES].toSorted()).toEqual(folders.toSorted())
 })
 

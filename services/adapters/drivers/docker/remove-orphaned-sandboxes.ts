@@ -1,6 +1,6 @@
 import type Docker from 'dockerode'
-import { SANDBOX_LABEL } from '../../adapters/drivers/docker/container-options.ts'
-import { defaultControlRoot, removeControlFolder } from '../../adapters/drivers/docker/control-folder.ts'
+import { SANDBOX_LABEL } from './container-options.ts'
+import { defaultControlRoot, removeControlFolder } from './control-folder.ts'
 
 /** Names the server process that started a sandbox. */
 export const SERVER_LABEL = 'cellblock.server-pid'
