@@ -54,8 +54,8 @@ export function visibleTo(caller: Caller, scope: Scope): <Row extends { readonly
 }
 
 /**
- * Spares the hot path a read where accepting finds out by itself whether the container is there: for a key that sees the whole tenant. Only
- * the form of the id is checked then. Otherwise as `containerOf`.
+ * Checks the container as `containerOf` does, but without a read for a key that sees the whole tenant: then it checks only the form of the id, and
+ * the acceptance finds out whether the container exists.
  */
 export async function checkContainer(reader: Reader, id: string, scope: Scope): Promise<void> {
   requireScope(reader.caller, scope)

@@ -47,7 +47,7 @@ export interface ContainerStore {
   dequeue(tenant: string, id: string, executionId: string, now: number, dueAt: number | null): Promise<Container | null>
   /**
    * Sets the container's sandbox (or none) if `generation` matches the row and the container is not deleted. A sandbox increments the
-   * generation and sets `syncedFilesVersion` to 0 for the first one and to -1 for later ones, which need every file of the container.
+   * generation. It sets `syncedFilesVersion` to 0 for the first sandbox. Later ones get -1, so that every file of the container is copied into them.
    * `whileUnused`: only if no execution runs or is queued. `whileHibernated`: only if no kernel has received its snapshot.
    */
   setSandbox(

@@ -29,7 +29,7 @@ export interface LeasedStore<Row extends LeasedRow> {
   /**
    * Acquires the lease if the row has not ended and its lease is free or expired at `now`: increments the fencing token, applies `patch`, sets
    * `dueAt` to the lease's end, and returns the new row. `owner` is unique per step, because a process may receive a message twice: the same
-   * owner with the same end is a retry whose answer was lost. `seen`: succeeds only if the row has these values; `moved` otherwise.
+   * owner with the same end is a retry whose answer was lost. With `seen`, the lease is granted only if the row has these values; otherwise the result is `moved`.
    */
   acquireLease(
     tenant: string,

@@ -35,7 +35,7 @@ export interface ServerTool extends Description {
 /** A tool whose calls run as jobs in the container, one after another. Each is pending in the turn's row until its result is recorded. */
 export interface ContainerTool extends Description {
   readonly answeredBy: 'container'
-  /** The jobs of a call in their order, for any arguments. A job that cannot run has a rejection instead; so does a call of which nothing can run. */
+  /** The jobs of a call in their order, for any arguments. A job that cannot run has a rejection instead. A call has one if none of its jobs can run. */
   jobsOf(args: Readonly<Record<string, unknown>>): readonly (ContainerJob | Rejection)[] | Rejection
 }
 

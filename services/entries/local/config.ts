@@ -60,7 +60,7 @@ const LocalEnv = z.object({
   CELLBLOCK_IMAGES: imageList.optional(),
   /** The image of containers that name none. */
   CELLBLOCK_DEFAULT_IMAGE: z.string().optional(),
-  /** An image of this project that the server builds beside its work; then it is the default. `npm start` sets it. */
+  /** An image of this project that the server builds in the background; then it is the default. `npm start` sets it. */
   CELLBLOCK_BUILD_IMAGE: oneOf(BUILT_IN_IMAGES).optional(),
   /** Warm sandboxes of images other than the default: `slim=1,full=1`. */
   CELLBLOCK_IMAGE_POOLS: imagePoolList.default({}),

@@ -27,7 +27,7 @@ export function mountGuide(app: Hono<ApiHono>, readFile: ((path: string) => Prom
     if (file === null && (await readFile('index.html')) === null)
       throw new ServiceError(
         'not_found',
-        'The documentation is not built yet. `npm start` builds it beside its work, in a few minutes; `npm run docs:build` builds it at once. The same text is in the folder docs/.',
+        'The documentation is not built yet. `npm start` builds it in the background, in a few minutes; `npm run docs:build` builds it at once. The same text is in the folder docs/.',
       )
     if (file === null) throw new ServiceError('not_found', `The documentation has no page ${BASE}${rest}. Start at ${BASE}.`)
     const isPage = path.endsWith('.html')

@@ -28,7 +28,7 @@ export type NewExecution = Pick<
 >
 
 /**
- * Accepts an execution or a command: writes its row and its place in the container's queue or among its commands, then sends the message. A
+ * Accepts an execution or a command: writes its row, adds its id to the container's queue or list of commands, then sends the message. A
  * repetition with the same id changes nothing. Throws ServiceError `container_not_found` or `too_many_queued`; the execution is then not accepted.
  */
 export async function acceptExecution(

@@ -17,7 +17,7 @@ const MAX_WAIT_MS = 1_000
 const MAX_TENANTS = 10_000
 
 type Bound =
-  /** The tenant may have resources of an earlier version: the first check counts them. */
+  /** Nothing is known yet, and the tenant may have resources: the first check counts them. */
   | { readonly kind: 'uncounted'; readonly added: number }
   /** What the last count found, and what was reserved since then. */
   | { readonly kind: 'counted'; readonly counted: number; readonly added: number }

@@ -83,7 +83,7 @@ export class TurnLog {
     await this.#writer.drain()
   }
 
-  /** Copies waiting events for a row that is worked on, up to this many bytes of JSON; more is written to the log. So is everything before the log is fenced. */
+  /** The waiting events for the row, at most this many bytes of JSON. The log receives the others, and all of them before it is fenced. */
   async copyTail(maxBytes: number): Promise<readonly ResponseEvent[]> {
     if (!this.isFenced) await this.#writer.drain()
     return this.#writer.copyTail(maxBytes)

@@ -89,7 +89,7 @@ export class SandboxAttempt {
     const row = this.#row
     this.#mayHaveRun = true
     if (mode === 'fresh') await notifyWaiting(deps, container, row.id)
-    // Before the code is sent: from then on the kernel may be newer than its snapshot (ADR 0016).
+    // Once the code is sent, the kernel may be newer than its snapshot. The row says so before (ADR 0016).
     if (kind.usesVariables && isHibernated(container)) await noteAwake(deps, container)
     if (kind.place === 'beside') await leaveQueue(deps, container, row.id)
     const log = await openExecutionLog(deps, row, { isResumed: mode === 'resumed', onBroken: () => lease.lose() })
