@@ -41,7 +41,7 @@ export interface FormRules {
   readonly advice: string
   /** 1 when absent. */
   readonly maxFiles?: number
-  /** Of the whole form, bytes; no limit when absent. */
+  /** Maximum of the whole form, bytes; no limit when absent. */
   readonly maxFormBytes?: number
 }
 

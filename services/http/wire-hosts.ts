@@ -4,7 +4,7 @@ import { hostNameOf, hostOf } from './public-url.ts'
 
 /** Host names under which the paths of one wire start at the root. */
 export interface WireHosts {
-  /** Of host names in lower case, without a port. */
+  /** Matches a host name in lower case, without its port. */
   readonly pattern: RegExp
   /** The path of the wire under other host names. */
   readonly path: string

@@ -16,7 +16,7 @@ const MAX_BATCH_BYTES = 192 * 1024
 /** JSON bytes that the number and the time add to each event. */
 const ENVELOPE_BYTES = 48
 
-/** An execution's terminal event is none of them: `endExecution` creates it. */
+/** What a log contains, except an execution's terminal event, which `endExecution` creates. */
 type Payload = EventPayload | ExecutionProgressPayload
 export type Numbered<P extends Payload> = { readonly seq: number; readonly at: number } & P
 

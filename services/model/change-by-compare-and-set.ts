@@ -1,6 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises'
 
-/** Of the writers at one time, one succeeds in each round. */
+/** If several writers change one row at the same time, one succeeds in each round. */
 const MAX_ATTEMPTS = 40
 const MAX_PAUSE_MS = 8
 

@@ -1,8 +1,8 @@
 import type { z } from 'zod'
 
 /**
- * Parses a value of which a process has one, such as its configuration. For the second value of a schema zod's generated parser is faster, but for the
- * only one generating it takes longer than the parse. Throws a ZodError.
+ * Parses a value that a process parses once, such as its configuration. Zod's generated parser is faster from the second value of a schema on, but for one
+ * value it takes longer to generate than to parse. Throws a ZodError.
  */
 export const parseOnce = <Schema extends z.ZodType>(schema: Schema, value: unknown): z.output<Schema> =>
   schema.parse(value, { jitless: true })

@@ -26,7 +26,7 @@ export interface JsonScan {
   readonly depth: number
   /** Arrays, objects and what they contain. An empty array or object counts as two. */
   readonly values: number
-  /** Of the object that has most. */
+  /** Keys of the object that has the most. */
   readonly keys: number
   /** Whether a key is `__proto__`, also if it is written with escapes. */
   readonly hasProtoKey: boolean

@@ -3,7 +3,7 @@ import type { DynamoDBClientConfig } from '@aws-sdk/client-dynamodb'
 type RetryStrategy = Extract<NonNullable<DynamoDBClientConfig['retryStrategy']>, { readonly acquireInitialRetryToken: unknown }>
 type Token = Awaited<ReturnType<RetryStrategy['acquireInitialRetryToken']>>
 
-/** Of ten attempts that fail with a probability of 30 % each, all ten fail once in 170,000 calls. */
+/** If each attempt fails with a probability of 30 %, all ten attempts of a call fail once in 170,000 calls. */
 const ATTEMPTS = 10
 /** The first and the maximum pause, milliseconds. Each pause is a random part of twice the previous one, so that clients do not retry at the same time. */
 const PAUSES = { TRANSIENT: { first: 25, longest: 1_000 }, THROTTLING: { first: 100, longest: 2_000 } } as const

@@ -4,7 +4,7 @@ import type { BraveSetting } from './brave-search.ts'
 export interface ToolConfig {
   /** Null: there is no web search. */
   readonly brave: BraveSetting | null
-  /** Of the operator's tool files, absolute. Null: there are none. */
+  /** The folder of the operator's tool files, an absolute path; null when there are no such files. */
   readonly folder: string | null
 }
 

@@ -3,7 +3,7 @@ import { once } from 'node:events'
 import { setPriority } from 'node:os'
 import { createInterface } from 'node:readline'
 
-/** Live code has priority over what a server builds beside it. */
+/** Live code has priority over what a server builds in the background. */
 const LOWEST_PRIORITY = 19
 
 interface ScriptResult {

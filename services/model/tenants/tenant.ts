@@ -18,7 +18,7 @@ export interface TenantDeletion {
   readonly completedAt: number | null
   readonly removedRows: number
   readonly removedObjects: number
-  /** Of the search through the table that has not reached its end: where it continues, and what it has found. */
+  /** The search through the table, until it reaches the end: where it continues, and how many rows it has removed. */
   readonly search?: { readonly cursor: string; readonly removed: number }
 }
 

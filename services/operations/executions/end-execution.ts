@@ -30,7 +30,7 @@ export interface EndDeps {
   readonly objects: ObjectStore
   readonly clock: Clock
   readonly telemetry: Telemetry
-  /** The step's; a process that ends few executions has none. */
+  /** The slots that a run step keeps; absent in a process that ends few executions. */
   readonly slots?: ExecutionSlots
 }
 

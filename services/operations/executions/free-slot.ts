@@ -4,7 +4,7 @@ import type { Clock } from '../../ports/clock.ts'
 import type { Queue } from '../../ports/queue.ts'
 import type { Table } from '../../ports/table.ts'
 
-/** Frees the slot of an ended execution and enqueues the executions of the tenant that got one by it. */
+/** Frees the slot of an ended execution and enqueues the waiting executions of the tenant that receive a slot. */
 export async function freeSlot(
   deps: { readonly table: Table; readonly queue: Queue; readonly clock: Clock; readonly slots?: ExecutionSlots },
   tenant: string,

@@ -31,7 +31,7 @@ export async function supersedeOlderVersions(ports: Ports, file: ContainerFile, 
   throw new ServiceError('container_not_found', `The container ${file.containerId} was deleted during the upload. Create another one.`)
 }
 
-/** Of several current versions of a path the newest stays current, for every caller. `rows` are all current ones, read after the last write. */
+/** If a path has several current versions, the newest stays current, for every caller. `rows` are all current ones, read after the last write. */
 export async function keepNewest(
   table: Pick<Table, 'files'>,
   rows: readonly ContainerFile[],

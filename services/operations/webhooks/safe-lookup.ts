@@ -18,7 +18,7 @@ const IPV4 = [
   ['203.0.113.0', 24],
   ['224.0.0.0', 3],
 ] as const
-/** Of IPv6 only 2000::/3 is public; these parts of it are not, or contain an IPv4 address that would have to be checked as well. */
+/** Only 2000::/3 of IPv6 is public. These parts of it are not, or contain an IPv4 address that would have to be checked as well. */
 const IPV6 = [
   ['2001::', 23],
   ['2001:db8::', 32],

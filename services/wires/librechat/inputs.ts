@@ -61,7 +61,7 @@ async function unlessMissing<T>(name: string, read: () => Promise<T>): Promise<T
   }
 }
 
-/** Of several files with one name the latest has it. The others get names with a hash, as LibreChat itself names them. */
+/** If several files have one name, the latest keeps it. The others get names with a hash, as LibreChat itself names them. */
 function withOwnPaths(named: readonly NamedFile[]): readonly Input[] {
   const byKey = new Map(named.map((file) => [`${file.source.id}:${file.name}`, file]))
   const latest = new Map<string, NamedFile>()

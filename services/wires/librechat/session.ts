@@ -62,7 +62,7 @@ async function createOnce(call: SessionCall, wanted: { readonly name: string; re
     const row = await containers.get(caller.tenant, id)
     if (row === null) {
       const created = await newSession(call, { ...wanted, id })
-      // Of simultaneous creations the first is stored.
+      // If several calls create it at the same time, the first one is stored.
       return { container: (await containers.get(caller.tenant, id)) ?? created, isNew: true }
     }
     if (row.deletedAt === null) return { container: row, isNew: false }

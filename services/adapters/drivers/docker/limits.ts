@@ -56,6 +56,6 @@ export const withSandboxLimits = (limits: DockerLimits, own: SandboxLimits | nul
   return { ...limits, ...others, dataBytes: diskBytes }
 }
 
-/** The tiers whose memory the engine's machine has at all; the smallest one always, because a sandbox rarely uses what it may. */
+/** The tiers that fit into the memory of the engine's machine. The smallest one is always among them, because a sandbox rarely uses all that it may. */
 export const tiersOfHost = ({ MemTotal: bytes = 0 }: { readonly MemTotal?: number }): MemoryTier[] =>
   MEMORY_TIERS.filter((tier) => tier === '1g' || memoryLimitBytes(tier, DEFAULT_LIMITS) <= bytes)

@@ -12,8 +12,8 @@ const MAX_ONE_REQUEST_BYTES = 128 * 1024 * 1024
 const PARTS_AT_ONCE = 3
 
 /**
- * Stores a stream. Of unknown length: up to one part is one request; more is sent in parts, of which a few are in memory. Of known length: up to the
- * maximum it is one request without a buffer.
+ * Stores a stream. A stream of known length, up to the maximum, is one request without a buffer. A stream of unknown length is one request up to the size
+ * of a part; a longer one is sent in parts, and a few parts are in memory.
  */
 export async function putStream(
   client: S3Client,

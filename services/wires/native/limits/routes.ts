@@ -20,7 +20,7 @@ const Limits = answerSchema(() =>
           unit: z.string(),
           used: z.number().nullable().openapi({
             description:
-              'Null where it is counted per call or per container, not per key. Of jobs and bytes an upper bound: both are counted again when it reaches the limit.',
+              'Null where it is counted per call or per container, not per key. For jobs and bytes it is an upper bound: both are counted again when it reaches the limit.',
           }),
         }),
       ),

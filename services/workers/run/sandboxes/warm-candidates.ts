@@ -2,7 +2,7 @@ import type { MemoryTier } from '../../../model/limits.ts'
 import { SUPERVISOR_PROTOCOL, type Sandbox } from '../../../model/sandboxes/sandbox.ts'
 import type { RunDeps } from '../../deps.ts'
 
-/** Of one tier and every image, and those of one image that a claim tries. */
+/** Sandboxes that are read for one tier, of every image, and sandboxes of one image that a claim tries. */
 const CANDIDATES = 32
 const CANDIDATES_PER_KIND = 8
 

@@ -49,7 +49,7 @@ export async function leaveQueue({ table, queue, clock }: QueuePorts, container:
 }
 
 /**
- * Completes a head that has ended and whose worker crashed before it did so, or removes one whose row was never written; the next one is enqueued.
+ * Completes a head that has ended when its worker crashed before the completion. Removes a head whose row was never written. Then enqueues the next one.
  * Only for a head that is too old for an acceptance in progress. False when it has not ended.
  */
 export async function removeStaleQueueHead(deps: Omit<EndDeps, 'telemetry'>, container: Container, head: string): Promise<boolean> {
