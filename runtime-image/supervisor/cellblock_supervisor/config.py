@@ -24,7 +24,7 @@ INSTALL_DIR = "/opt/cellblock"
 # Holds /etc/passwd and /etc/group, which are links. Mounted where the worker has another UID than the image's.
 IDENTITY_DIR = "/run/identity"
 DEFAULT_WORKER_UID = 10001
-# The files helper has the worker's file-system UID; every other UID of it is this one, so the worker cannot signal or trace it.
+# UID of the files helper, so that the worker cannot signal or trace it. Only its file-system UID is the worker's.
 HELPER_UID = 10002
 # The kernel counts resources (inotify instances, pending signals, keys) per UID of the host: sandboxes that share a host need different ones.
 WORKER_UID_RANGE = range(20_000, 60_000)

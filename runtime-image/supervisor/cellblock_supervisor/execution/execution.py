@@ -29,7 +29,7 @@ class ExecutionRequest:
     on_error: str
     store_history: bool
     max_displays: int = MAX_DISPLAY_EVENTS
-    # Of this execution only: variables that are set and the folder that is entered, below /mnt/data.
+    # Variables and the folder, below /mnt/data, of this execution only.
     env: dict[str, str] | None = None
     cwd: str | None = None
     language: str = "python"

@@ -25,7 +25,7 @@ class JobLimits:
     # Processor time of the whole sandbox, and all output; None for unlimited.
     cpu_ms: int | None = None
     max_total_bytes: int | None = None
-    # Of the client's request, for its logs; returned in the envelope.
+    # The trace id of the client's request, for its logs; returned in the envelope.
     trace_id: str | None = None
 
 

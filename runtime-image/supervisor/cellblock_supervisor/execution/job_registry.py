@@ -28,7 +28,7 @@ class FinishedJob:
 
 
 class JobRegistry[J: Job, R]:
-    """Keeps the last event of `max_kept` finished jobs. Of older ones only the id stays, so that they never run again.
+    """Keeps the last event of `max_kept` finished jobs. Older jobs keep only their id, so that they never run again.
 
     `max_kept_bytes` bounds the events of all finished jobs: past it the oldest keep their last event only.
     """

@@ -185,7 +185,7 @@ class KernelHost:
             self._interrupt_wanted = True
 
     def kill(self, for_memory: bool = False) -> None:
-        """Kills the kernel and all other worker processes, but for commands unless memory is short; a new kernel follows.
+        """Kills the kernel and all other worker processes; a new kernel follows. Commands are killed only if memory is short.
 
         Until then every message of the old one is ignored.
         """

@@ -19,9 +19,9 @@ MAX_TRACEBACK_BYTES = 256 * 1024
 MAX_TRACEBACK_LINES = 1_000
 MAX_ERROR_NAME_CHARACTERS = 1024
 MAX_ERROR_VALUE_CHARACTERS = 64 * 1024
-# Of an error past the caps: the cell must still say why it failed.
+# Length of an error past the caps: the cell must still say why it failed.
 _SHORT_ERROR_CHARACTERS = 4096
-# Text waits this long for more text, but for a line after a pause. The delay grows with the number of events, so that slow dripping output
+# Text waits this long for more text, except a line after a pause. The delay grows with the number of events, so that slow dripping output
 # stays bounded too.
 COALESCE_SECONDS = ((200, 0.02), (2_000, 0.1), (20_000, 1.0))
 # Each change between the two streams starts an event, so that readers see their order. Code that changes more often than this is shown

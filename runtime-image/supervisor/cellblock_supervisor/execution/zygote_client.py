@@ -57,7 +57,7 @@ class ZygoteClient:
         self._on_exit = on_exit
         self._on_zygote_exit = on_zygote_exit
         self._waiting: dict[str, asyncio.Future[dict[str, object]]] = {}
-        # Of children with their own callback: by the tag of the request, then by the process id.
+        # Callbacks of the children that have one: first by the tag of the request, then by the process id.
         self._started_watchers: dict[str, ExitWatcher] = {}
         self._watchers: dict[int, ExitWatcher] = {}
         self._tags = 0

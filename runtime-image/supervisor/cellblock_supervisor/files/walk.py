@@ -12,7 +12,7 @@ from . import paths
 MAX_FILES = 10_000
 MAX_ENTRIES = 30_000
 MAX_SKIPPED = 200
-# Of all paths together, as JSON: control characters take six bytes there.
+# Size of all paths together, as JSON: control characters take six bytes there.
 MAX_LISTED_BYTES = 4 * 1024 * 1024
 # Reasons of the entry `.`: not every entry was examined; not every skipped entry is named.
 TOO_MANY, TOO_MANY_SKIPPED = "too_many", "too_many_skipped"

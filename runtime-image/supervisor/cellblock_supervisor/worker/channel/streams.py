@@ -1,7 +1,7 @@
 """sys.stdout and sys.stderr of the kernel: ordinary text streams whose bytes become packets of the channel.
 
-Text and displays share one channel, so their order is kept; a full channel blocks the writer, so a flood is bounded. Bytes that the supervisor
-would drop are only counted here. That saves time and is no protection: the supervisor has its own caps.
+Text and displays share one channel, so their order is kept; a full channel blocks the writer, so a flood is bounded. This module counts
+bytes that the supervisor would drop, and does not send them. That saves time and is no protection: the supervisor has its own caps.
 """
 
 import codecs

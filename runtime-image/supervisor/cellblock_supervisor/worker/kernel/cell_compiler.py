@@ -11,7 +11,7 @@ _absolute = os.path.abspath
 
 
 class CellCompiler(CachingCompiler):
-    """IPython's compiler. That of ipykernel hashes every cell in pure Python for a debugger, which this image does not have."""
+    """IPython's compiler. The compiler of ipykernel hashes every cell in pure Python for a debugger, which this image does not have."""
 
     def __init__(self) -> None:
         super().__init__()

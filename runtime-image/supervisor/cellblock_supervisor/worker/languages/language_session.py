@@ -25,7 +25,7 @@ _NODE_SESSION = os.path.join(os.path.dirname(__file__), "node_session.cjs")
 _CELL_FD, _ANSWER_FD = 3, 4
 _READ_BYTES = 64 * 1024
 _MAX_ANSWER_BYTES = 4 * 1024 * 1024
-# From the interrupt of a cell to the end of its session, seconds.
+# Time between the interrupt of a cell and the end of its session.
 _INTERRUPT_GRACE_SECONDS = 0.2
 # Evaluates each cell in the shell itself, so that variables, functions and the folder stay. `exit` ends the session.
 # It is one line, because messages about a cell count lines from the one that evaluates it.
@@ -61,7 +61,7 @@ class SessionError(Exception):
         self.name = name
         self.value = value
         self.traceback = traceback or [f"{name}: {value}"]
-        # Of the plots before the failure, PNG.
+        # PNG images of the plots before the failure.
         self.pictures: tuple[bytes, ...] = ()
 
 

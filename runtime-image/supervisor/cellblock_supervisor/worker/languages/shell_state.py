@@ -1,9 +1,9 @@
-"""What of a shell outlives it, and the names of what does not."""
+"""The state of a shell that outlives it, and the names of what is lost."""
 
 import contextlib
 import os
 
-# Variables but for its own, functions, aliases, options, the folder, the mask of new files, traps, positional parameters.
+# Variables except those of bash, functions, aliases, options, the folder, the mask of new files, traps, positional parameters.
 # Constants come last, because nothing can change them later.
 SAVE = r"""
 {

@@ -37,7 +37,7 @@ class Adapter:
 
 
 def _late(name: str, function: str) -> Install:
-    """For an adapter that takes memory only beside its library: its own module is imported after the library."""
+    """For an adapter whose module is imported after its library, so that it takes memory only then."""
 
     def install(module: types.ModuleType, shell: Any) -> None:
         getattr(importlib.import_module(f".{name}", __package__), function)(module, shell)

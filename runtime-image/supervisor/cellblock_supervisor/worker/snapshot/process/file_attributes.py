@@ -18,10 +18,10 @@ _SKIPPED = OWN_ENTRIES | {PACKAGES_DIR}
 _MAX_VISITED = 50_000
 MAX_KEPT = 10_000
 MAX_BYTES = 2 * 1024 * 1024
-# Of the other fields of an entry.
+# Size of the other fields of an entry.
 _ENTRY_BYTES = 32
 _MAX_NAMED = 20
-# Of a file whose content alone is restored.
+# Mode of a file whose content alone is restored.
 _DEFAULT_MODE = 0o644
 
 

@@ -15,7 +15,7 @@ from . import partial_losses
 from .partial_losses import listed
 from .reduction import Reduced
 
-# Of a connection, with a value that can be read and set.
+# Settings of a connection whose value can be read and set.
 _PRAGMAS = (
     *("foreign_keys", "busy_timeout", "cache_size", "synchronous", "temp_store", "recursive_triggers", "query_only", "ignore_check_constraints"),
     *("read_uncommitted", "secure_delete", "journal_size_limit", "automatic_index", "cell_size_check", "trusted_schema", "legacy_alter_table"),
