@@ -31,11 +31,11 @@ export interface AlarmsProps {
   readonly table: Pick<ITable, 'tableName'>
   /** Tiers with a warm pool. Without a pool every first execution waits for a cold start, by choice. */
   readonly pools: readonly MemoryTier[]
-  /** Tasks of the upload service that answer. Null: there is no such service. */
+  /** Tasks of the upload service that answer; null without the service. */
   readonly healthyUploads: IMetric | null
-  /** Null: there is none. */
+  /** Null without a distribution. */
   readonly distribution: Pick<Distribution, 'distributionId'> | null
-  /** Null: there is none. */
+  /** Null without a private ingress. */
   readonly privateIngress: Pick<PrivateIngress, 'loadBalancer' | 'targets'> | null
   readonly capacities: readonly FargateCapacity[]
 }
@@ -129,7 +129,7 @@ export class Alarms extends Construct {
   }
 
   private concurrencyAlarms(): void {
-    // Of all functions of the account and Region, because they share one concurrency: one metric instead of one per function.
+    // One metric for all functions of the account and Region, because they share one concurrency.
     this.alarm(
       'throttles',
       new Metric({ namespace: 'AWS/Lambda', metricName: 'Throttles', ...FIVE_MINUTES, statistic: Stats.SUM }),

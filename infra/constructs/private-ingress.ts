@@ -43,7 +43,7 @@ const UNKNOWN_HOST = JSON.stringify({
 })
 
 /**
- * The API behind an internal load balancer, in tasks: a function behind a load balancer takes 1 MB and does not stream. Nothing of it has a public address.
+ * The API behind an internal load balancer, in tasks: a function behind a load balancer takes 1 MB and does not stream. No part of it has a public address.
  */
 export class PrivateIngress extends Construct {
   readonly loadBalancer: ApplicationLoadBalancer

@@ -29,7 +29,7 @@ export interface DataStackProps extends StackProps {
  */
 export class DataStack extends FlaggedStack {
   readonly key: IKey
-  /** That of this stack, or a restored one. */
+  /** The table of this stack, or a restored table. */
   readonly table: ITable
   readonly bucket: IBucket
   readonly accessLogs: IBucket
