@@ -52,7 +52,10 @@ export default defineConfig({
         ),
       },
       { text: 'Operation', items: pages('single-machine', 'upgrading', 'operations', 'deploy', 'aws', 'scaling', 'cost') },
-      { text: 'How it works', items: pages('architecture', 'reliability', 'threat-model', 'tested', 'development') },
+      {
+        text: 'How it works',
+        items: pages('architecture', 'walkthrough-code', 'mechanisms', 'turn-log', 'reliability', 'threat-model', 'tested', 'development'),
+      },
       { text: 'Decisions', collapsed: true, items: pages(...decisions) },
     ],
   },

@@ -29,11 +29,11 @@ const ARCHITECTURE = process.arch === 'arm64' ? 'ARM64' : 'X86_64'
 export async function openSandboxes(config: LocalConfig, stage: string): Promise<LocalSandboxes> {
   const { capabilities, costPerSecond, prices }: DriverProfile = DRIVERS[config.driver]
   const firstRun = Promise.withResolvers<void>()
-  const { openRelay, open } = HOSTS[config.driver]()
-  const link = createSandboxLink({ kinds: capabilities.addressKinds, ...(openRelay !== undefined && { openRelay }) })
+  const host = HOSTS[config.driver]()
+  const link = createSandboxLink({ kinds: capabilities.addressKinds, ...(host.openRelay !== undefined && { openRelay: host.openRelay }) })
   try {
     const supervisor = createSupervisorClient({ link })
-    const { driver, memoryTiers } = await open({
+    const { driver, memoryTiers } = await host.open({
       stage,
       supervisor,
       images: new ImageCatalogue(config.images, config.defaultImage),
