@@ -18,7 +18,13 @@ export const TurnMessage = z.object({
   againAt: z.number().int().optional(),
 })
 /** Send one webhook delivery. It shares the queue of turns, whose worker may reach the internet. */
-export const WebhookMessage = z.object({ ...ids, type: z.literal('webhook.deliver'), deliveryId: z.string() })
+export const WebhookMessage = z.object({
+  ...ids,
+  type: z.literal('webhook.deliver'),
+  deliveryId: z.string(),
+  /** Absent in messages of earlier versions. */
+  endpointId: z.string().optional(),
+})
 export const ExecutionStepMessage = z.object({
   ...ids,
   type: z.literal('execution.step'),

@@ -1,3 +1,4 @@
+import { describeCause } from '../../model/describe-cause.ts'
 import pLimit from 'p-limit'
 import { createAdministration } from '../api/administration.ts'
 import { createApp } from '../api/app.ts'
@@ -12,6 +13,7 @@ import { createTurnStep } from '../../workers/turn/turn-step.ts'
 import type { Admission } from '../../ports/admission.ts'
 import { systemClock } from '../../ports/clock.ts'
 import { ensureAdminKey, ensureDevTenant } from '../../operations/tenancy/first-keys.ts'
+import { DeliveryLanes } from '../../workers/deliver/delivery-lanes.ts'
 import { createDeliveryStep } from '../../workers/deliver/delivery-step.ts'
 import type { ReconcilerDeps } from '../../workers/deps.ts'
 import { createPlaceStep } from '../../workers/place/place-step.ts'
@@ -148,20 +150,22 @@ function startWork(
     stepBudgetMs: config.stepBudgetMs,
     costPerSecond,
   })
+  const deliveries = new DeliveryLanes({
+    deliver: createDeliveryStep({ ...common, workerId, webhookHosts: config.webhookHosts }),
+    onError: (error) => common.telemetry.emit({ event: 'webhook', outcome: 'error', detail: describeCause(error) }),
+  })
   const workers = startWorkers({
     consumer: storage.consumer,
     telemetry: common.telemetry,
     reconciler: placing,
     steps: {
-      turns: turnsStep(
-        createTurnStep({ ...common, ...turnParts, prices, workerId }),
-        createDeliveryStep({ ...common, workerId, webhookHosts: config.webhookHosts }),
-      ),
+      turns: turnsStep(createTurnStep({ ...common, ...turnParts, prices, workerId }), deliveries),
       executions: runStep,
       placements: createPlaceStep(placing, pool),
     },
   })
   // In reverse order: short steps end, variables are saved if the storage outlives the server, sandboxes stop, then the steps of code in them end.
+  cleanups.push(() => Promise.race([deliveries.stop(), delay(SHUTDOWN_TIMEOUT_MS, undefined, { ref: false })]))
   cleanups.push(() => workers.stop(SHUTDOWN_TIMEOUT_MS))
   cleanups.push(() => stopSandboxes(driver))
   cleanups.push(() => saveAll({ table: common.table, hibernate: runStep }, isKept(config) ? config.saveMs : 0))

@@ -1,19 +1,20 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import { describeCause } from '../../model/describe-cause.ts'
-import type { QueueMessages, QueueName, TurnMessage, WebhookMessage } from '../../model/messages.ts'
+import type { QueueMessages, QueueName, TurnMessage } from '../../model/messages.ts'
 import type { QueueConsumer } from '../../ports/queue.ts'
 import type { Telemetry } from '../../ports/telemetry.ts'
 import { createDeadLetterStep } from '../../workers/reconcile/dead-letters.ts'
+import type { DeliveryLanes } from '../../workers/deliver/delivery-lanes.ts'
 import type { ReconcilerDeps } from '../../workers/deps.ts'
 import { reconcile } from '../../workers/reconcile/reconcile.ts'
 
 export type Steps = { readonly [Q in QueueName]: (message: QueueMessages[Q]) => Promise<void> }
 
-/** The queue of turns carries webhook deliveries as well. */
+/** The queue of turns carries webhook deliveries as well. They wait and run in their lanes, not in the slots of turns. */
 export const turnsStep =
-  (turn: (message: TurnMessage) => Promise<void>, deliver: (message: WebhookMessage) => Promise<void>): Steps['turns'] =>
-  (message) =>
-    message.type === 'webhook.deliver' ? deliver(message) : turn(message)
+  (turn: (message: TurnMessage) => Promise<void>, deliveries: DeliveryLanes): Steps['turns'] =>
+  async (message) =>
+    message.type === 'webhook.deliver' ? deliveries.add(message) : turn(message)
 
 const CONCURRENCY: Record<QueueName, number> = { turns: 32, executions: 128, placements: 16 }
 const RECONCILE_EVERY_MS = 5_000

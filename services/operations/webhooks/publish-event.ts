@@ -6,7 +6,7 @@ import type { Queue } from '../../ports/queue.ts'
 import type { Table } from '../../ports/table.ts'
 import type { ResponseRecord } from '../../model/responses/response.ts'
 import { currentTraceparent } from '../../model/trace.ts'
-import { newDelivery, WEBHOOK_EVENT_TYPES, type WebhookEvent, type WebhookEventType } from '../../model/webhooks/webhook.ts'
+import { newDelivery, WEBHOOK_EVENT_TYPES, type Delivery, type WebhookEvent, type WebhookEventType } from '../../model/webhooks/webhook.ts'
 import { cachedEndpoints } from './endpoints.ts'
 
 export interface PublishPorts {
@@ -30,14 +30,18 @@ export async function publishEvent(ports: PublishPorts, event: WebhookEvent): Pr
   await Promise.all(
     endpoints.map(async ({ id }) => {
       const delivery = newDelivery(event, id, { now, dueAt: now + RECONCILE_AFTER_MS, traceparent: currentTraceparent() })
-      if (await table.deliveries.create(delivery)) await notifyDelivery(queue, delivery.tenant, delivery.id)
+      if (await table.deliveries.create(delivery)) await notifyDelivery(queue, delivery)
     }),
   )
 }
 
 /** Enqueues the next attempt. If sending fails, the reconciler sends the message later. */
-export async function notifyDelivery(queue: Queue, tenant: string, deliveryId: string, delaySeconds = 0): Promise<void> {
-  const message = { v: 1, type: 'webhook.deliver', tenant, deliveryId } as const
+export async function notifyDelivery(
+  queue: Queue,
+  { tenant, id: deliveryId, endpointId }: Pick<Delivery, 'tenant' | 'id' | 'endpointId'>,
+  delaySeconds = 0,
+): Promise<void> {
+  const message = { v: 1, type: 'webhook.deliver', tenant, deliveryId, endpointId } as const
   await queue.send('turns', message, { group: tenant, delaySeconds }).catch(() => undefined)
 }
 

@@ -11,7 +11,9 @@ const TIMEOUT_MS = 10_000
 /** An answer is read up to this size and dropped, bytes. */
 const MAX_ANSWER_BYTES = 16 * 1024
 
-export type SendResult = { readonly kind: 'answered'; readonly status: number } | { readonly kind: 'failed'; readonly reason: string }
+export type SendResult =
+  | { readonly kind: 'answered'; readonly status: number }
+  | { readonly kind: 'failed'; readonly reason: string; readonly isTimeout: boolean }
 
 /** Standard Webhooks 1.0: `v1,` and the base64 of HMAC-SHA256 over id, timestamp and body, one per secret. */
 export function signatures(secrets: readonly string[], id: string, timestamp: number, body: string): string {
@@ -26,12 +28,12 @@ export function signatures(secrets: readonly string[], id: string, timestamp: nu
 export async function sendWebhook(
   endpoint: WebhookEndpoint,
   event: { readonly id: string; readonly body: string },
-  options: { readonly now: number; readonly allowedHosts: readonly string[] },
+  options: { readonly now: number; readonly allowedHosts: readonly string[]; readonly timeoutMs?: number },
 ): Promise<SendResult> {
-  const { now, allowedHosts } = options
+  const { now, allowedHosts, timeoutMs = TIMEOUT_MS } = options
   // The operator may have shortened the list of allowed hosts since the endpoint was created.
   const problem = urlProblem(endpoint.url, allowedHosts)
-  if (problem !== null) return { kind: 'failed', reason: `The URL ${problem}.` }
+  if (problem !== null) return { kind: 'failed', reason: `The URL ${problem}.`, isTimeout: false }
   const timestamp = Math.floor(now / 1000)
   const headers = {
     'content-type': 'application/json',
@@ -40,18 +42,26 @@ export async function sendWebhook(
     'webhook-timestamp': String(timestamp),
     'webhook-signature': signatures(secretsOf(endpoint, now), event.id, timestamp, event.body),
   }
+  const signal = AbortSignal.timeout(timeoutMs)
   try {
-    return { kind: 'answered', status: await post(new URL(endpoint.url), headers, event.body, safeLookup(allowedHosts)) }
+    return {
+      kind: 'answered',
+      status: await post(new URL(endpoint.url), { headers, lookup: safeLookup(allowedHosts), signal }, event.body),
+    }
   } catch (cause) {
-    return { kind: 'failed', reason: describeCause(cause).slice(0, 300) }
+    return { kind: 'failed', reason: describeCause(cause).slice(0, 300), isTimeout: signal.aborted }
   }
 }
 
 /** Posts over a connection of this call only and returns the status. Node's own client adds nothing to a function's bundle. */
-function post(url: URL, headers: Readonly<Record<string, string>>, body: string, lookup: LookupFunction): Promise<number> {
+function post(
+  url: URL,
+  how: { readonly headers: Readonly<Record<string, string>>; readonly lookup: LookupFunction; readonly signal: AbortSignal },
+  body: string,
+): Promise<number> {
   const { promise, resolve, reject } = Promise.withResolvers<number>()
   const request = url.protocol === 'https:' ? httpsRequest : httpRequest
-  const options = { method: 'POST', headers: { ...headers }, lookup, agent: false, signal: AbortSignal.timeout(TIMEOUT_MS) } as const
+  const options = { ...how, method: 'POST', agent: false } as const
   const call = request(url, options, (answer) => {
     let left = MAX_ANSWER_BYTES
     answer.on('data', (chunk: Buffer) => {

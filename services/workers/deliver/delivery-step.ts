@@ -7,13 +7,13 @@ import { DELIVERY_KEPT_MS, nextAttemptAt, webhookBody, type Delivery, type Webho
 import { acquireLease } from '../../jobs/lease.ts'
 import { readEndpoints } from '../../operations/webhooks/endpoints.ts'
 import { notifyDelivery } from '../../operations/webhooks/publish-event.ts'
-import { sendWebhook } from '../../operations/webhooks/send-webhook.ts'
+import { sendWebhook, type SendResult } from '../../operations/webhooks/send-webhook.ts'
+import { PROBE_EVERY_MS, SilentEndpoints } from './silent-endpoints.ts'
 
-/** Attempts of this process at the same time: an endpoint that does not answer must not take the workers of turns. */
-const MAX_AT_ONCE = 8
 /** Queues delay a message by at most this; the reconciler sends later ones, seconds. */
 const MAX_DELAY_SECONDS = 900
 const GONE = 410
+const NOT_SENT = `This attempt was not sent: the endpoint did not answer three times in a row, so it gets one attempt in ${PROBE_EVERY_MS / 1000} s.`
 
 export interface DeliveryDeps {
   readonly table: Table
@@ -23,23 +23,21 @@ export interface DeliveryDeps {
   readonly workerId: string
   /** Host names to which deliveries may go without TLS and at any address. */
   readonly webhookHosts: readonly string[]
+  /** How long an endpoint has for its answer, milliseconds; ten seconds except in tests. */
+  readonly timeoutMs?: number
+}
+
+interface StepDeps extends DeliveryDeps {
+  readonly silent: SilentEndpoints
 }
 
 /** Steps of a delivery: each acquires the lease, sends the event once, and commits what came of it. */
 export function createDeliveryStep(deps: DeliveryDeps): (message: WebhookMessage) => Promise<void> {
-  let running = 0
-  return async ({ tenant, deliveryId }) => {
-    if (running >= MAX_AT_ONCE) return notifyDelivery(deps.queue, tenant, deliveryId, 1 + 4 * Math.random())
-    running += 1
-    try {
-      await attempt(deps, tenant, deliveryId)
-    } finally {
-      running -= 1
-    }
-  }
+  const step: StepDeps = { ...deps, silent: new SilentEndpoints() }
+  return ({ tenant, deliveryId }) => attempt(step, tenant, deliveryId)
 }
 
-async function attempt(deps: DeliveryDeps, tenant: string, id: string): Promise<void> {
+async function attempt(deps: StepDeps, tenant: string, id: string): Promise<void> {
   const { deliveries, sharedRows } = deps.table
   const acquired = await acquireLease(deps, deliveries, { tenant, id })
   if (acquired.kind !== 'acquired') return
@@ -54,9 +52,18 @@ async function attempt(deps: DeliveryDeps, tenant: string, id: string): Promise<
   else await send(deps, row, endpoint)
 }
 
-async function send(deps: DeliveryDeps, row: Delivery, endpoint: WebhookEndpoint): Promise<void> {
+/** Sends the event. The attempt fails without a request while the endpoint is silent and its probe of this interval was sent. */
+async function request(deps: StepDeps, row: Delivery, endpoint: WebhookEndpoint): Promise<SendResult> {
+  const { clock, silent, webhookHosts: allowedHosts, timeoutMs } = deps
+  if (!silent.admits(endpoint.id, clock.now())) return { kind: 'failed', reason: NOT_SENT, isTimeout: false }
   const event = { id: row.eventId, body: webhookBody(row) }
-  const result = await sendWebhook(endpoint, event, { now: deps.clock.now(), allowedHosts: deps.webhookHosts })
+  const result = await sendWebhook(endpoint, event, { now: clock.now(), allowedHosts, ...(timeoutMs !== undefined && { timeoutMs }) })
+  silent.record(endpoint.id, { isTimeout: result.kind === 'failed' && result.isTimeout, now: clock.now() })
+  return result
+}
+
+async function send(deps: StepDeps, row: Delivery, endpoint: WebhookEndpoint): Promise<void> {
+  const result = await request(deps, row, endpoint)
   const attempts = row.attempts + 1
   const lastStatusCode = result.kind === 'answered' ? result.status : null
   if (lastStatusCode !== null && lastStatusCode >= 200 && lastStatusCode < 300)
@@ -70,7 +77,7 @@ async function send(deps: DeliveryDeps, row: Delivery, endpoint: WebhookEndpoint
   const released = await deps.table.deliveries.commit(tenant, id, fence, patch, { release: true, dueAt: nextAt })
   report(deps, row, { outcome: 'retry', attempts, status: lastStatusCode })
   const seconds = Math.ceil((nextAt - now) / 1000)
-  if (released !== null && seconds <= MAX_DELAY_SECONDS) await notifyDelivery(deps.queue, tenant, id, seconds)
+  if (released !== null && seconds <= MAX_DELAY_SECONDS) await notifyDelivery(deps.queue, row, seconds)
 }
 
 type End = Pick<Delivery, 'status' | 'lastError'> & Partial<Pick<Delivery, 'attempts' | 'lastStatusCode'>>

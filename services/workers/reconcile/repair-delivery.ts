@@ -13,5 +13,5 @@ export async function repairDelivery({ table, queue, clock }: ReconcilerDeps, { 
   if (row.status !== 'pending') return table.deliveries.remove(tenant, id)
   joinTrace(row.traceparent)
   await table.deliveries.postpone(tenant, id, Math.max(clock.now() + AGAIN_MS, row.lease?.expiresAt ?? 0))
-  await notifyDelivery(queue, tenant, id)
+  await notifyDelivery(queue, row)
 }

@@ -2,5 +2,6 @@ import { ENGINE_MUTANTS } from './engine-mutants.ts'
 import type { Mutant } from './mutant.ts'
 import { SANDBOX_MUTANTS } from './sandbox-mutants.ts'
 import { SERVICE_MUTANTS } from './service-mutants.ts'
+import { SHARE_MUTANTS } from './share-mutants.ts'
 
-export const MUTANTS: readonly Mutant[] = [...ENGINE_MUTANTS, ...SANDBOX_MUTANTS, ...SERVICE_MUTANTS]
+export const MUTANTS: readonly Mutant[] = [...ENGINE_MUTANTS, ...SANDBOX_MUTANTS, ...SERVICE_MUTANTS, ...SHARE_MUTANTS]

@@ -1,0 +1,21 @@
+import type { Mutant } from './mutant.ts'
+
+const share = (protection: string, file: string, change: readonly [find: string, replace: string], test: string): Mutant => ({
+  protection: `service: ${protection}`,
+  edits: [{ file: `services/${file}`, find: change[0], replace: change[1] }],
+  killer: { test: `tests/${test}` },
+})
+
+const SILENT = 'api/webhooks/silent-endpoints.test.ts'
+
+/** What one tenant can take of a pool of the process. */
+export const SHARE_MUTANTS: readonly Mutant[] = [
+  share('webhook deliveries of one tenant at once', 'workers/deliver/delivery-lanes.ts', ['heldByTenant < MAX_PER_TENANT && ', ''], SILENT),
+  share(
+    'webhook deliveries to one endpoint at once',
+    'workers/deliver/delivery-lanes.ts',
+    ['!this.#endpoints.has(endpoint)', 'true'],
+    SILENT,
+  ),
+  share('probes of a silent endpoint', 'workers/deliver/silent-endpoints.ts', ['if (now < seen.probeAt) return false', ''], SILENT),
+]
