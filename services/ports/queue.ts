@@ -24,6 +24,8 @@ export interface ConsumeOptions<Q extends QueueName> {
   readonly handler: (message: QueueMessages[Q], delivery: Delivery) => Promise<void>
   /** Maximum number of handlers that run at the same time. */
   readonly concurrency: number
+  /** A group gets its share of these handlers only (`admitsShare`), where the queue knows the groups. By default it may get all. */
+  readonly isShared?: boolean
   readonly signal: AbortSignal
   /** Receives failures of handlers, and of polls with null; delivery continues. */
   readonly onError: (error: unknown, delivery: Delivery | null) => void

@@ -16,7 +16,15 @@ export const turnsStep =
   async (message) =>
     message.type === 'webhook.deliver' ? deliveries.add(message) : turn(message)
 
-const CONCURRENCY: Record<QueueName, number> = { turns: 32, executions: 128, placements: 16 }
+/**
+ * Steps of this process at the same time. A turn mostly waits for its model, and a run for its sandbox, so neither number protects the processor; a tenant
+ * gets its share of both. Placements of the platform and of all tenants take turns.
+ */
+const POOLS: Record<QueueName, { readonly concurrency: number; readonly isShared: boolean }> = {
+  turns: { concurrency: 500, isShared: true },
+  executions: { concurrency: 256, isShared: true },
+  placements: { concurrency: 16, isShared: false },
+}
 const RECONCILE_EVERY_MS = 5_000
 
 export interface Workers {
@@ -41,7 +49,7 @@ export function startWorkers(options: {
   const consume = <Q extends QueueName>(queue: Q): Promise<void> =>
     consumer.consume(queue, {
       handler: steps[queue],
-      concurrency: CONCURRENCY[queue],
+      ...POOLS[queue],
       signal: stopping.signal,
       onError: onError(queue),
       ...(backOffSeconds !== undefined && { backOffSeconds }),

@@ -18,4 +18,17 @@ export const SHARE_MUTANTS: readonly Mutant[] = [
     SILENT,
   ),
   share('probes of a silent endpoint', 'workers/deliver/silent-endpoints.ts', ['if (now < seen.probeAt) return false', ''], SILENT),
+  share(
+    'share of a tenant in a pool',
+    'model/tenants/share.ts',
+    [' && (held < capacity * FREE_PART || heldByTenant < shareOf(capacity))', ''],
+    'unit/core/share.test.ts',
+  ),
+  share(
+    'share of a tenant in the workers of a queue',
+    'adapters/storage/memory-queue/memory-queue.ts',
+    ['channel.ready.take(admits)', 'channel.ready.take()'],
+    'contract/memory-queue.test.ts',
+  ),
+  share('slots of turns', 'entries/local/workers.ts', ['concurrency: 500', 'concurrency: 32'], 'api/limits/turn-share.test.ts'),
 ]

@@ -14,16 +14,17 @@ export class FairQueue<Entry> {
     this.#size += 1
   }
 
-  /** Removes and returns the first entry of the group whose turn it is; undefined when the queue is empty. */
-  take(): Entry | undefined {
-    const first = this.#groups.entries().next()
-    if (first.done === true) return undefined
-    const [group, entries] = first.value
-    const entry = entries.shift()
-    // The group moves behind all others, which a Map keeps in the order of insertion.
-    this.#groups.delete(group)
-    if (entries.length > 0) this.#groups.set(group, entries)
-    this.#size -= 1
-    return entry
+  /** Removes and returns the first entry of the first admitted group; undefined when there is none. A group that is not admitted keeps its turn. */
+  take(admits: (group: string) => boolean = () => true): Entry | undefined {
+    for (const [group, entries] of this.#groups) {
+      if (!admits(group)) continue
+      const entry = entries.shift()
+      // The group moves behind all others, which a Map keeps in the order of insertion.
+      this.#groups.delete(group)
+      if (entries.length > 0) this.#groups.set(group, entries)
+      this.#size -= 1
+      return entry
+    }
+    return undefined
   }
 }

@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { MAX_RECEIVES, QUEUES, type QueueMessages, type QueueName } from '../../../model/messages.ts'
 import type { ConsumeOptions, DeadLetterOptions, Queue, QueueConsumer } from '../../../ports/queue.ts'
+import { admitsShare } from '../../../model/tenants/share.ts'
 import { currentTraceparent, inTrace, parseTraceparent } from '../../../model/trace.ts'
 import { redeliveryDelay } from '../redelivery-delay.ts'
 import { FairQueue } from './fair-queue.ts'
@@ -62,13 +63,15 @@ export class MemoryQueue implements Queue, QueueConsumer {
 
   consume<Q extends QueueName>(queue: Q, options: ConsumeOptions<Q>): Promise<void> {
     const channel = this.#channels[queue]
-    const { concurrency, signal } = options
+    const { concurrency: capacity, isShared = false, signal } = options
+    const held = new HeldSlots()
+    const admits = (group: string): boolean => !isShared || admitsShare({ held: held.all, heldByTenant: held.of(group), capacity })
     return pump(signal, {
       consumers: channel.consumers,
-      isFull: (running) => running >= concurrency,
+      isFull: (running) => running >= capacity,
       next: () => {
-        const entry = channel.ready.take()
-        return entry === undefined ? null : this.#handle(channel, entry, options)
+        const entry = channel.ready.take(admits)
+        return entry === undefined ? null : held.during(entry.group, this.#handle(channel, entry, options))
       },
     })
   }
@@ -138,6 +141,28 @@ const newChannel = (): Channel<never> => ({
   consumers: new Consumers(),
   deadLetterConsumers: new Consumers(),
 })
+
+/** Handlers that run, by group. */
+class HeldSlots {
+  readonly #byGroup = new Map<string, number>()
+  all = 0
+
+  of(group: string): number {
+    return this.#byGroup.get(group) ?? 0
+  }
+
+  during(group: string, work: Promise<void>): Promise<void> {
+    this.#add(group, 1)
+    return work.finally(() => this.#add(group, -1))
+  }
+
+  #add(group: string, change: 1 | -1): void {
+    this.all += change
+    const count = this.of(group) + change
+    if (count === 0) this.#byGroup.delete(group)
+    else this.#byGroup.set(group, count)
+  }
+}
 
 /** The consumers of one channel, in turns: each wake-up begins with another one, so that all of them receive messages. */
 class Consumers {
