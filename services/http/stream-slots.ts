@@ -1,4 +1,5 @@
 import { ServiceError } from '../model/errors.ts'
+import { admitsShare, shareOf } from '../model/tenants/share.ts'
 
 /** Event streams that are open in this process. */
 export interface StreamSlots {
@@ -6,8 +7,8 @@ export interface StreamSlots {
   /** Open streams of one tenant. */
   openOf(tenant: string): number
   /**
-   * Reserves a stream and returns a function that releases it; further calls of that function have no effect. `max` is the tenant's limit. Throws
-   * ServiceError `too_many_streams`; the refused call has no effect, and running work continues.
+   * Reserves a stream and returns a function that releases it; further calls of that function have no effect. `max` is the tenant's limit; from half of the
+   * capacity on, the tenant also needs a place of its share. Throws ServiceError `too_many_streams`; the refused call has no effect, and running work continues.
    */
   take(tenant: string, max: number): () => void
 }
@@ -39,6 +40,12 @@ export function createStreamSlots(capacity: number): StreamSlots {
           'too_many_streams',
           `This server has ${capacity} open event streams, its maximum. Try again in a moment, or ask for the result with ?wait=.`,
           { limit: { name: 'max_open_streams', value: capacity, retryAfterSeconds: 1 } },
+        )
+      if (!admitsShare({ held: open, heldByTenant: openOf(tenant), capacity }))
+        throw new ServiceError(
+          'too_many_streams',
+          `This account has ${openOf(tenant)} of the ${open} open event streams of this server. Half of its ${capacity} are in use, and then an account opens further ones only below ${shareOf(capacity)}. Close one, or ask for the result with ?wait=.`,
+          { limit: { name: 'max_open_streams', value: shareOf(capacity), retryAfterSeconds: 1 } },
         )
       add(tenant, 1)
       let isTaken = true

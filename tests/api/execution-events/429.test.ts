@@ -1,7 +1,10 @@
 import { afterAll, beforeAll, expect, it } from 'vitest'
-import { startApi, type TestApi } from '../../support/start-api.ts'
+import { startApi, type TestApi, type TestKey } from '../../support/start-api.ts'
 
-const MOST = 2
+const MOST = 8
+/** One account may open so many, and another one so many then. */
+const HALF = MOST / 2
+const QUARTER = MOST / 4
 let api: TestApi
 let containerId: string
 let executionId: string
@@ -16,8 +19,8 @@ afterAll(() => api.stop())
 const follow = (signal?: AbortSignal): Promise<Response> => api.fetch(`/v1/executions/${executionId}/events`, { ...(signal && { signal }) })
 
 it('returns 429 with Retry-After at the stream limit, accepts nothing, and succeeds after a stream has ended', async () => {
-  const open = await Promise.all(Array.from({ length: MOST }, follow))
-  expect(open.map(({ status }) => status)).toEqual([200, 200])
+  const open = await Promise.all(Array.from({ length: HALF }, () => follow()))
+  expect(open.map(({ status }) => status)).toEqual(Array(HALF).fill(200))
 
   const refused = await follow()
   expect(refused.status).toBe(429)
@@ -39,11 +42,11 @@ it('returns 429 with Retry-After at the stream limit, accepts nothing, and succe
       return again.status
     })
     .toBe(200)
-  await open[1]?.body?.cancel()
+  await Promise.all(open.slice(1).map(({ body }) => body?.cancel()))
 })
 
 it('frees the stream slot of a call that is refused for another reason', async () => {
-  for (let attempt = 0; attempt < 2 * MOST; attempt++)
+  for (let attempt = 0; attempt < 2 * HALF; attempt++)
     await expect.poll(async () => (await api.fetch('/v1/executions/exec_0/events')).status).toBe(404)
   await expect
     .poll(async () => {
@@ -52,4 +55,34 @@ it('frees the stream slot of a call that is refused for another reason', async (
       return answer.status
     })
     .toBe(200)
+})
+
+it('leaves streams for a third account while two take what they can', async () => {
+  const other = await api.newKey()
+  const third = await api.newKey()
+  const idOf = async (key: TestKey): Promise<string> => {
+    const { id } = await api.openai(key).containers.create({ name: 'streams' })
+    const accepted = await api.post(`/v1/containers/${id}/executions?wait=0`, { code: 'x' }, { key })
+    return ((await accepted.json()) as { id: string }).id
+  }
+  const streams: Response[] = []
+  const openAll = async (key: TestKey, id: string): Promise<number> => {
+    const answers = await Promise.all(Array.from({ length: MOST }, () => api.fetch(`/v1/executions/${id}/events`, { key })))
+    const open = answers.filter(({ status }) => status === 200)
+    streams.push(...open)
+    for (const refused of answers.filter(({ status }) => status !== 200)) {
+      expect(refused.headers.get('x-limit-name')).toBe('max_open_streams')
+      expect(await refused.json()).toMatchObject({ error: { code: 'too_many_streams' } })
+    }
+    return open.length
+  }
+  const otherId = await idOf(other)
+  const thirdId = await idOf(third)
+  const used = async (): Promise<unknown> =>
+    ((await (await api.fetch('/v1/limits')).json()) as { limits: Record<string, { used: unknown }> }).limits['max_open_streams']?.used
+  await expect.poll(used).toBe(0)
+  expect(await openAll(api.owner, executionId)).toBe(HALF)
+  expect(await openAll(other, otherId)).toBe(QUARTER)
+  expect(await openAll(third, thirdId)).toBe(QUARTER)
+  await Promise.all(streams.map(({ body }) => body?.cancel()))
 })

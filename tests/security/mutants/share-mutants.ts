@@ -31,4 +31,10 @@ export const SHARE_MUTANTS: readonly Mutant[] = [
     'contract/memory-queue.test.ts',
   ),
   share('slots of turns', 'entries/local/workers.ts', ['concurrency: 500', 'concurrency: 32'], 'api/limits/turn-share.test.ts'),
+  share(
+    'share of a tenant in event streams',
+    'http/stream-slots.ts',
+    ['!admitsShare({ held: open, heldByTenant: openOf(tenant), capacity })', 'false'],
+    'api/execution-events/429.test.ts',
+  ),
 ]
