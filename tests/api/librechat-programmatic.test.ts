@@ -127,6 +127,28 @@ describe('a program that calls tools', () => {
     api.skew = 0
   })
 
+  it('has at most 4 MB of code and results, and goes on after a result that was too large', async () => {
+    const { answer } = await run(PROGRAM, () => [CALL])
+    const token = answer['continuation_token']
+    const continueWith = (result: string) => ({ continuation_token: token, tool_results: [{ call_id: CALL.id, result }] }) as const
+    const refused = await api.post(`${BASE}/programmatic`, continueWith('a'.repeat(9_900_000)))
+    expect([refused.status, await json(refused)]).toMatchObject([
+      413,
+      { error: 'session_input_too_large', message: expect.stringContaining('4194304 bytes') },
+    ])
+    const second = { ...CALL, id: `call_${'1'.repeat(24)}_1` }
+    const next = await run(continueWith('a'.repeat(3_000_000)), () => [second])
+    const more = {
+      continuation_token: next.answer['continuation_token'],
+      tool_results: [{ call_id: second.id, result: 'b'.repeat(3_000_000) }],
+    }
+    expect((await api.post(`${BASE}/programmatic`, more)).status).toBe(413)
+    expect((await api.post(`${BASE}/programmatic`, { ...PROGRAM, code: '#'.repeat(4_200_000) })).status).toBe(413)
+    expect(
+      Object.keys((await run({ ...more, tool_results: [{ call_id: second.id, result: 'b' }] }, () => null)).payload.results),
+    ).toHaveLength(2)
+  })
+
   it('is cancelled by the id of its request, before and after its start', async () => {
     const headers = { 'x-librechat-code-request-id': 'request-1' }
     const cancel = async (request_id: string) => json(await api.post(`${BASE}/programmatic/cancel`, { request_id }))

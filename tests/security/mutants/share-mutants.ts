@@ -37,4 +37,16 @@ export const SHARE_MUTANTS: readonly Mutant[] = [
     ['!admitsShare({ held: open, heldByTenant: openOf(tenant), capacity })', 'false'],
     'api/execution-events/429.test.ts',
   ),
+  share(
+    'size of a program of LibreChat',
+    'wires/librechat/programmatic/state.ts',
+    ['if (bytes > MAX_PROGRAM_BYTES)', 'if (false)'],
+    'api/librechat-programmatic.test.ts',
+  ),
+  share(
+    'a refused result leaves the program',
+    'wires/librechat/programmatic/run-program.ts',
+    ['    hold(call, next)\n', ''],
+    'api/librechat-programmatic.test.ts',
+  ),
 ]

@@ -1,5 +1,6 @@
 import { randomBytes } from 'node:crypto'
-import { gzipSync } from 'node:zlib'
+import { promisify } from 'node:util'
+import { gzip } from 'node:zlib'
 import type { Container } from '../../../model/containers/container.ts'
 import { ServiceError } from '../../../model/errors.ts'
 import type { Execution, ExecutionResult } from '../../../model/executions/execution.ts'
@@ -18,7 +19,7 @@ import { claimRequest } from './cancel.ts'
 import { DRIVER } from './driver.ts'
 import { identifiersOf, type ProgramLanguage } from './identifiers.ts'
 import { ReportedCalls, type ProgramBody, type ToolCall, type ToolResult } from './schema.ts'
-import { storeProgram, takeProgram, type Program } from './state.ts'
+import { measureProgram, storeProgram, takeProgram, type Program, type RecordedResult } from './state.ts'
 
 type Answer = Readonly<Record<string, unknown>>
 type ProgramCall = Call<unknown, ProgramBody>
@@ -32,18 +33,29 @@ export async function runProgrammatic(call: ProgramCall): Promise<Answer> {
   const { continuation_token: token, tool_results: given } = call.body
   if (token === undefined) {
     const program = newProgram(call.body)
+    hold(call, program)
     const hint = call.body.runtime_session_hint
     const { container } = await findOrCreateSession(call, hint)
     return runOnce(call, container, program)
   }
   if (given === undefined)
     throw new ServiceError('invalid_request', 'A continuation needs tool_results, the results of the calls.', { param: 'tool_results' })
-  const { container, program, waitingFor } = await takeProgram(call, token)
-  const results = Object.fromEntries(given.filter(({ call_id: id }) => waitingFor.includes(id)).map((one) => [one.call_id, recorded(one)]))
-  return runOnce(call, container, { ...program, results: { ...program.results, ...results } })
+  const results = new Map(given.map((one) => [one.call_id, recorded(one)]))
+  const { container, program } = await takeProgram(call, token, (former, waitingFor) => {
+    const added = Object.fromEntries([...results].filter(([id]) => waitingFor.includes(id)))
+    const next: Program = { ...former, results: { ...former.results, ...added } }
+    hold(call, next)
+    return next
+  })
+  return runOnce(call, container, program)
 }
 
-const recorded = ({ result, is_error: isError, error_message: message }: ToolResult) => ({
+/** Counts the program, which is in memory until its run has ended, before anything is done. Throws ServiceError when it is too large or finds no space. */
+const hold = ({ deps }: ProgramCall, program: Program): void => deps.results.reserve(RUN_ANSWER_BYTES + measureProgram(program))
+
+const compress = promisify(gzip)
+
+const recorded = ({ result, is_error: isError, error_message: message }: ToolResult): RecordedResult => ({
   result: result ?? null,
   is_error: isError === true,
   error_message: message ?? 'The tool failed.',
@@ -81,7 +93,7 @@ async function runOnce(call: ProgramCall, container: Container, program: Program
   const { execution } = await runCommand(runContext(call), {
     containerId: container.id,
     argv: ['/usr/bin/python3', '-c', DRIVER],
-    stdin: gzipSync(JSON.stringify({ code, language, tools, results, marker })),
+    stdin: await compress(JSON.stringify({ code, language, tools, results, marker })),
     timeoutSeconds: await timeLimit(call, program.timeoutMs ?? undefined),
     waitMs: call.deps.config.maxHoldSeconds * 1000,
     ...(claimed !== null && { claimed }),

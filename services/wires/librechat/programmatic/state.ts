@@ -30,6 +30,22 @@ export interface Program {
   readonly isShared: boolean
 }
 
+/** Code and results of a program, bytes. They travel uncompressed through the memory of this process with every continuation. */
+export const MAX_PROGRAM_BYTES = 4 * 2 ** 20
+
+/** Size of code and results, bytes. Throws ServiceError `request_too_large` above the maximum, without measuring the rest. */
+export function measureProgram({ code, results }: Pick<Program, 'code' | 'results'>): number {
+  let bytes = Buffer.byteLength(code)
+  for (const result of Object.values(results)) if (bytes <= MAX_PROGRAM_BYTES) bytes += Buffer.byteLength(JSON.stringify(result))
+  if (bytes > MAX_PROGRAM_BYTES)
+    throw new ServiceError(
+      'request_too_large',
+      `The code and all tool results of a program may have ${MAX_PROGRAM_BYTES} bytes. Return less from the tools, or upload the data as a file.`,
+      { param: 'tool_results' },
+    )
+  return bytes
+}
+
 interface Stored {
   readonly program: Program
   readonly waitingFor: readonly string[]
@@ -51,11 +67,15 @@ export async function storeProgram(
   return `${container.id}.${key.slice(key.lastIndexOf('/') + 1)}`
 }
 
-/** Removes and returns the program of a token: it can be continued once. Throws ServiceError `invalid_request` for an unknown or old token. */
+/**
+ * Removes the program of a token, which can be continued once, and returns what `continued` makes of it. If `continued` throws, the token remains valid.
+ * Throws ServiceError `invalid_request` for an unknown or old token.
+ */
 export async function takeProgram(
   call: StateCall,
   token: string,
-): Promise<{ readonly container: Container; readonly program: Program; readonly waitingFor: readonly string[] }> {
+  continued: (program: Program, waitingFor: readonly string[]) => Program,
+): Promise<{ readonly container: Container; readonly program: Program }> {
   const { deps } = call
   const [, containerId = '', random = ''] = TOKEN.exec(token) ?? []
   const unknown = new ServiceError(
@@ -70,14 +90,15 @@ export async function takeProgram(
   const key = `${objectPrefix(container.tenant, container.id)}requests/${random}`
   const object = await deps.objects.get(key)
   if (object === null) throw unknown
-  const { program, waitingFor, expiresAt } = JSON.parse(await text(object.body)) as Stored
+  const { program: former, waitingFor, expiresAt } = JSON.parse(await text(object.body)) as Stored
+  const program = continued(former, waitingFor)
   const now = deps.clock.now()
   // Of two requests at the same time both may have read the object.
   const record = { bodyHash: '', resultId: container.id, expiresAt: expiresAt + KEPT_MS }
   const { isNew } = await deps.table.idempotency.claim(container.tenant, 'librechat-program', `${container.id} ${random}`, record, now)
   await deps.objects.delete(key)
   if (!isNew || expiresAt < now) throw unknown
-  return { container, program, waitingFor }
+  return { container, program }
 }
 
 async function text(body: AsyncIterable<Uint8Array>): Promise<string> {
