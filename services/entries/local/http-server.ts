@@ -2,6 +2,7 @@ import { createServer, type IncomingMessage, type ServerResponse } from 'node:ht
 import type { AddressInfo, Socket } from 'node:net'
 import type { Duplex } from 'node:stream'
 import { getRequestListener } from '@hono/node-server'
+import { hasDotSegments, refuseDotSegments } from '../../http/dot-segments.ts'
 import { guardConnections } from '../../http/connection-guard.ts'
 import { LIMITS } from '../../model/limits.ts'
 import type { HttpHandler } from '../../adapters/storage/files/object-handler.ts'
@@ -39,6 +40,7 @@ export async function listen(options: {
   })
   const serve: HttpHandler = (request, response) => {
     const { metricsHandler, objectHandler } = options
+    if (hasDotSegments(request.url ?? '')) return void refuseDotSegments(request, response)
     if (request.url === METRICS_PATH && metricsHandler) return metricsHandler(request, response)
     const isLink = request.url?.startsWith(`${OBJECTS_PATH}/`) === true
     if (!isLink || objectHandler === null) return void api(request, response)
@@ -47,6 +49,7 @@ export async function listen(options: {
   }
   server.on('request', serve)
   server.on('upgrade', (request, socket, head) => {
+    if (hasDotSegments(request.url ?? '')) return void socket.destroy()
     const env = identifies(request)
     const fetch = (handshake: Request): Response | Promise<Response> => options.app.fetch(handshake, env)
     webSockets?.upgrade(fetch, request, socket, head).catch(() => socket.destroy())

@@ -1,3 +1,5 @@
+import { hasDotSegments } from '../dot-segments.ts'
+
 /** The part of a function URL's event (payload format 2.0) that the API reads. */
 export interface FunctionUrlEvent {
   readonly rawPath: string
@@ -10,8 +12,9 @@ export interface FunctionUrlEvent {
   readonly isBase64Encoded: boolean
 }
 
-/** The request of an event. Throws a TypeError when HTTP does not permit a part of it. */
+/** The request of an event. Throws a TypeError when HTTP does not permit a part of it, and for a path with dot segments. */
 export function requestFromEvent(event: FunctionUrlEvent): Request {
+  if (hasDotSegments(event.rawPath)) throw new TypeError('The path has a dot segment.')
   const { method } = event.requestContext.http
   const query = event.rawQueryString ? `?${event.rawQueryString}` : ''
   const headers = new Headers()

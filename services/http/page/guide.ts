@@ -15,13 +15,23 @@ function policyOf(html: string): string {
   return `default-src 'none'; script-src 'self' ${hashes.join(' ')}; style-src 'self' 'unsafe-inline'; img-src 'self' data:; font-src 'self'; connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'`
 }
 
+/** Null for a path that is not encoded correctly. */
+function decoded(path: string): string | null {
+  try {
+    return decodeURIComponent(path)
+  } catch {
+    return null
+  }
+}
+
 /** Serves the built documentation at `/docs/guide/`. `readFile` is null on a server without it, and reads nothing before it is built. */
 export function mountGuide(app: Hono<ApiHono>, readFile: ((path: string) => Promise<PageFile | null>) | null): void {
   app.get('/docs/guide', () => new Response(null, { status: 302, headers: { location: BASE } }))
   app.get(`${BASE}*`, async (context) => {
     if (readFile === null)
       throw new ServiceError('not_found', 'This server has no documentation. Start it with `npm start`, or read the folder docs/.')
-    const rest = decodeURIComponent(new URL(context.req.url).pathname.slice(BASE.length))
+    const rest = decoded(new URL(context.req.url).pathname.slice(BASE.length))
+    if (rest === null) throw new ServiceError('not_found', `The documentation has no such page. Start at ${BASE}.`)
     const path = rest === '' || rest.endsWith('/') ? `${rest}index.html` : rest
     const file = await readFile(path)
     if (file === null && (await readFile('index.html')) === null)

@@ -190,6 +190,7 @@ describe('the documentation', () => {
     expect(response.headers.get('content-security-policy')).toMatch(/script-src 'self' 'sha256-[\w+/=]{44}';/)
     expect((await fetch(`${api.url}/docs/guide`, { redirect: 'manual' })).headers.get('location')).toBe('/docs/guide/')
     expect((await fetch(`${api.url}/docs/guide/none.html`)).status).toBe(404)
+    expect((await fetch(`${api.url}/docs/guide/%ff`)).status).toBe(404)
   })
 
   it.each([

@@ -8,7 +8,7 @@ const share = (protection: string, file: string, change: readonly [find: string,
 
 const SILENT = 'api/webhooks/silent-endpoints.test.ts'
 
-/** What one tenant can take of a pool of the process. */
+/** What one tenant, or one request, can take of the process. */
 export const SHARE_MUTANTS: readonly Mutant[] = [
   share('webhook deliveries of one tenant at once', 'workers/deliver/delivery-lanes.ts', ['heldByTenant < MAX_PER_TENANT && ', ''], SILENT),
   share(
@@ -48,5 +48,23 @@ export const SHARE_MUTANTS: readonly Mutant[] = [
     'wires/librechat/programmatic/run-program.ts',
     ['    hold(call, next)\n', ''],
     'api/librechat-programmatic.test.ts',
+  ),
+  share(
+    'paths with dot segments',
+    'entries/local/http-server.ts',
+    ["    if (hasDotSegments(request.url ?? '')) return void refuseDotSegments(request, response)\n", ''],
+    'api/bad-input/dot-segments.test.ts',
+  ),
+  share(
+    'data that a killed server left behind',
+    'entries/local/storage/temporary-folder.ts',
+    ['  await removeAbandoned(parent)\n', ''],
+    'unit/local/temporary-folder.test.ts',
+  ),
+  share(
+    'data of a server that runs',
+    'entries/local/storage/temporary-folder.ts',
+    ['  if (lock === null) return\n', ''],
+    'unit/local/temporary-folder.test.ts',
   ),
 ]

@@ -1,6 +1,5 @@
 import { randomBytes } from 'node:crypto'
-import { mkdir, mkdtemp, rm } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
+import { mkdir } from 'node:fs/promises'
 import { join } from 'node:path'
 import { QUEUES } from '../../../model/messages.ts'
 import { createFileObjectStore } from '../../../adapters/storage/files/file-object-store.ts'
@@ -10,6 +9,7 @@ import { MemoryQueue } from '../../../adapters/storage/memory-queue/memory-queue
 import { createTable } from '../../../adapters/storage/rows/table.ts'
 import { openSqlite, type SqliteStore } from '../../../adapters/storage/sqlite/open-sqlite.ts'
 import type { LocalStorage } from './local-storage.ts'
+import { openTemporaryFolder } from './temporary-folder.ts'
 
 const ROWS_FILE = 'rows.sqlite'
 const OBJECTS_FOLDER = 'objects'
@@ -26,10 +26,7 @@ export async function openEmbeddedStorage(options: {
 }): Promise<LocalStorage> {
   const { dataDir, onError } = options
   const isDurable = dataDir !== null
-  const root = dataDir ?? (await mkdtemp(join(tmpdir(), 'cellblock-data-')))
-  const removeTemporary = async (): Promise<void> => {
-    if (!isDurable) await rm(root, { recursive: true, force: true })
-  }
+  const { path: root, remove } = dataDir === null ? await openTemporaryFolder() : { path: dataDir, remove: async () => undefined }
   try {
     await mkdir(root, { recursive: true, mode: 0o700 })
     const folder = await openObjectFolder(join(root, OBJECTS_FOLDER), { isDurable })
@@ -51,11 +48,11 @@ export async function openEmbeddedStorage(options: {
       async close() {
         stopSweeping()
         await rows.close()
-        await removeTemporary()
+        await remove()
       },
     }
   } catch (error) {
-    await removeTemporary()
+    await remove()
     throw error
   }
 }
