@@ -7,6 +7,7 @@ import type { ApiHono } from './middleware/wide-event.ts'
 import { requireScope } from '../operations/access.ts'
 import { AnswerBudget } from './answer-budget.ts'
 import type { Authenticate } from './authenticate.ts'
+import { hideLinks } from './hide-links.ts'
 import { addressOwner, connectionOf, Exchange } from './exchange.ts'
 import { checkRequestRate } from '../operations/tenancy/check-limits.ts'
 import { lazySchema } from '../model/lazy-schema.ts'
@@ -77,7 +78,7 @@ function serveRoute(deps: ApiDeps, authenticate: Authenticate, route: AnyRoute):
     const exchange = new Exchange(deps, caller.tenant === '' ? addressOwner(env) : caller.tenant, { request, env })
     try {
       const rawBody = route.body === undefined ? NO_BYTES : await readJsonBody(request, route.maxBodyBytes)
-      return await handle({
+      const answer = await handle({
         deps: { ...deps, results: new AnswerBudget(exchange.answer) },
         caller,
         authenticate: () => authenticate(request),
@@ -92,6 +93,7 @@ function serveRoute(deps: ApiDeps, authenticate: Authenticate, route: AnyRoute):
           fields[name] = value
         },
       })
+      return caller.tenant === '' || caller.scopes.includes('files') ? answer : hideLinks(answer)
     } finally {
       exchange.handled()
     }

@@ -67,4 +67,10 @@ export const SHARE_MUTANTS: readonly Mutant[] = [
     ['  if (lock === null) return\n', ''],
     'unit/local/temporary-folder.test.ts',
   ),
+  share(
+    'links to files for keys without the scope',
+    'http/mount-route.ts',
+    ["caller.tenant === '' || caller.scopes.includes('files') ? answer : hideLinks(answer)", 'answer'],
+    'api/links/hidden-links.test.ts',
+  ),
 ]
