@@ -1,4 +1,4 @@
-/** The random part of a link to a file (`createLink`): whoever has it gets the bytes. */
+/** A link to a file (`createLink`). Its random part opens it without a key. */
 const LINK = /\/d\/[\w-]{43}/g
 /** The end of a chunk that may be the beginning of a link. */
 const BEGUN = /\/(?:d(?:\/[\w-]{0,42})?)?$/

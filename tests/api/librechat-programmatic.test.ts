@@ -127,7 +127,7 @@ describe('a program that calls tools', () => {
     api.skew = 0
   })
 
-  it('has at most 4 MB of code and results, and goes on after a result that was too large', async () => {
+  it('has at most 4 MB of code and results, and continues after a result that was too large', async () => {
     const { answer } = await run(PROGRAM, () => [CALL])
     const token = answer['continuation_token']
     const continueWith = (result: string) => ({ continuation_token: token, tool_results: [{ call_id: CALL.id, result }] }) as const

@@ -1,4 +1,4 @@
-import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
 import type { AddressInfo, Socket } from 'node:net'
 import type { Duplex } from 'node:stream'
 import { getRequestListener } from '@hono/node-server'
@@ -68,14 +68,16 @@ export async function listen(options: {
   const { port } = server.address() as AddressInfo
   return {
     url: `http://${options.host}:${port}`,
-    stop: () =>
-      new Promise((resolve) => {
-        server.close(() => resolve())
-        server.closeAllConnections()
-        webSockets?.close()
-      }),
+    stop: () => stop(server, webSockets),
   }
 }
+
+const stop = (server: Server, webSockets: WebSockets | null): Promise<void> =>
+  new Promise((resolve) => {
+    server.close(() => resolve())
+    server.closeAllConnections()
+    webSockets?.close()
+  })
 
 /** Answers `Expect: 100-continue` when the body is first read, so that a refused request is answered before the client sends its body. */
 function continueOnRead(request: IncomingMessage, response: ServerResponse): void {

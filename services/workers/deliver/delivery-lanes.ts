@@ -60,7 +60,7 @@ export class DeliveryLanes {
     }
   }
 
-  /** The next delivery whose tenant and endpoint have room. Its tenant moves behind all others, which a Map keeps in the order of insertion. */
+  /** The next delivery whose tenant and endpoint have a free place. Its tenant moves behind all others, which a Map keeps in the order of insertion. */
   #take(): Waiting | undefined {
     for (const [tenant, waiting] of this.#waiting) {
       if (!this.#admits(tenant)) continue

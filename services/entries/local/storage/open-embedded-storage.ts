@@ -26,7 +26,8 @@ export async function openEmbeddedStorage(options: {
 }): Promise<LocalStorage> {
   const { dataDir, onError } = options
   const isDurable = dataDir !== null
-  const { path: root, remove } = dataDir === null ? await openTemporaryFolder() : { path: dataDir, remove: async () => undefined }
+  const temporary = dataDir === null ? await openTemporaryFolder() : null
+  const root = temporary?.path ?? String(dataDir)
   try {
     await mkdir(root, { recursive: true, mode: 0o700 })
     const folder = await openObjectFolder(join(root, OBJECTS_FOLDER), { isDurable })
@@ -48,11 +49,11 @@ export async function openEmbeddedStorage(options: {
       async close() {
         stopSweeping()
         await rows.close()
-        await remove()
+        await temporary?.remove()
       },
     }
   } catch (error) {
-    await remove()
+    await temporary?.remove()
     throw error
   }
 }
