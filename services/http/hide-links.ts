@@ -1,8 +1,8 @@
-/** A link to a file (`createLink`). Its random part opens it without a key. */
-const LINK = /\/d\/[\w-]{43}/g
+/** A link to a file (`createLink`). Its random part opens it without a key. Base64 has no colon, so bytes of a picture never look like one. */
+const LINK = /(:\/\/[\w.\-:[\]/]{1,300}?\/d\/)[\w-]{43}/g
 /** The end of a chunk that may be the beginning of a link. */
-const BEGUN = /\/(?:d(?:\/[\w-]{0,42})?)?$/
-const HIDDEN = `/d/${'-'.repeat(43)}`
+const BEGUN = /:(?:\/(?:\/[\w.\-:[\]/]{0,350})?)?$/
+const HIDDEN = `$1${'-'.repeat(43)}`
 const TEXT = /json|event-stream/
 
 const hide = (text: string): string => text.replace(LINK, HIDDEN)
