@@ -55,7 +55,7 @@ async function exportDigests(
   if (days.size === 0) throw new CliError(`The audit log of ${tenant} is empty.`)
   for (const [day, blocks] of days) {
     const file = join(resolve(io.folder, folder), `${tenant}-${day}.json`)
-    await writeFile(file, `${JSON.stringify(signDigest(tenant, day, blocks, key))}\n`)
+    await writeFile(file, `${JSON.stringify(signDigest({ tenant, day, blocks }, key))}\n`)
     io.out(`${file}\n`)
   }
 }

@@ -27,10 +27,16 @@ export const withKey = ({ url }: Request, key: string): Request => new Request(u
  * longer. Unknown keys are not cached, so a new key works at once.
  */
 export function createAuthenticator(
-  tenants: Pick<TenantStore, 'findKey' | 'touchKey'>,
-  clock: Clock,
+  {
+    tenants,
+    clock,
+    verifyToken = null,
+  }: {
+    readonly tenants: Pick<TenantStore, 'findKey' | 'touchKey'>
+    readonly clock: Clock
+    readonly verifyToken?: ((token: string) => Promise<VerifiedToken | null>) | null
+  },
   cacheMs: number,
-  verifyToken: ((token: string) => Promise<VerifiedToken | null>) | null = null,
 ): Authenticate {
   const known = new BoundedCache<string, Caller>(MAX_CACHED_KEYS)
   return async (request) => {

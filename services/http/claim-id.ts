@@ -28,9 +28,11 @@ const KEY_MS = LIMITS.idempotencyHours * 3_600_000
 export async function claimId(
   { deps, caller, request }: ClaimingCall,
   kind: IdKind,
-  body: Uint8Array | string,
-  id: string = newId(kind),
-  hasFailed: (id: string) => Promise<boolean> = async () => false,
+  {
+    body,
+    id = newId(kind),
+    hasFailed = async () => false,
+  }: { readonly body: Uint8Array | string; readonly id?: string; readonly hasFailed?: (id: string) => Promise<boolean> },
 ): Promise<ClaimedId> {
   const key = request.headers.get('idempotency-key')
   const retries = request.headers.get(RETRY_COUNT)

@@ -1,12 +1,10 @@
 import { errorPagePath } from '../model/error-help.ts'
-import { ERRORS, ServiceError, type ErrorCode, type ReachedLimit } from '../model/errors.ts'
+import { ERRORS, ServiceError, type ReachedLimit } from '../model/errors.ts'
 import { json } from './responses.ts'
 
 /** OpenAI's error envelope with the id of the request. */
 export const errorEnvelope = (
-  code: ErrorCode,
-  message: string,
-  param: string | null,
+  { code, message, param }: Pick<ServiceError, 'code' | 'message' | 'param'>,
   requestId: string,
 ): Readonly<Record<string, unknown>> => ({
   error: { message, type: ERRORS[code].type, code, param },
@@ -26,7 +24,7 @@ export function errorResponse(error: ServiceError, requestId: string): Response 
   if (entry.retryable) headers['retry-after'] = '1'
   if (error.limit !== null) Object.assign(headers, limitHeaders(error.limit))
   if (entry.status === 401) headers['www-authenticate'] = 'Bearer'
-  return json(entry.status, errorEnvelope(error.code, error.message, error.param, requestId), headers)
+  return json(entry.status, errorEnvelope(error, requestId), headers)
 }
 
 /** The RateLimit header fields of the IETF draft, version 06: the limit, what remains of it, and the seconds until it resets. */

@@ -51,12 +51,16 @@ type Store<Stored> = (stream: Readable, filename: string) => Promise<Stored>
  * Reads a form and streams its file part to the object store, without holding it in memory or writing it twice. After a failure no object remains at
  * `objectKey`. Throws ServiceError.
  */
-export async function receiveMultipart(request: Request, objects: ObjectStore, objectKey: string, rules: FormRules): Promise<ReceivedForm> {
+export async function receiveMultipart(
+  objects: ObjectStore,
+  request: Request,
+  { objectKey, rules }: { readonly objectKey: string; readonly rules: FormRules },
+): Promise<ReceivedForm> {
   let isStored = false
   try {
     const { files, fields } = await receiveFiles(request, rules, (stream, filename) => {
       isStored = true
-      return storeStream(objects, objectKey, stream, filename)
+      return storeStream(objects, { objectKey, stream, filename })
     })
     return { file: files[0] ?? null, fields }
   } catch (error) {
@@ -180,7 +184,10 @@ async function openForm(request: Request, { maxBytes, part, maxFiles = 1 }: Form
 }
 
 /** Streams a file of a form to the object store. After a failure the rest of the stream is left to the form. */
-export async function storeStream(objects: ObjectStore, objectKey: string, stream: Readable, filename: string): Promise<ReceivedFile> {
+export async function storeStream(
+  objects: ObjectStore,
+  { objectKey, stream, filename }: { readonly objectKey: string; readonly stream: Readable; readonly filename: string },
+): Promise<ReceivedFile> {
   const hash = createHash('sha256')
   let bytes = 0
   async function* counted(): AsyncGenerator<Uint8Array, void, undefined> {

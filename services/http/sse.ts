@@ -22,9 +22,15 @@ export type StreamOutcome = 'ok' | 'left' | 'failed'
  */
 export function sseResponse(
   frames: AsyncGenerator<string | Uint8Array, void, undefined>,
-  stop: AbortController,
-  onEnd: (outcome: StreamOutcome, frames: number) => void,
-  headers: Readonly<Record<string, string>> = SSE_HEADERS,
+  {
+    stop,
+    onEnd,
+    headers = SSE_HEADERS,
+  }: {
+    readonly stop: AbortController
+    readonly onEnd: (outcome: StreamOutcome, frames: number) => void
+    readonly headers?: Readonly<Record<string, string>> | undefined
+  },
 ): Response {
   let count = 0
   let isLeft = false

@@ -51,5 +51,5 @@ export async function streamCall(
       }),
     )
   }
-  return sseResponse(frames(stop.signal), stop, onEnd, headers)
+  return sseResponse(frames(stop.signal), { stop, onEnd, headers })
 }

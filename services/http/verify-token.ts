@@ -33,7 +33,7 @@ export function createTokenVerifier(
   return async (token) => {
     const found = known.get(issuerOf(token) ?? '')
     if (found === undefined) return null
-    const payload = await verify(token, found.issuer, found.keys, new Date(clock.now()))
+    const payload = await verify(token, found.issuer, { keys: found.keys, currentDate: new Date(clock.now()) })
     if (payload === null) return null
     const caller = callerOf(payload, found.issuer)
     return caller !== null && (await hasTenant(caller.tenant)) ? { caller, expiresAt: (payload.exp ?? 0) * 1000 } : null
@@ -58,8 +58,7 @@ function issuerOf(token: string): string | null {
 async function verify(
   token: string,
   { issuer, audience }: TokenIssuer,
-  keys: JWTVerifyGetKey,
-  currentDate: Date,
+  { keys, currentDate }: { readonly keys: JWTVerifyGetKey; readonly currentDate: Date },
 ): Promise<JWTPayload | null> {
   const rules = { issuer, audience, algorithms: ALGORITHMS, requiredClaims: ['exp'], clockTolerance: CLOCK_TOLERANCE_SECONDS, currentDate }
   try {

@@ -8,7 +8,15 @@ export const newObjectKey = (tenant: string, kind: ObjectKind, parentId: string)
   `${objectPrefix(tenant, parentId)}${kind}/${randomBytes(24).toString('base64url')}`
 
 /** A deterministic key, so that a repeated step computes the same one. It cannot be guessed without the secret. `name` is unique within the parent. */
-export const derivedObjectKey = (tenant: string, kind: ObjectKind, parentId: string, secret: string, name: string): string =>
+export const derivedObjectKey = (
+  secret: string,
+  {
+    tenant,
+    kind,
+    parentId,
+    name,
+  }: { readonly tenant: string; readonly kind: ObjectKind; readonly parentId: string; readonly name: string },
+): string =>
   `${objectPrefix(tenant, parentId)}${kind}/${createHmac('sha256', secret).update(name).digest().subarray(0, 24).toString('base64url')}`
 
 /** The prefix of all objects of a tenant. */

@@ -40,7 +40,19 @@ function check(caller: Caller, need: Need): string | undefined {
   return typeof need === 'string' ? undefined : need.param
 }
 
-const missing = (code: ErrorCode, what: string, id: string, advice: string, param?: string): ServiceError =>
+const missing = ({
+  code,
+  what,
+  id,
+  advice,
+  param,
+}: {
+  readonly code: ErrorCode
+  readonly what: string
+  readonly id: string
+  readonly advice: string
+  readonly param?: string | undefined
+}): ServiceError =>
   new ServiceError(code, `No ${what} ${JSON.stringify(id.slice(0, 80))} exists. ${advice}`, param === undefined ? {} : { param })
 
 /** A key that is bound to an end user sees that user's rows only. */
@@ -64,7 +76,7 @@ export async function checkContainer(reader: Reader, id: string, scope: Scope): 
 }
 
 const containerMissing = (id: string, param?: string): ServiceError =>
-  missing('container_not_found', 'container', id, 'Create one with POST /v1/containers.', param)
+  missing({ code: 'container_not_found', what: 'container', id, advice: 'Create one with POST /v1/containers.', param })
 
 /** A container of another tenant, a deleted one and one that never existed get the same answer: ServiceError `container_not_found`. */
 export async function containerOf({ deps, caller }: Reader, id: string, need: Need): Promise<Container> {
@@ -87,7 +99,7 @@ export async function workRowOf(
 ): Promise<Execution> {
   requireScope(caller, scope)
   const row = isId(kind, id) ? await deps.table.executions.get(caller.tenant, id) : null
-  if (row === null || !isVisible(row, caller)) throw missing(`${kind}_not_found`, kind, id, WORK_ADVICE[kind])
+  if (row === null || !isVisible(row, caller)) throw missing({ code: `${kind}_not_found`, what: kind, id, advice: WORK_ADVICE[kind] })
   return row
 }
 export const executionOf = (reader: Reader, id: string, scope: Scope): Promise<Execution> =>
@@ -102,13 +114,13 @@ export async function responseOf({ deps, caller, ownsUnstored }: ResponseReader,
   const row = isId('response', id) ? await deps.table.responses.get(caller.tenant, id) : null
   const isReadable = row !== null && (row.request.store || ownsUnstored?.(id) === true)
   if (!isReadable || !isVisible(row, caller))
-    throw missing(
-      'response_not_found',
-      'response',
+    throw missing({
+      code: 'response_not_found',
+      what: 'response',
       id,
-      'Make one with POST /v1/responses, and do not send "store": false if you want it again.',
+      advice: 'Make one with POST /v1/responses, and do not send "store": false if you want it again.',
       param,
-    )
+    })
   return row
 }
 
@@ -116,12 +128,18 @@ export async function conversationOf({ deps, caller }: Reader, id: string, need:
   const param = check(caller, need)
   const row = isId('conversation', id) ? await deps.table.conversations.get(caller.tenant, id) : null
   if (row === null || row.deletedAt !== null || !isVisible(row, caller))
-    throw missing('conversation_not_found', 'conversation', id, 'Create one with POST /v1/conversations.', param)
+    throw missing({ code: 'conversation_not_found', what: 'conversation', id, advice: 'Create one with POST /v1/conversations.', param })
   return row
 }
 
 export const fileMissing = (id: string, param?: string): ServiceError =>
-  missing('file_not_found', 'file', id, "List a container's files with GET /v1/containers/{container_id}/files.", param)
+  missing({
+    code: 'file_not_found',
+    what: 'file',
+    id,
+    advice: "List a container's files with GET /v1/containers/{container_id}/files.",
+    param,
+  })
 
 /** A file version of a container that the caller may see; superseded versions keep their ids. */
 export async function fileOf(
@@ -140,14 +158,15 @@ export async function userFileOf({ deps, caller }: TimedReader, id: string, need
   const param = check(caller, need)
   const row = isId('file', id) ? await deps.table.userFiles.get(caller.tenant, id) : null
   if (row === null || hasExpired(row, deps.clock.now()) || !isVisible(row, caller))
-    throw missing('file_not_found', 'file', id, 'Upload one with POST /v1/files.', param)
+    throw missing({ code: 'file_not_found', what: 'file', id, advice: 'Upload one with POST /v1/files.', param })
   return row
 }
 
 export async function uploadOf({ deps, caller }: Reader, id: string, scope: Scope): Promise<Upload> {
   requireScope(caller, scope)
   const row = isId('upload', id) ? await deps.table.uploads.get(caller.tenant, id) : null
-  if (row === null || !isVisible(row, caller)) throw missing('upload_not_found', 'upload', id, 'Create one with POST /v1/uploads.')
+  if (row === null || !isVisible(row, caller))
+    throw missing({ code: 'upload_not_found', what: 'upload', id, advice: 'Create one with POST /v1/uploads.' })
   return row
 }
 
@@ -155,7 +174,8 @@ export async function uploadOf({ deps, caller }: Reader, id: string, scope: Scop
 export async function skillOf({ deps, caller }: Reader, id: string, need: Need): Promise<Skill> {
   const param = check(caller, need)
   const row = isId('skill', id) ? await deps.table.skills.get(caller.tenant, id) : null
-  if (row === null || !isVisible(row, caller)) throw missing('skill_not_found', 'skill', id, 'Create one with POST /v1/skills.', param)
+  if (row === null || !isVisible(row, caller))
+    throw missing({ code: 'skill_not_found', what: 'skill', id, advice: 'Create one with POST /v1/skills.', param })
   return row
 }
 
@@ -166,6 +186,11 @@ export async function webhookOf({ deps, caller }: Reader, id: string, scope: Sco
     ? (await readEndpoints(deps.table.sharedRows, caller.tenant)).find((one) => one.id === id)
     : undefined
   if (endpoint === undefined || !isVisible(endpoint, caller))
-    throw missing('webhook_endpoint_not_found', 'webhook endpoint', id, 'Create one with POST /v1/webhook_endpoints.')
+    throw missing({
+      code: 'webhook_endpoint_not_found',
+      what: 'webhook endpoint',
+      id,
+      advice: 'Create one with POST /v1/webhook_endpoints.',
+    })
   return endpoint
 }

@@ -32,7 +32,7 @@ async function run(
     const content = Buffer.from(write)
     const sha256 = createHash('sha256').update(content).digest('hex')
     const written = { tenant, path: 'data.csv', bytes: content.length, sha256, mime: 'text/csv', body: content }
-    await placeFile(api, written, { containerId }, api.now())
+    await placeFile(api, written, { containerId, now: api.now() })
   })
   return { found, body }
 }

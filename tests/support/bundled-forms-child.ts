@@ -19,7 +19,7 @@ try {
   const { skill } = await receiveSkill(post('files', new File([archive], 'skill.zip')))
   const objects = createFileObjectStore({ folder: await openObjectFolder(folder, { isDurable: false }), secret: new Uint8Array(32) })
   const rules = { maxBytes: 1_000, part: 'file', advice: '' }
-  const { file } = await receiveMultipart(post('file', new File(['hello'], 'notes.txt')), objects, 'tenants/a/b', rules)
+  const { file } = await receiveMultipart(objects, post('file', new File(['hello'], 'notes.txt')), { objectKey: 'tenants/a/b', rules })
   const stored = await objects.get('tenants/a/b')
   console.log(
     JSON.stringify({

@@ -68,7 +68,7 @@ export function createApp(ports: ApiPorts, routes: readonly AnyRoute[] = ROUTES)
   const { page, implicitCaller } = deps
   const byKey =
     implicitCaller === undefined
-      ? createAuthenticator(deps.table.tenants, deps.clock, deps.config.keyCacheMs, tokenVerifier(deps))
+      ? createAuthenticator({ tenants: deps.table.tenants, clock: deps.clock, verifyToken: tokenVerifier(deps) }, deps.config.keyCacheMs)
       : () => Promise.resolve(implicitCaller)
   const authenticators = { byKey, bySession: page === undefined ? byKey : acceptSessions(byKey, page, deps.clock) }
   for (const route of routes) mountRoute(app, { deps, authenticators }, route)

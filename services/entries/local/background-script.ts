@@ -40,7 +40,7 @@ export function runInBackground(
     await Promise.race([after.catch(() => undefined), stopped])
     if (signal.aborted) return { isGood: false, wasStopped: true, seconds: 0, output: null, lastStep: '' }
     const startedAt = performance.now()
-    const result = await runScript(script, args, onStep, signal)
+    const result = await runScript(script, { args, onStep, signal })
     return { ...result, wasStopped: signal.aborted, seconds: Math.round((performance.now() - startedAt) / 1000) }
   }
   return { ended: run(), stop: () => stopping.abort() }
@@ -48,9 +48,7 @@ export function runInBackground(
 
 async function runScript(
   script: string,
-  args: readonly string[],
-  onStep: (line: string) => void,
-  signal: AbortSignal,
+  { args, onStep, signal }: { readonly args: readonly string[]; readonly onStep: (line: string) => void; readonly signal: AbortSignal },
 ): Promise<Pick<ScriptResult, 'isGood' | 'output' | 'lastStep'>> {
   const child = spawn(process.execPath, ['--disable-warning=ExperimentalWarning', script, ...args], { stdio: ['ignore', 'pipe', 'pipe'] })
   if (child.pid !== undefined) setPriority(child.pid, LOWEST_PRIORITY)

@@ -52,7 +52,7 @@ export async function listen(options: {
     if (hasDotSegments(request.url ?? '')) return void socket.destroy()
     const env = identifies(request)
     const fetch = (handshake: Request): Response | Promise<Response> => options.app.fetch(handshake, env)
-    webSockets?.upgrade(fetch, request, socket, head).catch(() => socket.destroy())
+    webSockets?.upgrade(fetch, { incoming: request, socket, head }).catch(() => socket.destroy())
   })
   server.on('checkContinue', (request, response) => {
     continueOnRead(request, response)

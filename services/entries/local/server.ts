@@ -61,7 +61,7 @@ async function start(config: LocalConfig, cleanups: Cleanups): Promise<Omit<Loca
   cleanups.push(() => sandboxes.close())
   // The lock of the data folder or of the table proves that every lease holder is dead.
   if (isKept(config)) await takeOverJobs(storage.table, systemClock.now())
-  const parts = shareParts(config, storage, sandboxes, telemetry)
+  const parts = shareParts({ config, storage, sandboxes, telemetry })
   const pool = createPool(parts.placing)
   cleanups.push(() => stopAll(sandboxes.driver, pool))
   const warm = pool.refill()
@@ -70,12 +70,22 @@ async function start(config: LocalConfig, cleanups: Cleanups): Promise<Omit<Loca
   await nextTurn()
   const { openService } = await import('./service.ts')
   const service = await openService({ ...parts, config, sandboxes, storage, pool, telemetry }, cleanups)
-  cleanups.push(startBuilds(config, sandboxes, pool, warm))
+  cleanups.push(startBuilds(config, { sandboxes, pool, warm }))
   return { ...service, warm, items: storage.items }
 }
 
 /** What the pool and the service share. */
-function shareParts(config: LocalConfig, storage: LocalStorage, { driver }: LocalSandboxes, telemetry: LocalTelemetry): SharedParts {
+function shareParts({
+  config,
+  storage,
+  sandboxes: { driver },
+  telemetry,
+}: {
+  readonly config: LocalConfig
+  readonly storage: LocalStorage
+  readonly sandboxes: LocalSandboxes
+  readonly telemetry: LocalTelemetry
+}): SharedParts {
   const { table, queue, objects } = storage
   const common = { table, queue, objects, signals: createLocalSignals(), clock: systemClock, telemetry }
   const folder = config.dataDir ?? tmpdir()
@@ -111,9 +121,7 @@ async function stopAll(driver: SandboxDriver, pool: Pool): Promise<void> {
 /** Builds what `npm start` found missing while the server works, once the pool is `warm`: the image, then the documentation. Returns a function that ends the builds. */
 function startBuilds(
   { buildImage, buildsGuide, guideDir }: LocalConfig,
-  { driver }: LocalSandboxes,
-  pool: Pool,
-  warm: Promise<void>,
+  { sandboxes: { driver }, pool, warm }: { readonly sandboxes: LocalSandboxes; readonly pool: Pool; readonly warm: Promise<void> },
 ): () => void {
   const say = (line: string): void => console.error(line)
   const refill = (): Promise<void> => pool.refill()

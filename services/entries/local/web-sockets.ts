@@ -49,7 +49,10 @@ export class WebSockets {
   }
 
   /** Takes a connection whose first request asks for an upgrade. */
-  async upgrade(fetch: Fetch, incoming: IncomingMessage, socket: Duplex, head: Buffer): Promise<void> {
+  async upgrade(
+    fetch: Fetch,
+    { incoming, socket, head }: { readonly incoming: IncomingMessage; readonly socket: Duplex; readonly head: Buffer },
+  ): Promise<void> {
     socket.on('error', () => socket.destroy())
     const handshake = requestOf(incoming)
     const answer = await fetch(handshake, {})

@@ -44,7 +44,10 @@ const ordered = ({ at, keyId, subject, action, status, requestId, targets }: Aud
   Object.entries(targets).toSorted(([a], [b]) => (a < b ? -1 : 1)),
 ]
 
-export function nextBlock(tenant: string, last: AuditBlock | null, entries: readonly AuditEntry[], now: number): AuditBlock {
+export function nextBlock(
+  last: AuditBlock | null,
+  { tenant, entries, now }: { readonly tenant: string; readonly entries: readonly AuditEntry[]; readonly now: number },
+): AuditBlock {
   const block = { tenant, seq: (last?.seq ?? 0) + 1, at: Math.max(now, last?.at ?? 0), entries, previousHash: last?.hash ?? '' }
   return { v: 1, ...block, hash: blockHash(block) }
 }

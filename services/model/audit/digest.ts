@@ -34,7 +34,10 @@ export type Digest = z.infer<typeof Digest>
 const signed = ({ v, tenant, day, blocks }: Omit<Digest, 'signature'>): Buffer => Buffer.from(JSON.stringify([v, tenant, day, blocks]))
 
 /** `privateKey` is an Ed25519 key in PEM. */
-export function signDigest(tenant: string, day: string, blocks: readonly AuditBlock[], privateKey: string): Digest {
+export function signDigest(
+  { tenant, day, blocks }: { readonly tenant: string; readonly day: string; readonly blocks: readonly AuditBlock[] },
+  privateKey: string,
+): Digest {
   const digest = { v: 1 as const, tenant, day, blocks: Block.array().parse(blocks) }
   return { ...digest, signature: sign(null, signed(digest), createPrivateKey(privateKey)).toString('base64') }
 }

@@ -23,7 +23,11 @@ export interface ExecutionShare {
 export const EMPTY_SHARE: ExecutionShare = { cap: 0, running: {}, waiting: [] }
 
 /** Gives the execution a slot if one is free and no other waits for it. A repetition changes nothing. */
-export function enterShare(share: ExecutionShare, entry: WaitingExecution, cap: number, now: number): ExecutionShare {
+export function enterShare(
+  share: ExecutionShare,
+  entry: WaitingExecution,
+  { cap, now }: { readonly cap: number; readonly now: number },
+): ExecutionShare {
   const isLive = ([, since]: readonly [string, number]): boolean => now - since < MAX_AGE_MS
   const running = Object.fromEntries(Object.entries(share.running).filter(isLive))
   const { executionId } = entry

@@ -38,12 +38,14 @@ function cellsOf(part: NotebookPart, ids: Set<string>): readonly JsonObject[] {
   const results = new Map(part.results.map((result) => [result.index, result]))
   const prefix = part.executionId.slice(-12)
   if (part.document === null)
-    return part.cells.map(({ index, code }) => codeCell(uniqueId(ids, null, `${prefix}-${index}`), {}, code, results.get(index)))
+    return part.cells.map(({ index, code }) =>
+      codeCell({ id: uniqueId(ids, null, `${prefix}-${index}`), metadata: {}, source: code, result: results.get(index) }),
+    )
   const cells = Array.isArray(part.document['cells']) ? (part.document['cells'] as readonly unknown[]) : []
   return cells.filter(isObject).map((cell, index) => {
     const id = uniqueId(ids, cell['id'], `${prefix}-${index}`)
     const metadata = validMetadata(cell['metadata'])
-    if (cell['cell_type'] === 'code') return codeCell(id, metadata, sourceOf(cell['source']), results.get(index))
+    if (cell['cell_type'] === 'code') return codeCell({ id, metadata, source: sourceOf(cell['source']), result: results.get(index) })
     return {
       cell_type: cell['cell_type'] === 'raw' ? 'raw' : 'markdown',
       id,
@@ -54,7 +56,17 @@ function cellsOf(part: NotebookPart, ids: Set<string>): readonly JsonObject[] {
   })
 }
 
-const codeCell = (id: string, metadata: JsonObject, source: string, result: CellResult | undefined): JsonObject => ({
+const codeCell = ({
+  id,
+  metadata,
+  source,
+  result,
+}: {
+  readonly id: string
+  readonly metadata: JsonObject
+  readonly source: string
+  readonly result: CellResult | undefined
+}): JsonObject => ({
   cell_type: 'code',
   id,
   metadata,

@@ -8,12 +8,10 @@ import type { ContainerStore } from '../../ports/container-store.ts'
 export const detachSandbox = (
   containers: ContainerStore,
   container: Container,
-  why: string,
-  options: { readonly dueAt: number | null; readonly whileUnused?: boolean },
+  { why, dueAt, whileUnused = false }: { readonly why: string; readonly dueAt: number | null; readonly whileUnused?: boolean },
 ): Promise<Container | null> => {
   const { tenant, id, generation } = container
   const whileHibernated = isHibernated(container)
   const stateLost = whileHibernated ? container.stateLost : why
-  const { dueAt, whileUnused = false } = options
   return containers.setSandbox(tenant, id, generation, { sandboxId: null, stateLost, dueAt }, { whileUnused, whileHibernated })
 }

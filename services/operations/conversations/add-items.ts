@@ -14,8 +14,7 @@ type Wire = Readonly<Record<string, unknown>>
 export async function addItems(
   deps: { readonly table: Table; readonly clock: Clock },
   { tenant, id: conversationId }: Conversation,
-  given: readonly Wire[],
-  claimed?: Omit<ClaimedId, 'isReplay'>,
+  { given, claimed }: { readonly given: readonly Wire[]; readonly claimed?: Omit<ClaimedId, 'isReplay'> },
 ): Promise<readonly ConversationItem[]> {
   const { id: owner, at } = claimed ?? { id: newId('item'), at: deps.clock.now() }
   const items = wireItems(given, (type, index) => derivedId(type === 'message' ? 'message' : 'item', at, `${owner}#${index}`)).map(

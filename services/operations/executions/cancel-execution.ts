@@ -24,7 +24,7 @@ export async function cancelExecution(
   if (ended !== null) return ended
   ports.signals.notify(topicOf('execution', id))
   // For an execution without a lease the message starts a step.
-  await notifyExecution(ports.queue, tenant, requested.containerId, id)
+  await notifyExecution(ports.queue, { tenant, containerId: requested.containerId, id })
   return requested
 }
 

@@ -134,7 +134,7 @@ async function advanceContainer(deps: Omit<EndDeps, 'objects' | 'telemetry'>, en
   const without = await containers.dequeue(ended.tenant, ended.containerId, ended.id, now, dueAt)
   // The storage client repeats a write whose reply was lost. A refused write may therefore have succeeded in this call, and then no other worker enqueues.
   const container = without ?? (isFirst ? await containers.get(ended.tenant, ended.containerId) : null)
-  if (container !== null) await notifyQueueHead(deps.queue, container, container.queue[0], now)
+  if (container !== null) await notifyQueueHead(deps.queue, container, { executionId: container.queue[0], now })
 }
 
 async function notifyTurn(deps: Omit<EndDeps, 'objects' | 'telemetry'>, ended: Execution): Promise<void> {
@@ -142,7 +142,7 @@ async function notifyTurn(deps: Omit<EndDeps, 'objects' | 'telemetry'>, ended: E
   // The clock is read after the commit, because the turn's worker reads the execution again after `awaitedUntil`.
   if (ended.awaitedUntil !== undefined && deps.clock.now() < ended.awaitedUntil) return
   // If the message is lost, the reconciler repairs it: the response's row is due.
-  await notifyResponse(deps.queue, ended.tenant, ended.responseId)
+  await notifyResponse(deps.queue, { tenant: ended.tenant, id: ended.responseId })
 }
 
 async function store(objects: ObjectStore, row: Execution, json: Buffer): Promise<{ objectKey: string; bytes: number }> {

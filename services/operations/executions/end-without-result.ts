@@ -7,9 +7,7 @@ import { fenceEventLog } from '../../jobs/fence-event-log.ts'
 async function endWithoutResult(
   deps: EndDeps,
   leased: Execution,
-  status: ExecutionStatus,
-  reason: ExecutionReason,
-  lost: Lost,
+  { status, reason, lost }: { readonly status: ExecutionStatus; readonly reason: ExecutionReason; readonly lost: Lost },
 ): Promise<Execution> {
   const at = deps.clock.now()
   const owner = { kind: 'execution', tenant: leased.tenant, id: leased.id } as const
@@ -28,42 +26,62 @@ async function endWithoutResult(
 }
 
 export const endCancelled = (deps: EndDeps, leased: Execution, why: string): Promise<Execution> =>
-  endWithoutResult(deps, leased, 'cancelled', 'caller', { what: 'outputs', reason: why })
+  endWithoutResult(deps, leased, { status: 'cancelled', reason: 'caller', lost: { what: 'outputs', reason: why } })
 
 /** The sandbox was lost, or did not answer in time, while the code ran. */
 export const endLost = (deps: EndDeps, leased: Execution, reason: 'sandbox_lost' | 'deadline'): Promise<Execution> =>
-  endWithoutResult(deps, leased, reason === 'deadline' ? 'timed_out' : 'failed', reason, {
-    what: 'outputs',
-    reason: 'The sandbox was lost while the code ran. What it had printed until then is in the events.',
+  endWithoutResult(deps, leased, {
+    status: reason === 'deadline' ? 'timed_out' : 'failed',
+    reason,
+    lost: {
+      what: 'outputs',
+      reason: 'The sandbox was lost while the code ran. What it had printed until then is in the events.',
+    },
   })
 
 /** The sandbox sent data that no retry can read; the sandbox is kept. */
 export const endInvalid = (deps: EndDeps, leased: Execution, detail: string): Promise<Execution> =>
-  endWithoutResult(deps, leased, 'failed', 'kernel_died', {
-    what: 'outputs',
-    reason: `The kernel sent output that does not follow the protocol, so the execution was ended: ${detail.slice(0, 300)}`,
+  endWithoutResult(deps, leased, {
+    status: 'failed',
+    reason: 'kernel_died',
+    lost: {
+      what: 'outputs',
+      reason: `The kernel sent output that does not follow the protocol, so the execution was ended: ${detail.slice(0, 300)}`,
+    },
   })
 
 /** No sandbox could be started in time. `check`: the isolation check that the last one failed. */
 export const endUnstarted = (deps: EndDeps, leased: Execution, check?: string): Promise<Execution> =>
-  endWithoutResult(deps, leased, 'failed', 'sandbox_lost', {
-    what: 'outputs',
-    reason:
-      check === undefined
-        ? 'No sandbox could be started, so the code did not run. Try again; the operator finds the cause in the logs.'
-        : `No sandbox could be started, so the code did not run: the last one failed the isolation check ${check}. The operator has to correct the platform.`,
+  endWithoutResult(deps, leased, {
+    status: 'failed',
+    reason: 'sandbox_lost',
+    lost: {
+      what: 'outputs',
+      reason:
+        check === undefined
+          ? 'No sandbox could be started, so the code did not run. Try again; the operator finds the cause in the logs.'
+          : `No sandbox could be started, so the code did not run: the last one failed the isolation check ${check}. The operator has to correct the platform.`,
+    },
   })
 
 export const endDeadLetter = (deps: EndDeps, leased: Execution): Promise<Execution> =>
-  endWithoutResult(deps, leased, 'failed', 'dead_letter', {
-    what: 'outputs',
-    reason:
-      'Processing failed after all retries, so there is no result. Run the code again; if it fails again, report the id of this execution.',
+  endWithoutResult(deps, leased, {
+    status: 'failed',
+    reason: 'dead_letter',
+    lost: {
+      what: 'outputs',
+      reason:
+        'Processing failed after all retries, so there is no result. Run the code again; if it fails again, report the id of this execution.',
+    },
   })
 
 /** No step started it in time. */
 export const endOverdue = (deps: EndDeps, leased: Execution): Promise<Execution> =>
-  endWithoutResult(deps, leased, 'timed_out', 'deadline', {
-    what: 'outputs',
-    reason: 'It waited too long for its turn, so the code did not run.',
+  endWithoutResult(deps, leased, {
+    status: 'timed_out',
+    reason: 'deadline',
+    lost: {
+      what: 'outputs',
+      reason: 'It waited too long for its turn, so the code did not run.',
+    },
   })

@@ -7,6 +7,6 @@ import { endDeadLetter } from './end-without-result.ts'
 /** An execution as the job engine sees it. */
 export const executionJob = (deps: EndDeps): Job<Execution> => ({
   rows: deps.table.executions,
-  enqueue: ({ tenant, containerId, id }, delaySeconds) => notifyExecution(deps.queue, tenant, containerId, id, { delaySeconds }),
+  enqueue: ({ tenant, containerId, id }, delaySeconds) => notifyExecution(deps.queue, { tenant, containerId, id }, { delaySeconds }),
   endAsDeadLetter: async (row) => void (await endDeadLetter(deps, row)),
 })

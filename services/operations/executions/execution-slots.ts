@@ -26,7 +26,7 @@ export class ExecutionSlots {
   /** Whether the execution may run now. Otherwise it waits: the end of another execution of the tenant admits it. */
   request(tenant: string, entry: WaitingExecution, cap: number): Promise<boolean> {
     return this.#shares.change(tenant, (share) => {
-      const values = enterShare(share, entry, cap, this.#clock.now())
+      const values = enterShare(share, entry, { cap, now: this.#clock.now() })
       return { values, result: entry.executionId in values.running }
     })
   }

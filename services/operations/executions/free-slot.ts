@@ -12,5 +12,5 @@ export async function freeSlot(
 ): Promise<void> {
   const slots = deps.slots ?? new ExecutionSlots(deps)
   const admitted = await slots.release(tenant, executionId)
-  await Promise.all(admitted.map((next) => notifyExecution(deps.queue, tenant, next.containerId, next.executionId)))
+  await Promise.all(admitted.map((next) => notifyExecution(deps.queue, { tenant, containerId: next.containerId, id: next.executionId })))
 }

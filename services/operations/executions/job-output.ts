@@ -31,7 +31,10 @@ export class JobOutputReader {
   #chars = 0
   #isFull = false
 
-  constructor(events: EventStore, tenant: string, call: PendingCall, item: ResponseItem) {
+  constructor(
+    events: EventStore,
+    { tenant, call, item }: { readonly tenant: string; readonly call: PendingCall; readonly item: ResponseItem },
+  ) {
     this.#events = events
     this.#tenant = tenant
     this.#call = call

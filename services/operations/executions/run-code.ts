@@ -92,7 +92,8 @@ export async function runCode(context: RunContext, request: RunCodeRequest): Pro
   const subscription = deps.signals.subscribe(topicOf('execution', id))
   try {
     const earlier = isReplay ? await deps.table.executions.get(caller.tenant, id) : null
-    if (earlier !== null) return { execution: await untilEnd(context, subscription, earlier, request.waitMs), isReplay: true }
+    if (earlier !== null)
+      return { execution: await untilEnd(context, subscription, { first: earlier, waitMs: request.waitMs }), isReplay: true }
     await Promise.all([deps.budget.checkRun(caller.tenant), checkStorage(deps.counts.storageBytes, caller.tenant, 1)])
     if (container !== null) await checkConcurrency(deps, container)
     if (container !== null && isChosen(request.language)) await checkLanguage(deps, container, request.language)
@@ -116,7 +117,7 @@ export async function runCode(context: RunContext, request: RunCodeRequest): Pro
       },
       deps.clock.now(),
     )
-    const execution = await untilEnd(context, subscription, accepted.execution, request.waitMs)
+    const execution = await untilEnd(context, subscription, { first: accepted.execution, waitMs: request.waitMs })
     // After a wait the queue has changed.
     return { execution, ...(request.waitMs === 0 && { queue: accepted.container.queue }), isReplay: false }
   } finally {
@@ -143,12 +144,11 @@ async function findContainer(context: RunContext, { containerId, source, claimed
 export async function waitForExecution(
   context: Omit<RunContext, 'publicUrl' | 'note' | 'caller'>,
   id: string,
-  read: () => Promise<Execution>,
-  waitMs: number,
+  { read, waitMs }: { readonly read: () => Promise<Execution>; readonly waitMs: number },
 ): Promise<Execution> {
   const subscription = context.deps.signals.subscribe(topicOf('execution', id))
   try {
-    return await untilEnd(context, subscription, await read(), waitMs)
+    return await untilEnd(context, subscription, { first: await read(), waitMs })
   } finally {
     subscription.close()
   }
@@ -157,8 +157,7 @@ export async function waitForExecution(
 function untilEnd(
   { deps, signal }: Pick<RunContext, 'deps' | 'signal'>,
   subscription: Subscription,
-  first: Execution,
-  waitMs: number,
+  { first, waitMs }: { readonly first: Execution; readonly waitMs: number },
 ): Promise<Execution> {
   return waitForRow(subscription, {
     read: async () => (await deps.table.executions.get(first.tenant, first.id)) ?? first,

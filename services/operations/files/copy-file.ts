@@ -12,11 +12,10 @@ import type { Table } from '../../ports/table.ts'
 export async function copyFile(
   ports: { readonly table: Table; readonly objects: ObjectStore },
   source: FileSource,
-  target: { readonly containerId: string; readonly path?: string; readonly id?: string },
-  now: number,
+  target: { readonly containerId: string; readonly path?: string; readonly id?: string; readonly now: number },
 ): Promise<ContainerFile> {
   const object = await ports.objects.get(source.objectKey)
   if (object === null) throw new ServiceError('file_not_found', `The content of file ${source.id} no longer exists. Upload it again.`)
   const { tenant, bytes, sha256, mime } = source
-  return placeFile(ports, { tenant, path: target.path ?? source.path, bytes, sha256, mime, body: object.body }, target, now)
+  return placeFile(ports, { tenant, path: target.path ?? source.path, bytes, sha256, mime, body: object.body }, target)
 }

@@ -17,7 +17,11 @@ export const sourceOf = (file: UserFile): FileSource => ({
 })
 
 /** Finds the source by its id, without a check of the caller's rights; null if it was deleted or has expired. */
-export async function findSource(table: Table, tenant: string, id: string, now: number): Promise<FileSource | null> {
+export async function findSource(
+  table: Table,
+  { tenant, id }: { readonly tenant: string; readonly id: string },
+  now: number,
+): Promise<FileSource | null> {
   if (isId('file', id)) {
     const file = await table.userFiles.get(tenant, id)
     return file === null || hasExpired(file, now) ? null : sourceOf(file)

@@ -13,23 +13,22 @@ import { supersedeOlderVersions } from './supersede-older-versions.ts'
 export async function placeFile(
   ports: { readonly table: Table; readonly objects: ObjectStore },
   wanted: Pick<ContainerFile, 'tenant' | 'path' | 'bytes' | 'sha256' | 'mime'> & { readonly body: Uint8Array | ByteStream },
-  target: { readonly containerId: string; readonly id?: string },
-  now: number,
+  { containerId, id, now }: { readonly containerId: string; readonly id?: string; readonly now: number },
 ): Promise<ContainerFile> {
   const { body, ...described } = wanted
   const file: ContainerFile = {
     ...described,
     v: 1,
-    id: target.id ?? newId('containerFile'),
-    containerId: target.containerId,
+    id: id ?? newId('containerFile'),
+    containerId,
     source: 'user',
     createdAt: now,
-    objectKey: newObjectKey(wanted.tenant, 'files', target.containerId),
+    objectKey: newObjectKey(wanted.tenant, 'files', containerId),
     executionId: null,
     isCurrent: true,
     state: 'stored',
     sandboxGeneration: 0,
-    ...(target.id === undefined ? {} : { isBrought: true }),
+    ...(id === undefined ? {} : { isBrought: true }),
   }
   await ports.objects.put(file.objectKey, body, { contentType: file.mime })
   await ports.table.files.put(file)

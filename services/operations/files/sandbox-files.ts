@@ -85,38 +85,38 @@ const CODES: Readonly<Record<string, ErrorCode>> = {
  * (a folder in the place of a file, a full folder, a path that is taken, closed permissions), `storage_full` or `sandbox_unavailable`.
  */
 export const listFolder = (context: RunContext, containerId: string, request: { path: string; depth?: number; limit?: number }) =>
-  operate(context, containerId, { op: 'list', ...request }, Folder())
+  operate(context, containerId, { request: { op: 'list', ...request }, schema: Folder() })
 
 export const statPath = async (context: RunContext, containerId: string, at: string): Promise<SandboxEntry> =>
-  (await operate(context, containerId, { op: 'stat', path: at }, OneEntry())).entry
+  (await operate(context, containerId, { request: { op: 'stat', path: at }, schema: OneEntry() })).entry
 
 /** Creates a folder with its parents. An existing folder is not an error. */
 export const makeFolder = (context: RunContext, containerId: string, at: string) =>
-  operate(context, containerId, { op: 'mkdir', path: at }, MadeFolder())
+  operate(context, containerId, { request: { op: 'mkdir', path: at }, schema: MadeFolder() })
 
 export const movePath = async (
   context: RunContext,
   containerId: string,
   request: { from: string; to: string; overwrite?: boolean },
-): Promise<SandboxEntry> => (await operate(context, containerId, { op: 'move', ...request }, OneEntry())).entry
+): Promise<SandboxEntry> => (await operate(context, containerId, { request: { op: 'move', ...request }, schema: OneEntry() })).entry
 
 /** Without `recursive` a folder has to be empty. */
 export const removePath = (context: RunContext, containerId: string, request: { path: string; recursive?: boolean }) =>
-  operate(context, containerId, { op: 'remove', ...request }, Removed())
+  operate(context, containerId, { request: { op: 'remove', ...request }, schema: Removed() })
 
 /** At most 512 KiB at a time, as base64, with the size of the whole file. */
 export const readRange = (context: RunContext, containerId: string, request: { path: string; offset?: number; length?: number }) =>
-  operate(context, containerId, { op: 'read', ...request }, Range())
+  operate(context, containerId, { request: { op: 'read', ...request }, schema: Range() })
 
 export const previewFile = (context: RunContext, containerId: string, request: { path: string; rows?: number; pixels?: number }) =>
-  operate(context, containerId, { op: 'preview', ...request }, Previewed())
+  operate(context, containerId, { request: { op: 'preview', ...request }, schema: Previewed() })
 
 /** Unpacks a zip or tar archive in the container. */
 export const unpackArchive = (
   context: RunContext,
   containerId: string,
   request: { path: string; into?: string; remove_archive?: boolean },
-) => operate(context, containerId, { op: 'unpack', ...request }, Unpacked())
+) => operate(context, containerId, { request: { op: 'unpack', ...request }, schema: Unpacked() })
 
 /**
  * Arguments of a background command that prints one JSON object per line for each change below a folder, after a first line
@@ -133,8 +133,7 @@ export const isFileOperation = (argv: readonly string[]): boolean => PROGRAM.eve
 async function operate<Schema extends z.ZodType>(
   context: RunContext,
   containerId: string,
-  request: Readonly<Record<string, unknown>>,
-  schema: Schema,
+  { request, schema }: { readonly request: Readonly<Record<string, unknown>>; readonly schema: Schema },
 ): Promise<z.infer<Schema>> {
   const { deps } = context
   const argv = [...PROGRAM, JSON.stringify(request)]

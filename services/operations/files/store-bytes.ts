@@ -12,8 +12,7 @@ import { newFile } from './new-file.ts'
 export async function storeBytes(
   deps: { readonly table: Table; readonly objects: ObjectStore; readonly clock: Clock },
   { tenant, id: containerId }: { readonly tenant: string; readonly id: string },
-  path: string,
-  bytes: Uint8Array,
+  { path, bytes }: { readonly path: string; readonly bytes: Uint8Array },
 ): Promise<ContainerFile> {
   const normalized = normalizeFilePath(path)
   const objectKey = newObjectKey(tenant, 'files', containerId)

@@ -24,7 +24,7 @@ export async function supersedeOlderVersions(ports: Ports, file: ContainerFile, 
       },
     )
   }
-  await keepNewest(table, current, new Set([file.path]), now)
+  await keepNewest(table, current, { paths: new Set([file.path]), now })
   if ((await table.containers.filesChanged(file.tenant, file.containerId, now)) !== null) return
   // The sweep of the deleted container may be over already, so the row and its bytes are removed here.
   await takeBack(ports, file)
@@ -35,8 +35,7 @@ export async function supersedeOlderVersions(ports: Ports, file: ContainerFile, 
 export async function keepNewest(
   table: Pick<Table, 'files'>,
   rows: readonly ContainerFile[],
-  paths: ReadonlySet<string>,
-  now: number,
+  { paths, now }: { readonly paths: ReadonlySet<string>; readonly now: number },
 ): Promise<void> {
   const newest = new Map<string, ContainerFile>()
   const superseded: ContainerFile[] = []

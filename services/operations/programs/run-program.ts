@@ -35,7 +35,7 @@ export async function runProgram(
     if (hasEnded(execution.status)) return { execution, isCutOff: false }
     const cancelled = (await cancelExecution(deps, { tenant, id: execution.id })) ?? execution
     const read = async (): Promise<Execution> => (await deps.table.executions.get(tenant, execution.id)) ?? cancelled
-    const stopped = await waitForExecution(context, execution.id, read, limits.stopMs)
+    const stopped = await waitForExecution(context, execution.id, { read, waitMs: limits.stopMs })
     if (stopped.sandboxId === null)
       throw new ServiceError('sandbox_unavailable', 'No sandbox was free in time, so the code did not run. Call again.')
     return { execution: stopped, isCutOff: true }

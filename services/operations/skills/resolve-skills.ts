@@ -47,8 +47,7 @@ export class InlineBundles {
 export async function resolveSkills(
   { deps, caller }: { readonly deps: { readonly table: Table }; readonly caller: Caller },
   skills: readonly WantedSkill[] | null | undefined,
-  param: string,
-  inline: InlineBundles,
+  { param, inline }: { readonly param: string; readonly inline: InlineBundles },
 ): Promise<readonly ContainerSkill[]> {
   const resolved: ContainerSkill[] = []
   for (const [index, wanted] of (skills ?? []).entries()) {

@@ -20,7 +20,7 @@ interface SkillCaller {
 
 /** Stores a skill with its first version. `id` was claimed; null when an earlier call created it. */
 export async function createSkill({ deps, caller }: SkillCaller, made: MadeSkill, id: string = newId('skill')): Promise<Skill | null> {
-  const version = await storeVersion(deps, caller.tenant, id, made, 1)
+  const version = await storeVersion(deps, { tenant: caller.tenant, skillId: id, number: 1 }, made)
   const skill: Skill = {
     v: 1,
     tenant: caller.tenant,
@@ -51,14 +51,13 @@ export async function createSkill({ deps, caller }: SkillCaller, made: MadeSkill
 export async function addVersion(
   call: SkillCaller,
   skill: Skill,
-  made: MadeSkill,
-  { isDefault, claim }: { readonly isDefault: boolean; readonly claim: string },
+  { made, isDefault, claim }: { readonly made: MadeSkill; readonly isDefault: boolean; readonly claim: string },
 ): Promise<{ readonly skill: Skill; readonly version: SkillVersion }> {
   const { deps } = call
   const ofClaim = ({ versions }: Skill): SkillVersion | undefined => versions.find((version) => version.claim === claim)
   const earlier = ofClaim(skill)
   if (earlier !== undefined) return { skill, version: earlier }
-  const stored = await storeVersion(deps, skill.tenant, skill.id, made, skill.nextNumber)
+  const stored = await storeVersion(deps, { tenant: skill.tenant, skillId: skill.id, number: skill.nextNumber }, made)
   try {
     let added = stored
     const changed = await changeSkill(call, skill, (row) => {
@@ -155,10 +154,8 @@ async function changeSkill(
 
 async function storeVersion(
   { objects, clock }: SkillCaller['deps'],
-  tenant: string,
-  skillId: string,
+  { tenant, skillId, number }: { readonly tenant: string; readonly skillId: string; readonly number: number },
   { name, description, bundle, sha256 }: MadeSkill,
-  number: number,
 ): Promise<SkillVersion> {
   const objectKey = newObjectKey(tenant, 'skills', skillId)
   await objects.put(objectKey, bundle, { contentType: 'application/octet-stream' })

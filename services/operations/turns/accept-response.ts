@@ -65,7 +65,7 @@ export async function acceptResponse(
   const stored = await storeRequest(ports.objects, response, response.request)
   await ports.table.responses.create({ ...response, ...stored })
   if (response.conversationId !== null) await joinConversation(ports, response, response.conversationId)
-  await notifyResponse(ports.queue, response.tenant, response.id)
+  await notifyResponse(ports.queue, response)
 }
 
 async function joinConversation(

@@ -9,6 +9,6 @@ export async function cancelResponse(deps: CancelPorts, tenant: string, id: stri
   if (row === null || hasResponseEnded(row.status)) return row
   deps.signals.notify(topicOf('response', id))
   if (row.pending !== null) await cancelExecution(deps, { tenant, id: row.pending.executionId })
-  await notifyResponse(deps.queue, tenant, id)
+  await notifyResponse(deps.queue, { tenant, id })
   return row
 }

@@ -28,13 +28,15 @@ export function checkItems({ input }: Pick<ResponseRequest, 'input'>): void {
   if (typeof input === 'string') return
   for (const [index, item] of input.entries()) {
     const type = typeof item['type'] === 'string' ? item['type'] : 'message'
-    if (!INPUT_ITEMS.includes(type) && !IGNORED_ITEMS.includes(type)) throw unknown('items', type, INPUT_ITEMS, `input[${index}].type`)
+    if (!INPUT_ITEMS.includes(type) && !IGNORED_ITEMS.includes(type))
+      throw unknown({ what: 'items', type, known: INPUT_ITEMS, param: `input[${index}].type` })
     if (type === 'compaction' && decodeSummary(item['encrypted_content']) === null)
       throw new ServiceError('unsupported_value', FOREIGN_COMPACTION, { param: `input[${index}].encrypted_content` })
     if (Array.isArray(item['content']) && type === 'message')
       for (const [at, part] of (item['content'] as readonly Wire[]).entries()) {
         const kind = String(part['type'])
-        if (!PARTS.includes(kind)) throw unknown('content parts', kind, PARTS, `input[${index}].content[${at}].type`)
+        if (!PARTS.includes(kind))
+          throw unknown({ what: 'content parts', type: kind, known: PARTS, param: `input[${index}].content[${at}].type` })
       }
   }
 }
@@ -42,7 +44,17 @@ export function checkItems({ input }: Pick<ResponseRequest, 'input'>): void {
 const FOREIGN_COMPACTION =
   'Another service wrote this compaction item, so its content cannot be read here. Send the messages of the conversation instead.'
 
-const unknown = (what: string, type: string, known: readonly string[], param: string): ServiceError =>
+const unknown = ({
+  what,
+  type,
+  known,
+  param,
+}: {
+  readonly what: string
+  readonly type: string
+  readonly known: readonly string[]
+  readonly param: string
+}): ServiceError =>
   new ServiceError('unsupported_value', `${JSON.stringify(type.slice(0, 60))} ${what} are not supported. Use one of ${known.join(', ')}.`, {
     param,
   })
@@ -54,7 +66,8 @@ export function checkTextFormat({ echoed }: Pick<ResponseRequest, 'echoed'>): vo
   const format = (echoed?.['text'] as Wire | undefined)?.['format'] as Wire | null | undefined
   if (format === null || format === undefined) return
   const param = 'text.format'
-  if (!FORMATS.includes(String(format['type']))) throw unknown('formats', String(format['type']), FORMATS, `${param}.type`)
+  if (!FORMATS.includes(String(format['type'])))
+    throw unknown({ what: 'formats', type: String(format['type']), known: FORMATS, param: `${param}.type` })
   if (format['type'] !== 'json_schema') return
   if (typeof format['name'] !== 'string' || !/^[\w-]{1,64}$/.test(format['name']))
     throw new ServiceError('invalid_request', `'${param}.name' must be 1 to 64 letters, digits, "_" or "-".`, { param: `${param}.name` })

@@ -13,7 +13,7 @@ export async function leaveConversation(
 ): Promise<void> {
   if (conversationId === null) return
   const next = (await ports.conversations.dequeue(tenant, conversationId, id, containerId))?.queue[0]
-  if (next !== undefined) await notifyResponse(ports.queue, tenant, next)
+  if (next !== undefined) await notifyResponse(ports.queue, { tenant, id: next })
 }
 
 /** Whether a response of the conversation has not ended. Heads that have, or that were deleted, are removed from the queue. */

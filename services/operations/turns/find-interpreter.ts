@@ -8,8 +8,8 @@ import type { TurnPorts, TurnRequest, WantedContainer } from './turn-request.ts'
 
 /** Resolves the container that both tools share. The caller must have access to it and to its files. Null when nothing runs here. */
 export async function findInterpreter(ports: TurnPorts, turn: TurnRequest, inline: InlineBundles): Promise<InterpreterRequest | null> {
-  const interpreter = turn.interpreter && (await resolve(ports, turn, turn.interpreter, inline))
-  const shell = turn.shell && { ...(await resolve(ports, turn, turn.shell, inline)), isShellOnly: true }
+  const interpreter = turn.interpreter && (await resolve(ports, turn, { wanted: turn.interpreter, inline }))
+  const shell = turn.shell && { ...(await resolve(ports, turn, { wanted: turn.shell, inline })), isShellOnly: true }
   if (interpreter === null || shell === null) return interpreter ?? shell
   const fileIds = [...new Set([...interpreter.fileIds, ...shell.fileIds])]
   const both = { ...interpreter, fileIds, ...(shell.skills && { skills: shell.skills }) }
@@ -23,8 +23,7 @@ export async function findInterpreter(ports: TurnPorts, turn: TurnRequest, inlin
 async function resolve(
   deps: TurnPorts,
   { caller }: TurnRequest,
-  wanted: WantedContainer,
-  inline: InlineBundles,
+  { wanted, inline }: { readonly wanted: WantedContainer; readonly inline: InlineBundles },
 ): Promise<InterpreterRequest> {
   const reader = { deps, caller }
   if (wanted.kind === 'named') {
@@ -35,6 +34,6 @@ async function resolve(
   await checkMemory(deps, caller.tenant, memoryTier, `${param}.memory_limit`)
   const fileIds = [...new Set(wanted.fileIds)]
   await Promise.all(fileIds.map((id) => findFile(reader, id, { scope: 'run', param: `${param}.file_ids` })))
-  const skills = await resolveSkills(reader, wanted.skills, `${param}.skills`, inline)
+  const skills = await resolveSkills(reader, wanted.skills, { param: `${param}.skills`, inline })
   return { containerId: null, memoryTier, fileIds, ...(skills.length > 0 && { skills }) }
 }

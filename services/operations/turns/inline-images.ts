@@ -11,15 +11,14 @@ const MAX_INLINE_BYTES = 3 * 1024 * 1024
 /** The row with its request, items and inline images, as `renderResponse` needs it. `include` as in the request that asks for it. */
 export async function loadForRendering(objects: ObjectStore, row: ResponseRecord, include: readonly string[]): Promise<ResponseRecord> {
   const whole = await loadResponse(objects, row)
-  return { ...whole, items: await withInlineImages(objects, whole.items, include) }
+  return { ...whole, items: await withInlineImages(objects, whole.items, { include }) }
 }
 
 /** The items with the data URLs of their images, which are never stored. `only`: those of the item at this index. */
 export async function withInlineImages(
   objects: ObjectStore,
   items: readonly ResponseItem[],
-  include: readonly string[],
-  only: number | null = null,
+  { include, only = null }: { readonly include: readonly string[]; readonly only?: number | null },
 ): Promise<readonly ResponseItem[]> {
   const inline = inlineImages(items, include)
   if (inline.size === 0) return items

@@ -24,7 +24,7 @@ export function liveOutput(
     if (reader === null || reader.executionId !== pending.executionId) {
       const item = (await loadResponse(deps.objects, row)).items[pending.outputIndex]
       if (item === undefined) return []
-      reader = new JobOutputReader(deps.table.events, row.tenant, pending, item)
+      reader = new JobOutputReader(deps.table.events, { tenant: row.tenant, call: pending, item })
       waiting = []
       nextSeq = row.nextSeq
     }

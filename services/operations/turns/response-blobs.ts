@@ -27,7 +27,7 @@ export async function storeRequest(
   const isStillBig = encoder.encode(JSON.stringify(kept)).length > MAX_INLINE_REQUEST
   return {
     request: isStillBig ? { ...kept, instructions: null, tools: [], toolChoice: 'auto', metadata: {}, echoed: {} } : kept,
-    requestRef: await putJson(objects, owner, 'requests', json),
+    requestRef: await putJson(objects, owner, { kind: 'requests', json }),
   }
 }
 
@@ -39,7 +39,7 @@ export async function storeItems(
 ): Promise<{ readonly items: readonly ResponseItem[]; readonly itemsRef: BlobRef | null }> {
   const json = encoder.encode(JSON.stringify(items))
   if (json.length <= MAX_INLINE_ITEMS) return { items, itemsRef: null }
-  return { items: [], itemsRef: await putJson(objects, owner, 'results', json) }
+  return { items: [], itemsRef: await putJson(objects, owner, { kind: 'results', json }) }
 }
 
 /** The row with request and items from their objects. Throws when an object is missing. */
@@ -52,7 +52,11 @@ export async function loadResponse(objects: ObjectStore, row: ResponseRecord): P
   return { ...row, request, items }
 }
 
-async function putJson(objects: ObjectStore, owner: Owner, kind: 'requests' | 'results', json: Uint8Array): Promise<BlobRef> {
+async function putJson(
+  objects: ObjectStore,
+  owner: Owner,
+  { kind, json }: { readonly kind: 'requests' | 'results'; readonly json: Uint8Array },
+): Promise<BlobRef> {
   const objectKey = newObjectKey(owner.tenant, kind, owner.id)
   const { bytes } = await objects.put(objectKey, json, { contentType: 'application/json' })
   return { objectKey, bytes }

@@ -22,7 +22,7 @@ interface ResponseJobDeps {
 /** A chat turn as the engine sees it. */
 export const responseJob = (deps: ResponseJobDeps): Job<ResponseRecord> => ({
   rows: deps.table.responses,
-  enqueue: ({ tenant, id }, delaySeconds) => notifyResponse(deps.queue, tenant, id, delaySeconds),
+  enqueue: ({ tenant, id }, delaySeconds) => notifyResponse(deps.queue, { tenant, id }, delaySeconds),
   endAsDeadLetter: (row) => endAsDeadLetter(deps, row),
 })
 

@@ -42,7 +42,7 @@ export async function completeUpload(
   const id = fileIdOf(upload)
   const objectKey = newObjectKey(tenant, 'files', id)
   const mime = mimeOf(upload.filename)
-  const joined = await joinParts(objects, parts, objectKey, mime).catch(async (error: unknown) => {
+  const joined = await joinParts(objects, parts, { objectKey, contentType: mime }).catch(async (error: unknown) => {
     await objects.delete(objectKey)
     // A concurrent call has created the file and removed the parts during this read.
     const made = await table.userFiles.get(tenant, id)

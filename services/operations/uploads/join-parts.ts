@@ -24,8 +24,7 @@ export function partsInOrder(parts: readonly UploadPart[], ids: readonly string[
 export async function joinParts(
   objects: ObjectStore,
   parts: readonly UploadPart[],
-  objectKey: string,
-  contentType: string,
+  { objectKey, contentType }: { readonly objectKey: string; readonly contentType: string },
 ): Promise<{ readonly bytes: number; readonly sha256: string; readonly md5: string }> {
   const sha256 = createHash('sha256')
   const md5 = createHash('md5')

@@ -21,11 +21,14 @@ export interface UsageReport {
 export async function readUsage(
   { table, clock }: { readonly table: Table; readonly clock: Clock },
   tenant: string,
-  period: { readonly from?: string | undefined; readonly to?: string | undefined },
-  isCounted: (record: UsageRecord) => boolean = () => true,
+  {
+    from,
+    to,
+    isCounted = () => true,
+  }: { readonly from?: string | undefined; readonly to?: string | undefined; readonly isCounted?: (record: UsageRecord) => boolean },
 ): Promise<UsageReport> {
-  const last = Date.parse(period.to ?? dayOf(clock.now()))
-  const first = period.from === undefined ? last - DEFAULT_DAYS * DAY_MS : Date.parse(period.from)
+  const last = Date.parse(to ?? dayOf(clock.now()))
+  const first = from === undefined ? last - DEFAULT_DAYS * DAY_MS : Date.parse(from)
   const count = (last - first) / DAY_MS + 1
   if (count < 1 || count > MAX_USAGE_DAYS)
     throw new ServiceError('invalid_request', `'from' to 'to' must cover 1 to ${MAX_USAGE_DAYS} days. Request the rest in further calls.`, {

@@ -16,7 +16,10 @@ export type SendResult =
   | { readonly kind: 'failed'; readonly reason: string; readonly isTimeout: boolean }
 
 /** Standard Webhooks 1.0: `v1,` and the base64 of HMAC-SHA256 over id, timestamp and body, one per secret. */
-export function signatures(secrets: readonly string[], id: string, timestamp: number, body: string): string {
+export function signatures(
+  secrets: readonly string[],
+  { id, timestamp, body }: { readonly id: string; readonly timestamp: number; readonly body: string },
+): string {
   const sign = (secret: string): string =>
     createHmac('sha256', Buffer.from(secret.replace(/^whsec_/, ''), 'base64'))
       .update(`${id}.${timestamp}.${body}`)
@@ -40,7 +43,7 @@ export async function sendWebhook(
     'user-agent': 'Cellblock-Webhooks/1',
     'webhook-id': event.id,
     'webhook-timestamp': String(timestamp),
-    'webhook-signature': signatures(secretsOf(endpoint, now), event.id, timestamp, event.body),
+    'webhook-signature': signatures(secretsOf(endpoint, now), { id: event.id, timestamp, body: event.body }),
   }
   const signal = AbortSignal.timeout(timeoutMs)
   try {

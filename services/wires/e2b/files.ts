@@ -39,15 +39,14 @@ async function read(call: Call): Promise<Response> {
     return new Response(Readable.toWeb(Readable.from(object.body)) as ReadableStream, {
       headers: { ...headers, 'content-length': String(object.bytes) },
     })
-  return readInSandbox(context, container.id, path.real, headers)
+  return readInSandbox(context, container.id, { path: path.real, headers })
 }
 
 /** A file that is not stored, such as one outside `/mnt/data`. */
 async function readInSandbox(
   context: RunContext,
   containerId: string,
-  path: string,
-  headers: Readonly<Record<string, string>>,
+  { path, headers }: { readonly path: string; readonly headers: Readonly<Record<string, string>> },
 ): Promise<Response> {
   const { results } = context.deps
   const first = await readRange(context, containerId, { path })

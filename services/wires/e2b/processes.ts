@@ -60,7 +60,7 @@ const start = serverStream({ path: at('Start'), scope: 'run', body: Start }, asy
     metadata: tag === undefined ? {} : { [TAG_METADATA]: tag },
     waitMs: 0,
   })
-  return (signal) => messages(call.deps, execution, 0, signal)
+  return (signal) => messages(call.deps, execution, { after: 0, signal })
 })
 
 const connect = serverStream({ path: at('Connect'), scope: 'run', body: ofProcess }, async (call, { process }) => {
@@ -69,15 +69,14 @@ const connect = serverStream({ path: at('Connect'), scope: 'run', body: ofProces
   const owner = { kind: 'execution', tenant: row.tenant, id: row.id } as const
   // What the process has printed before belongs to the streams that were open then.
   const seen = (await call.deps.table.events.last(owner))?.events.at(-1)?.seq ?? 0
-  return (signal) => messages(call.deps, row, seen, signal)
+  return (signal) => messages(call.deps, row, { after: seen, signal })
 })
 
 /** Start, output and end of a command. A client that disconnects leaves it running. */
 async function* messages(
   deps: ApiDeps,
   started: Execution,
-  after: number,
-  signal: AbortSignal,
+  { after, signal }: { readonly after: number; readonly signal: AbortSignal },
 ): AsyncGenerator<Readonly<Record<string, unknown>>, void, undefined> {
   const hasTerminal = started.source.kind === 'command' && started.source.pty !== null
   yield { event: { start: { pid: pidOf(started.id) } } }

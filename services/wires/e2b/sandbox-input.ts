@@ -18,7 +18,11 @@ export async function syncSandbox(context: RunContext, containerId: string): Pro
 }
 
 /** Writes a file outside `/mnt/data`, which no store keeps. Throws ServiceError with the reason that the sandbox gives. */
-export async function writeInSandbox(context: RunContext, containerId: string, path: string, bytes: Uint8Array): Promise<void> {
+export async function writeInSandbox(
+  context: RunContext,
+  containerId: string,
+  { path, bytes }: { readonly path: string; readonly bytes: Uint8Array },
+): Promise<void> {
   const isLarge = bytes.byteLength > MAX_INLINE_BYTES
   const waitMs = TIMEOUT_SECONDS * 1000
   const { execution } = await runCommand(context, {
@@ -31,7 +35,7 @@ export async function writeInSandbox(context: RunContext, containerId: string, p
   if (isLarge) await sendInput(context, execution, bytes)
   const { tenant, id } = execution
   const read = async (): Promise<Execution> => (await context.deps.table.executions.get(tenant, id)) ?? execution
-  const row = hasEnded(execution.status) ? execution : await waitForExecution(context, id, read, waitMs)
+  const row = hasEnded(execution.status) ? execution : await waitForExecution(context, id, { read, waitMs })
   if (row.status === 'succeeded') return
   const why = (await loadResult(context.deps.objects, row))?.stderr.trim().slice(-500) ?? ''
   if (!hasEnded(row.status)) throw new ServiceError('sandbox_unavailable', 'The sandbox did not accept the file in time. Try again.')

@@ -51,9 +51,8 @@ const endAt = ({ deps }: Pick<Call, 'deps'>, wanted: number | null | undefined):
 /** Stores a session in which the caller has a grant, and answers what clients need to call the data plane. */
 async function admit(
   { deps, caller }: Pick<Call, 'deps' | 'caller'>,
-  status: number,
   container: Container,
-  change: (session: Session | undefined) => Session,
+  { status, change }: { readonly status: number; readonly change: (session: Session | undefined) => Session },
 ): Promise<Response> {
   const grant = grantFor(caller)
   const now = deps.clock.now()
@@ -129,7 +128,7 @@ async function create(call: Call): Promise<Response> {
   const wanted = { tenant, subject, name: CONTAINER_NAME, memoryTier: '1g', ...(image !== undefined && { image }) } as const
   const row = await createContainer(deps.table, wanted, deps.clock.now())
   call.note('container_id', row.id)
-  return admit(call, 201, row, () => session)
+  return admit(call, row, { status: 201, change: () => session })
 }
 
 /** Resumes a sandbox. A container that another wire created becomes a sandbox by this call; it is not deleted when its time is over. */
@@ -137,12 +136,15 @@ async function connect(call: Call): Promise<Response> {
   const row = await sandboxOf(call, 'run')
   const { timeout } = await bodyOf(call, Timeout())
   const bare = newSession(row.image ?? 'base')
-  return admit(call, sessionOf(row)?.isPaused === true ? 201 : 200, row, (before = bare) => ({
-    ...before,
-    // A shorter time than the sandbox has left does not shorten it.
-    endAt: before.isPaused ? endAt(call, timeout) : Math.max(before.endAt, endAt(call, timeout)),
-    isPaused: false,
-  }))
+  return admit(call, row, {
+    status: sessionOf(row)?.isPaused === true ? 201 : 200,
+    change: (before = bare) => ({
+      ...before,
+      // A shorter time than the sandbox has left does not shorten it.
+      endAt: before.isPaused ? endAt(call, timeout) : Math.max(before.endAt, endAt(call, timeout)),
+      isPaused: false,
+    }),
+  })
 }
 
 const noContent = (): Response => new Response(null, { status: 204 })

@@ -88,7 +88,7 @@ export class StagedFiles {
         at += chunk.byteLength
       }
       if (at !== bytes) throw new Error(`The object ${objectKey} has ${at} bytes instead of ${bytes}.`)
-      await writeInSandbox(context, this.#container.id, path.real, content)
+      await writeInSandbox(context, this.#container.id, { path: path.real, bytes: content })
     })
   }
 

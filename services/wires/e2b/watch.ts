@@ -82,15 +82,14 @@ const isReady = (line: string): boolean => parsed(line)?.op === 'watching'
 
 const watchDir = serverStream({ path: at('WatchDir'), scope: 'files', body: WatchRequest }, async (call, request) => {
   const { execution, root } = await startWatcher(call, request)
-  return (signal) => messages(call, execution, root, signal)
+  return (signal) => messages(call, execution, { root, signal })
 })
 
 /** The stream of one watcher, which ends with its reader. */
 async function* messages(
   call: Call,
   execution: Execution,
-  root: string,
-  signal: AbortSignal,
+  { root, signal }: { readonly root: string; readonly signal: AbortSignal },
 ): AsyncGenerator<Readonly<Record<string, unknown>>, void, undefined> {
   const lines = new Lines()
   try {

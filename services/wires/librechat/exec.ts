@@ -24,7 +24,7 @@ export async function exec(call: Call<unknown, ExecBody>): Promise<Readonly<Reco
     return {
       ...outcome(execution, result, renamedNotes(inputs)),
       session_id: container.id,
-      ...(await outputFiles(call, container, inputs, result)),
+      ...(await outputFiles(call, container, { inputs, result })),
       ...(hint === undefined ? {} : { runtime_session_id: container.id, runtime_status: isNew ? 'new' : 'reused' }),
     }
   })

@@ -34,7 +34,7 @@ export async function bringInputs(call: SessionCall, container: Container, files
   for (const file of files) named.push(await findInput(call, file))
   const inputs = withOwnPaths(named)
   const before = await call.deps.table.files.all(container.tenant, container.id)
-  for (const input of inputs) await bring(call, container, before, input)
+  for (const input of inputs) await bring(call, { container, before }, input)
   return inputs
 }
 
@@ -83,8 +83,7 @@ function aliasOf({ name, source }: NamedFile): string {
 /** `before`: the versions in the container, oldest first. */
 async function bring(
   call: SessionCall,
-  container: Container,
-  before: readonly ContainerFile[],
+  { container, before }: { readonly container: Container; readonly before: readonly ContainerFile[] },
   { name, source, path }: Input,
 ): Promise<void> {
   const { deps } = call
@@ -98,7 +97,7 @@ async function bring(
   const now = deps.clock.now()
   const earlier = versions.find((file) => file.id === id && file.state === 'stored')
   if (earlier === undefined)
-    return void (await unlessMissing(name, () => copyFile(deps, source, { containerId: container.id, path, id }, now)))
+    return void (await unlessMissing(name, () => copyFile(deps, source, { containerId: container.id, path, id, now })))
   // The bytes of the copy are still stored: its row becomes the newest version, which no sandbox has yet.
   const patched = await deps.table.files.patch(container.tenant, container.id, id, {
     isCurrent: true,

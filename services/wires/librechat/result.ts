@@ -48,8 +48,7 @@ export const shorten = (text: string): string => trimText(withoutColours(text), 
 export async function outputFiles(
   call: Pick<Call, 'deps'>,
   container: { readonly tenant: string; readonly id: string },
-  inputs: readonly Input[],
-  result: ExecutionResult | null,
+  { inputs, result }: { readonly inputs: readonly Input[]; readonly result: ExecutionResult | null },
 ): Promise<Readonly<Record<string, unknown>>> {
   const made = result?.files ?? []
   const present = new Set((await currentFiles(call.deps, container)).map((file) => file.path))

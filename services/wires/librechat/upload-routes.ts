@@ -71,7 +71,7 @@ async function receive({ deps, caller, request }: Call, isBatch: boolean) {
   const received: FormFile[] = []
   try {
     await receiveFiles(request, RULES, async (stream, filename) => {
-      received.push(await receiveOne(deps, newObjectKey(caller.tenant, 'files', id), stream, filename))
+      received.push(await receiveOne(deps, { objectKey: newObjectKey(caller.tenant, 'files', id), stream, filename }))
     })
     const refused = isBatch ? undefined : received.find((file) => 'refusal' in file)
     if (refused !== undefined) throw refused.refusal
@@ -87,10 +87,13 @@ async function receive({ deps, caller, request }: Call, isBatch: boolean) {
 }
 
 /** Stores a file of a form, or says why not; the files after it are then stored nevertheless. */
-async function receiveOne({ objects }: Call['deps'], objectKey: string, stream: Readable, filename: string): Promise<FormFile> {
+async function receiveOne(
+  { objects }: Call['deps'],
+  { objectKey, stream, filename }: { readonly objectKey: string; readonly stream: Readable; readonly filename: string },
+): Promise<FormFile> {
   try {
     normalizeFilePath(filename)
-    return { stored: { ...(await storeStream(objects, objectKey, stream, filename)), objectKey } }
+    return { stored: { ...(await storeStream(objects, { objectKey, stream, filename })), objectKey } }
   } catch (error) {
     await objects.delete(objectKey)
     if (!(error instanceof ServiceError)) throw error

@@ -99,7 +99,10 @@ export const EXECUTION_TOOLS: Tools = {
         guarded(call, 'get_execution', async () => {
           const { deps } = call
           await jobOf(call, id, 'read')
-          const row = await waitForExecution({ deps, signal: mcpReq.signal }, id, () => jobOf(call, id, 'read'), wait * 1000)
+          const row = await waitForExecution({ deps, signal: mcpReq.signal }, id, {
+            read: () => jobOf(call, id, 'read'),
+            waitMs: wait * 1000,
+          })
           return executionResult(deps, row)
         }),
     ),
@@ -117,7 +120,7 @@ interface GivenCode {
 async function executeCode(call: Call, given: GivenCode, context: ServerContext): Promise<CallToolResult> {
   const source = checkSource({ code: given.code })
   const language = given.language === undefined ? {} : { language: given.language }
-  return finish(call, given, context, (run, rest) => runCode(run, { source, ...language, ...rest }))
+  return finish(call, given, { context, start: (run, rest) => runCode(run, { source, ...language, ...rest }) })
 }
 
 interface GivenCommand extends Omit<GivenCode, 'code' | 'language'> {
@@ -128,7 +131,7 @@ interface GivenCommand extends Omit<GivenCode, 'code' | 'language'> {
 async function executeCommand(call: Call, given: GivenCommand, context: ServerContext): Promise<CallToolResult> {
   const argv = shellCommand(given.command)
   const where = given.cwd === undefined ? {} : { cwd: given.cwd }
-  return finish(call, given, context, (run, rest) => runCommand(run, { argv, ...where, ...rest }))
+  return finish(call, given, { context, start: (run, rest) => runCommand(run, { argv, ...where, ...rest }) })
 }
 
 type Start = (
@@ -140,8 +143,7 @@ type Start = (
 async function finish(
   call: Call,
   given: Omit<GivenCode, 'code' | 'language'>,
-  context: ServerContext,
-  start: Start,
+  { context, start }: { readonly context: ServerContext; readonly start: Start },
 ): Promise<CallToolResult> {
   const { deps, caller } = call
   const timeoutSeconds = await checkTimeout(deps, caller.tenant, given.timeout_seconds)
@@ -170,7 +172,7 @@ async function waitWithProgress(call: Call, { mcpReq }: ServerContext, first: Ex
       const message = `The ${nounOf(row)} is ${row.status}.`
       await mcpReq.notify({ method: 'notifications/progress', params: { progressToken, progress: slices, message } })
     }
-    row = await waitForExecution({ deps, signal: mcpReq.signal }, row.id, () => jobOf(call, row.id, 'run'), SLICE_MS)
+    row = await waitForExecution({ deps, signal: mcpReq.signal }, row.id, { read: () => jobOf(call, row.id, 'run'), waitMs: SLICE_MS })
   }
   return row
 }

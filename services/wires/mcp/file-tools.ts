@@ -112,7 +112,7 @@ async function writeFile(call: Call, given: GivenFile): Promise<CallToolResult> 
     throw new ServiceError('invalid_request', 'The content must be given once. Send either text or base64.', { param: 'text' })
   const container = await containerOf(call, given.container_id, CONTAINER)
   const bytes = given.text === undefined ? Buffer.from(given.base64 ?? '', 'base64') : Buffer.from(given.text)
-  const entry = entryOf(await storeBytes(call.deps, container, given.path, bytes))
+  const entry = entryOf(await storeBytes(call.deps, container, { path: given.path, bytes }))
   return answer([text(`Wrote ${entry.path} (${entry.bytes} bytes).`)], entry)
 }
 

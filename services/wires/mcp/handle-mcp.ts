@@ -32,7 +32,7 @@ export async function handleMcp(call: McpCall): Promise<Response> {
   // A tool may run code; a client would repeat a call that is refused for its result.
   if (toolCall !== null) call.deps.results.reserve(RUN_ANSWER_BYTES)
   const release = streams.take(call.caller.tenant, (await limits.of(call.caller.tenant)).openStreams)
-  const response = exchange(call, message, toolCall?.tool ?? null, release)
+  const response = exchange(call, message, { tool: toolCall?.tool ?? null, release })
   // Without progress a tool sends nothing before its result, and a proxy would close the connection.
   if (toolCall === null || toolCall.hasProgress) return response
   return keepAliveJson(response, { intervalMs: config.heartbeatMs, onError: () => internalError(message) })
@@ -44,7 +44,11 @@ function parseError(error: unknown): Response {
   return json(400, { jsonrpc: '2.0', id: null, error: { code: PARSE_ERROR, message: error.message } })
 }
 
-async function exchange(call: McpCall, message: unknown, tool: string | null, release: () => void): Promise<Response> {
+async function exchange(
+  call: McpCall,
+  message: unknown,
+  { tool, release }: { readonly tool: string | null; readonly release: () => void },
+): Promise<Response> {
   try {
     const older = tool === null ? null : await olderRequest(call.request, message)
     const { response, close } = older === null ? serve(call, message, tool) : await serveOlder(call, older, tool)

@@ -109,9 +109,9 @@ async function loseClaim(deps: PlaceDeps, sandbox: Sandbox): Promise<void> {
   const { tenant, containerId } = sandbox.claimedBy
   const container = await deps.table.containers.get(tenant, containerId)
   if (container?.sandboxId !== sandbox.id) return
-  await detachSandbox(deps.table.containers, container, 'The sandbox that held them was lost.', { dueAt: container.dueAt })
+  await detachSandbox(deps.table.containers, container, { why: 'The sandbox that held them was lost.', dueAt: container.dueAt })
   const head = container.queue[0]
-  if (head !== undefined) await notifyExecution(deps.queue, tenant, containerId, head)
+  if (head !== undefined) await notifyExecution(deps.queue, { tenant, containerId, id: head })
 }
 
 /**

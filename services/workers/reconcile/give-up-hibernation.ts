@@ -10,7 +10,8 @@ export async function giveUpHibernation(deps: PlaceDeps, message: HibernateMessa
   const container = await deps.table.containers.get(message.tenant, message.containerId)
   if (container === null || container.sandboxId === null || container.lastActiveAt !== message.idleSince) return 'ended'
   if (container.hibernating !== null && container.hibernating.expiresAt > deps.clock.now()) return 'busy'
-  const freed = await detachSandbox(deps.table.containers, container, 'They could not be saved when the container hibernated.', {
+  const freed = await detachSandbox(deps.table.containers, container, {
+    why: 'They could not be saved when the container hibernated.',
     dueAt: firstRetentionCheck(deps.clock.now()),
     whileUnused: true,
   })

@@ -98,7 +98,7 @@ async function advanceHead(deps: ReconcilerDeps, container: Container, head: str
     await deps.table.containers.postpone(tenant, id, now + repeatMs)
     const isWaiting = row.lease === null || row.lease.expiresAt <= now
     // The execution itself is due soon in most cases, and its repair sends the message.
-    if (isWaiting && (row.dueAt ?? Infinity) > now + repeatMs) await notifyExecution(deps.queue, tenant, id, head)
+    if (isWaiting && (row.dueAt ?? Infinity) > now + repeatMs) await notifyExecution(deps.queue, { tenant, containerId: id, id: head })
     return
   }
   // A missing row may belong to an acceptance that has not written it yet.

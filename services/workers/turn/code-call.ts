@@ -44,6 +44,6 @@ export const codeCall: ContainerCall<CodeItem> = {
 
 /** The item in its event, with its images as data URLs. */
 async function withImages(objects: ObjectStore, { row, state }: TurnView, { index, item }: IndexedCall<CodeItem>): Promise<ResponseItem> {
-  const items = await withInlineImages(objects, state.items.with(index, item), row.request.include, index)
+  const items = await withInlineImages(objects, state.items.with(index, item), { include: row.request.include, only: index })
   return items[index] ?? item
 }

@@ -90,7 +90,7 @@ async function equip(deps: TurnDeps, { tenant, request }: ResponseRecord, contai
 /** The container that `auto` is going to create, with the files of the request. */
 async function futureContainer({ table, clock }: TurnDeps, row: ResponseRecord): Promise<ContainerContext> {
   const { interpreter, input } = row.request
-  const sources = await Promise.all((interpreter?.fileIds ?? []).map((id) => findSource(table, row.tenant, id, clock.now())))
+  const sources = await Promise.all((interpreter?.fileIds ?? []).map((id) => findSource(table, { tenant: row.tenant, id }, clock.now())))
   const attached =
     interpreter === null ? [] : attachmentsIn(input).map(({ path, sha256, body }) => ({ id: sha256, path, bytes: body.length }))
   const files = [...sources.filter((file) => file !== null), ...attached]
@@ -146,14 +146,14 @@ async function copyInputFiles(deps: TurnDeps, row: ResponseRecord, containerId: 
   }
   for (const fileId of interpreter.fileIds) {
     const id = await missing(fileId)
-    const source = id === null ? null : await findSource(table, row.tenant, fileId, clock.now())
+    const source = id === null ? null : await findSource(table, { tenant: row.tenant, id: fileId }, clock.now())
     // A file that was deleted since the request was accepted is left out.
-    if (id !== null && source !== null) await copyFile(deps, source, { containerId, id }, clock.now()).catch(ignoreRefusal)
+    if (id !== null && source !== null) await copyFile(deps, source, { containerId, id, now: clock.now() }).catch(ignoreRefusal)
   }
   for (const { path, mime, sha256, body } of attachmentsIn(input)) {
     const id = await missing(`${path}:${sha256}`)
     const file = { tenant: row.tenant, path, mime, sha256, bytes: body.length, body }
-    if (id !== null) await placeFile(deps, file, { containerId, id }, clock.now()).catch(ignoreRefusal)
+    if (id !== null) await placeFile(deps, file, { containerId, id, now: clock.now() }).catch(ignoreRefusal)
   }
 }
 

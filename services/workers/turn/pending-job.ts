@@ -157,7 +157,7 @@ async function outputEvents(deps: TurnDeps, view: LoggedView, execution: Executi
   const pending = pendingOf(view)
   const item = state.items[pending.outputIndex]
   if (item === undefined || !showsOutput(row, pending)) return []
-  const printed = await new JobOutputReader(deps.table.events, row.tenant, pending, item).next(execution)
+  const printed = await new JobOutputReader(deps.table.events, { tenant: row.tenant, call: pending, item }).next(execution)
   // A predecessor that crashed wrote the same events in the same order.
   let logged = 0
   for (const { type, data } of log.uncommitted) {

@@ -60,7 +60,9 @@ export const shellCommands: ContainerCall<ShellCallItem> = {
       files: [...output.files.filter(({ path }) => !files.some((file) => file.path === path)), ...files],
       modelText: trimText(shellText(results), MAX_MODEL_CHARS),
     }
-    const events: TurnEvent[] = [{ payload: shellResultDone(outputIndex, output, jobIndex, result), priority: 'soon' }]
+    const events: TurnEvent[] = [
+      { payload: shellResultDone({ index: outputIndex, item: output, commandIndex: jobIndex, result }), priority: 'soon' },
+    ]
     if (!end.isLast) return { events, items: [[outputIndex, recorded]] }
     const hasFailed = results.some(({ exitCode }) => exitCode === null)
     return {

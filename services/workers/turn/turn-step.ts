@@ -152,7 +152,7 @@ async function advance(deps: TurnDeps, row: ResponseRecord, { lease, progress, e
   if (advanced === 'finished') return advanced
   const released = await releaseTurn(deps, turn, RECHECK_MS)
   if (advanced === 'out_of_time') {
-    await notifyResponse(deps.queue, released.tenant, released.id)
+    await notifyResponse(deps.queue, released)
     return advanced
   }
   // The job may have ended, or the turn may have been cancelled, after they were read; the message about it then found the row leased.

@@ -87,7 +87,7 @@ it('refuses a file over the size limit without a declared length before it has r
     headers: { 'content-type': 'multipart/form-data; boundary=b' },
   } as RequestInit)
   const objectKey = newObjectKey(api.owner.tenant, 'files', 'cntr_x')
-  await expect(receiveMultipart(form, api.objects, objectKey, rules)).rejects.toMatchObject({ code: 'request_too_large' })
+  await expect(receiveMultipart(api.objects, form, { objectKey, rules })).rejects.toMatchObject({ code: 'request_too_large' })
   expect(sent).toBeLessThan(2 * rules.maxBytes)
   expect(await api.objects.deletePrefix(`tenants/${api.owner.tenant}/`)).toBe(0)
 })

@@ -65,7 +65,7 @@ async function copyInto(container: string, files: Partial<FileStore>): Promise<u
   const source = { id: 'file-1', tenant: api.owner.tenant, path: 'a', bytes: 1, sha256: null, mime: 'text/plain', objectKey: 'source' }
   await api.objects.put(source.objectKey, Buffer.from('x'), { contentType: 'text/plain' })
   const ports = { objects: api.objects, table: { ...api.table, files: { ...api.table.files, ...files } } }
-  return copyFile(ports, source, { containerId: container }, Date.now())
+  return copyFile(ports, source, { containerId: container, now: Date.now() })
 }
 
 it('a copy into a deleted container stores nothing', async () => {

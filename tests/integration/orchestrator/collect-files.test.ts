@@ -78,8 +78,7 @@ const upload = (path: string, text: string): Promise<ContainerFile> =>
   placeFile(
     storage,
     { tenant, path, bytes: text.length, sha256: null, mime: 'text/plain', body: Buffer.from(text) },
-    { containerId },
-    Date.now(),
+    { containerId, now: Date.now() },
   )
 const current = async (): Promise<readonly string[]> =>
   (await storage.table.files.all(tenant, containerId)).filter((file) => file.isCurrent).map((file) => file.id)

@@ -22,7 +22,7 @@ it('names the entries that it drops in an outage, in the log lines and in the ch
     append: async (tenant: string, entries: readonly AuditEntry[], now: number) => {
       if (isDown) throw new Error('down')
       stored.push(...entries)
-      return nextBlock(tenant, null, entries, now)
+      return nextBlock(null, { tenant, entries, now })
     },
     recent: () => Promise.resolve([]),
     async *blocks() {},

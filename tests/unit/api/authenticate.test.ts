@@ -8,8 +8,7 @@ function setUp(cacheMs = 60_000) {
   let reads = 0
   let now = 0
   const authenticate = createAuthenticator(
-    { findKey: async (hash) => (reads++, keys.get(hash) ?? null), touchKey: async () => undefined },
-    { now: () => now },
+    { tenants: { findKey: async (hash) => (reads++, keys.get(hash) ?? null), touchKey: async () => undefined }, clock: { now: () => now } },
     cacheMs,
   )
   return {

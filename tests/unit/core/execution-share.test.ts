@@ -3,7 +3,8 @@ import { enterShare, expectedWaitMs, leaveShare, type ExecutionShare } from '../
 
 const EMPTY: ExecutionShare = { cap: 0, running: {}, waiting: [] }
 const entry = (executionId: string) => ({ executionId, containerId: `c-${executionId}` })
-const enterAll = (ids: readonly string[], cap: number, share = EMPTY) => ids.reduce((now, id) => enterShare(now, entry(id), cap, 1), share)
+const enterAll = (ids: readonly string[], cap: number, share = EMPTY) =>
+  ids.reduce((now, id) => enterShare(now, entry(id), { cap, now: 1 }), share)
 const waitingOf = (share: ExecutionShare) => share.waiting.map(({ executionId }) => executionId)
 
 it('admits up to the cap and lets the others wait in their order', () => {
@@ -31,7 +32,7 @@ it('applies a changed cap with the next request', () => {
 it('drops a slot whose execution never reported its end', () => {
   const share = enterAll(['a', 'b'], 1)
   const hours = 3 * 3_600_000 + 1
-  expect(Object.keys(enterShare(share, entry('b'), 1, hours).running)).toEqual(['b'])
+  expect(Object.keys(enterShare(share, entry('b'), { cap: 1, now: hours }).running)).toEqual(['b'])
 })
 
 it('estimates the wait from the average duration', () => {
@@ -41,7 +42,7 @@ it('estimates the wait from the average duration', () => {
   expect(share.meanMs).toBe(1_000)
   const average = leaveShare(share, 'b', 3_001).share
   expect(average.meanMs).toBe(1_200)
-  expect(enterShare(average, entry('d'), 1, 3_001).meanMs).toBe(1_200)
+  expect(enterShare(average, entry('d'), { cap: 1, now: 3_001 }).meanMs).toBe(1_200)
   expect([expectedWaitMs(average, 2, null), expectedWaitMs(average, 0, 0), expectedWaitMs({ ...average, cap: 4 }, 1, 1)]).toEqual([
     2_400, 1_200, 1_800,
   ])

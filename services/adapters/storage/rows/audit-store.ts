@@ -32,7 +32,7 @@ export function createAuditStore(items: Items): AuditStore {
           const last = known.get(tenant) ?? (await readLast(tenant))
           // After a failure of any kind the table decides.
           known.delete(tenant)
-          const block = nextBlock(tenant, last, entries, now)
+          const block = nextBlock(last, { tenant, entries, now })
           const isWritten = await items.put({ pk: partitionOf(tenant), sk: sortKey(block.seq), block: JSON.stringify(block) }, absent('pk'))
           if (!isWritten) return undefined
           known.set(tenant, block)

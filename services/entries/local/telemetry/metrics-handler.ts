@@ -14,10 +14,16 @@ const FORWARDED = ['forwarded', 'x-forwarded-for', 'x-forwarded-host', 'x-real-i
 export function createMetricsHandler(metrics: Pick<PrometheusMetrics, 'text' | 'contentType'>, key: string | null): HttpHandler {
   return (request, response) => {
     const refusal = refusalOf(request, key)
-    if (refusal !== null) return answer(response, refusal.status, 'text/plain; charset=utf-8', `${refusal.message}\n`)
+    if (refusal !== null)
+      return answer(response, { status: refusal.status, contentType: 'text/plain; charset=utf-8', text: `${refusal.message}\n` })
     void metrics.text().then(
-      (text) => answer(response, 200, metrics.contentType, text),
-      (error: unknown) => answer(response, 500, 'text/plain; charset=utf-8', `The metrics could not be read: ${describeCause(error)}\n`),
+      (text) => answer(response, { status: 200, contentType: metrics.contentType, text }),
+      (error: unknown) =>
+        answer(response, {
+          status: 500,
+          contentType: 'text/plain; charset=utf-8',
+          text: `The metrics could not be read: ${describeCause(error)}\n`,
+        }),
     )
   }
 }
@@ -44,6 +50,9 @@ const isLoopback = (address: string | undefined): boolean =>
 const isEqual = (given: string, wanted: string): boolean => timingSafeEqual(digest(given), digest(wanted))
 const digest = (text: string): Buffer => createHash('sha256').update(text).digest()
 
-const answer = (response: ServerResponse, status: number, contentType: string, text: string): void => {
+const answer = (
+  response: ServerResponse,
+  { status, contentType, text }: { readonly status: number; readonly contentType: string; readonly text: string },
+): void => {
   response.writeHead(status, { 'content-type': contentType, 'cache-control': 'no-store', 'x-content-type-options': 'nosniff' }).end(text)
 }

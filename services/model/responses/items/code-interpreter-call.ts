@@ -97,7 +97,7 @@ export const codeInterpreterCall: CallType<CodeItem> = {
   }),
   started: (index, item) => [
     itemAdded(index, { ...codeInterpreterCall.render(item, NO_OPTIONS), code: '', status: 'in_progress' }),
-    itemEvent(`${CALL}.in_progress`, index, item),
+    itemEvent(`${CALL}.in_progress`, { index, item }),
   ],
   delta,
   extend: (item, more) => ({ ...item, code: item.code + more }),
@@ -133,15 +133,15 @@ export const codeInterpreterCall: CallType<CodeItem> = {
   containerOf: (wire) => wire['container_id'],
 }
 
-export const callInterpreting = (index: number, item: CodeItem): EventPayload => itemEvent(`${CALL}.interpreting`, index, item)
-export const callCompleted = (index: number, item: CodeItem): EventPayload => itemEvent(`${CALL}.completed`, index, item)
+export const callInterpreting = (index: number, item: CodeItem): EventPayload => itemEvent(`${CALL}.interpreting`, { index, item })
+export const callCompleted = (index: number, item: CodeItem): EventPayload => itemEvent(`${CALL}.completed`, { index, item })
 
 function delta(index: number, item: CodeItem, more: string): EventPayload {
-  return itemEvent(`${CODE}.delta`, index, item, { delta: more })
+  return itemEvent(`${CODE}.delta`, { index, item }, { delta: more })
 }
 
 function written(index: number, item: CodeItem): EventPayload[] {
-  return [itemEvent(`${CODE}.done`, index, item, { code: item.code })]
+  return [itemEvent(`${CODE}.done`, { index, item }, { code: item.code })]
 }
 
 function renderOutputs(outcome: CallOutcome): readonly Wire[] {

@@ -74,9 +74,9 @@ export const functionCall: ServerCallType<FunctionItem> = {
 }
 
 function delta(index: number, item: FunctionItem, more: string): EventPayload {
-  return itemEvent(`${ARGUMENTS}.delta`, index, item, { delta: more })
+  return itemEvent(`${ARGUMENTS}.delta`, { index, item }, { delta: more })
 }
 
 function written(index: number, item: FunctionItem): EventPayload[] {
-  return [itemEvent(`${ARGUMENTS}.done`, index, item, { name: item.name, arguments: item.arguments })]
+  return [itemEvent(`${ARGUMENTS}.done`, { index, item }, { name: item.name, arguments: item.arguments })]
 }

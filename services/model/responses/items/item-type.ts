@@ -124,7 +124,13 @@ export const itemAdded = (index: number, item: Wire): EventPayload => ({
   data: { output_index: index, item },
 })
 
-export const itemEvent = (type: string, index: number, item: Pick<Item, 'id'>, fields: Wire = {}): EventPayload => ({
+/** An item and its index in the output of a response. */
+interface ItemAt {
+  readonly index: number
+  readonly item: Pick<Item, 'id'>
+}
+
+export const itemEvent = (type: string, { index, item }: ItemAt, fields: Wire = {}): EventPayload => ({
   type,
   data: { output_index: index, item_id: item.id, ...fields },
 })

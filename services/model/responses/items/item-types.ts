@@ -47,7 +47,11 @@ export const callKindOf = (toolName: string, place: CallPlace): CallKind => ({
 export const CALLERS_FUNCTION: CallKind = { type: functionCall, place: 'caller' }
 
 /** A call that the model begins to write. `index` is the `output_index` that the item gets. */
-export const beginCall = ({ type, place }: CallKind, responseId: string, index: number, call: Omit<NewCall, 'id'>): CallItem =>
+export const beginCall = (
+  { type, place }: CallKind,
+  { responseId, index }: { readonly responseId: string; readonly index: number },
+  call: Omit<NewCall, 'id'>,
+): CallItem =>
   type.begin({
     ...call,
     id: outputItemId(type.idKind, responseId, index),

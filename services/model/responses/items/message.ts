@@ -53,10 +53,14 @@ export const message: ItemType<MessageItem> = {
   },
   started: (index, item) => [
     itemAdded(index, message.render({ ...item, status: 'in_progress' }, NO_OPTIONS)),
-    itemEvent('response.content_part.added', index, item, {
-      content_index: 0,
-      part: renderContentPart({ ...item, text: '', citations: [] }),
-    }),
+    itemEvent(
+      'response.content_part.added',
+      { index, item },
+      {
+        content_index: 0,
+        part: renderContentPart({ ...item, text: '', citations: [] }),
+      },
+    ),
   ],
   delta,
   extend: (item, more) => ({ ...item, text: item.text + more }),
@@ -70,12 +74,12 @@ export const message: ItemType<MessageItem> = {
 
 function delta(index: number, item: MessageItem, more: string): EventPayload {
   return item.isRefusal
-    ? itemEvent('response.refusal.delta', index, item, { content_index: 0, delta: more })
-    : itemEvent('response.output_text.delta', index, item, { content_index: 0, delta: more, logprobs: [] })
+    ? itemEvent('response.refusal.delta', { index, item }, { content_index: 0, delta: more })
+    : itemEvent('response.output_text.delta', { index, item }, { content_index: 0, delta: more, logprobs: [] })
 }
 
 function written(index: number, item: MessageItem): EventPayload[] {
-  const part = (type: string, fields: Wire): EventPayload => itemEvent(type, index, item, { content_index: 0, ...fields })
+  const part = (type: string, fields: Wire): EventPayload => itemEvent(type, { index, item }, { content_index: 0, ...fields })
   return [
     ...item.citations.map((citation, at) =>
       part('response.output_text.annotation.added', { annotation_index: at, annotation: renderCitation(citation) }),

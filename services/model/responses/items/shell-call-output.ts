@@ -56,7 +56,7 @@ export const shellCallOutput: ItemType<ShellOutputItem> = {
   },
   started: (index, item) => [itemAdded(index, shellCallOutput.render({ ...item, status: 'in_progress' }, NO_OPTIONS))],
   written: () => [],
-  replayed: (index, item) => item.results.map((result, at) => shellResultDone(index, item, at, result)),
+  replayed: (index, item) => item.results.map((result, at) => shellResultDone({ index, item, commandIndex: at, result })),
   entries: ({ callId, modelText, files }) => [resultEntry(callId, modelText, { images: [], files })],
   inputEntries(wire) {
     const { output } = wire
@@ -64,7 +64,7 @@ export const shellCallOutput: ItemType<ShellOutputItem> = {
     return [{ kind: 'result', callId: textOf(wire['call_id']), text }]
   },
   printed: (index, item, { jobIndex, stream, text }) =>
-    itemEvent(`${CONTENT}.delta`, index, item, { command_index: jobIndex, delta: { [stream]: text } }),
+    itemEvent(`${CONTENT}.delta`, { index, item }, { command_index: jobIndex, delta: { [stream]: text } }),
   files: ({ files }) => files,
 }
 
@@ -81,8 +81,17 @@ function parseResult(wire: Wire): ShellResult {
   return { stdout: textOf(wire['stdout']), stderr: textOf(wire['stderr']), exitCode: typeof exitCode === 'number' ? exitCode : null }
 }
 
-export const shellResultDone = (index: number, item: ShellOutputItem, commandIndex: number, result: ShellResult): EventPayload =>
-  itemEvent(`${CONTENT}.done`, index, item, { command_index: commandIndex, output: [renderResult(result)] })
+export const shellResultDone = ({
+  index,
+  item,
+  commandIndex,
+  result,
+}: {
+  readonly index: number
+  readonly item: ShellOutputItem
+  readonly commandIndex: number
+  readonly result: ShellResult
+}): EventPayload => itemEvent(`${CONTENT}.done`, { index, item }, { command_index: commandIndex, output: [renderResult(result)] })
 
 /** The results as text for the model. Data of a client may have any form. */
 export const shellText = (results: readonly ShellResult[]): string =>

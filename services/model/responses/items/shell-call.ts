@@ -92,7 +92,7 @@ export function shellAction({ commands, timeout_ms: timeout, max_output_length: 
 function commandsWritten(index: number, item: ShellCallItem): EventPayload[] {
   return shellAction(argumentsOf(item.arguments)).commands.flatMap((command, at): EventPayload[] => {
     const event = (type: string, fields: Wire): EventPayload =>
-      itemEvent(`${COMMAND}.${type}`, index, item, { command_index: at, ...fields })
+      itemEvent(`${COMMAND}.${type}`, { index, item }, { command_index: at, ...fields })
     return [event('added', { command: '' }), event('delta', { delta: command }), event('done', { command })]
   })
 }

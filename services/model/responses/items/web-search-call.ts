@@ -47,7 +47,7 @@ export const webSearchCall: ServerCallType<SearchItem> = {
     status: String(wire['status']) as SearchItem['status'],
     ...answerOf(wire),
   }),
-  started: (index, item) => [itemAdded(index, webSearchCall.render(item, NO_OPTIONS)), itemEvent(`${SEARCH}.in_progress`, index, item)],
+  started: (index, item) => [itemAdded(index, webSearchCall.render(item, NO_OPTIONS)), itemEvent(`${SEARCH}.in_progress`, { index, item })],
   written: () => [],
   replayed: (index, item) => [...webSearchCall.working(index, item), ...webSearchCall.answered(index, item)],
   entries: ({ callId, output, arguments: args }) =>
@@ -67,8 +67,8 @@ export const webSearchCall: ServerCallType<SearchItem> = {
     ]
   },
   isOpen: ({ status }) => status === 'in_progress' || status === 'searching',
-  working: (index, item) => [itemEvent(`${SEARCH}.searching`, index, item)],
-  answered: (index, item) => (item.status === 'completed' ? [itemEvent(`${SEARCH}.completed`, index, item)] : []),
+  working: (index, item) => [itemEvent(`${SEARCH}.searching`, { index, item })],
+  answered: (index, item) => (item.status === 'completed' ? [itemEvent(`${SEARCH}.completed`, { index, item })] : []),
   answer: (item, { output, isError, sources = [] }) => ({ ...item, status: isError ? 'failed' : 'completed', output, sources }),
 }
 

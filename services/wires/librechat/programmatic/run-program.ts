@@ -100,18 +100,13 @@ async function runOnce(call: ProgramCall, container: Container, program: Program
   })
   return answerEnded(call, execution, async (result) => {
     const [stderr, report] = split(result?.stderr ?? '', marker)
-    if (report === null) return { ...ended(execution, result, results, inputs), ...(await filesOf()) }
+    if (report === null) return { ...ended(execution, { result, results, inputs }), ...(await filesOf()) }
     const reported = callsIn(report, tools)
     if (typeof reported === 'string') return { status: 'error', error: reported, stderr: shorten(stderr), session_id: container.id }
     if (!program.isShared) await removeFiles(call, container, result)
     return {
       status: 'tool_call_required',
-      continuation_token: await storeProgram(
-        call,
-        container,
-        program,
-        reported.map(({ id }) => id),
-      ),
+      continuation_token: await storeProgram(call, container, { program, waitingFor: reported.map(({ id }) => id) }),
       tool_calls: reported,
       session_id: container.id,
       partial_stdout: shorten(result?.stdout ?? ''),
@@ -119,7 +114,7 @@ async function runOnce(call: ProgramCall, container: Container, program: Program
     }
 
     async function filesOf(): Promise<Answer> {
-      return { session_id: container.id, ...(await outputFiles(call, container, inputs, result)) }
+      return { session_id: container.id, ...(await outputFiles(call, container, { inputs, result })) }
     }
   })
 }
@@ -138,7 +133,14 @@ function callsIn(report: string, tools: Program['tools']): readonly ToolCall[] |
   return foreign === undefined ? parsed.data : `Sandbox requested an unregistered tool: ${foreign.name}`
 }
 
-function ended(execution: Execution, result: ExecutionResult | null, results: Program['results'], inputs: readonly Input[]): Answer {
+function ended(
+  execution: Execution,
+  {
+    result,
+    results,
+    inputs,
+  }: { readonly result: ExecutionResult | null; readonly results: Program['results']; readonly inputs: readonly Input[] },
+): Answer {
   const { stdout, stderr, code } = outcome(execution, result, renamedNotes(inputs))
   const common = { stdout, stderr, tool_calls_made: Object.keys(results).length, execution_time: result?.usage.runMs ?? 0 }
   if (code === 0) return { status: 'completed', ...common }

@@ -58,8 +58,7 @@ type StateCall = Pick<Call, 'deps' | 'caller'>
 export async function storeProgram(
   { deps }: StateCall,
   container: Container,
-  program: Program,
-  waitingFor: readonly string[],
+  { program, waitingFor }: { readonly program: Program; readonly waitingFor: readonly string[] },
 ): Promise<string> {
   const key = newObjectKey(container.tenant, 'requests', container.id)
   const stored: Stored = { program, waitingFor, expiresAt: deps.clock.now() + KEPT_MS }

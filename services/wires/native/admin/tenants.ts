@@ -66,7 +66,7 @@ const createTenantRoute = defineRoute({
   async handle(call) {
     const { deps, note } = call
     const { name, ...change } = call.body
-    const { id, isReplay } = await claimId(call, 'tenant', call.rawBody)
+    const { id, isReplay } = await claimId(call, 'tenant', { body: call.rawBody })
     await checkChange(deps, change)
     const earlier = isReplay ? await deps.table.tenants.get(id) : null
     if (earlier !== null) return json(201, renderTenant(earlier), { 'idempotent-replayed': 'true' })

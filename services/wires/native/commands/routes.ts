@@ -61,7 +61,7 @@ const runCommandRoute = defineRoute({
       timeoutSeconds,
       isBackground,
       metadata: body.metadata ?? {},
-      claimed: await claimId(call, 'command', rawBody),
+      claimed: await claimId(call, 'command', { body: rawBody }),
       waitMs: (call.query.wait ?? (isBackground ? 0 : LIMITS.defaultWaitSeconds)) * 1000,
     })
     return answerRun(call, COMMANDS, result)
@@ -103,7 +103,7 @@ const listCommandsRoute = defineRoute({
       .filter((row) => row !== null)
       .toSorted((a, b) => a.createdAt - b.createdAt)
     const data = []
-    for (const row of running) data.push(await renderFor(call, COMMANDS, row))
+    for (const row of running) data.push(await renderFor(call, row, { wire: COMMANDS }))
     return json(200, listOf(data, false))
   },
 })
@@ -116,7 +116,7 @@ const INPUT = {
 async function send(call: Call, inputs: readonly CommandInputPayload[]): Promise<Response> {
   const row = await rowOf(call, COMMANDS, 'run')
   for (const input of inputs) await sendCommandInput(call.deps, row, input)
-  return json(202, await renderFor(call, COMMANDS, row))
+  return json(202, await renderFor(call, row, { wire: COMMANDS }))
 }
 
 const commandStdinRoute = defineRoute({

@@ -94,25 +94,37 @@ export function fitResult(result: OutputsOfResult, budget: InlineBudget, urls: O
 /** Order of importance of everything except images. */
 function piecesOf(result: OutputsOfResult): readonly Piece[] {
   const pieces: Piece[] = [
-    piece('stdout', 'stdout', result.stdout),
-    piece('stderr', 'stderr', result.stderr),
-    piece('error', 'error.traceback', result.error?.traceback.join('\n') ?? ''),
+    piece({ key: 'stdout', what: 'stdout', text: result.stdout }),
+    piece({ key: 'stderr', what: 'stderr', text: result.stderr }),
+    piece({ key: 'error', what: 'error.traceback', text: result.error?.traceback.join('\n') ?? '' }),
   ]
   for (const [position, cell] of result.cells.entries())
     for (const [index, output] of cell.outputs.entries()) {
       const what = `cells[${position}].outputs[${index}]`
       const key = keyOf(position, index)
-      if (output.output_type === 'stream') pieces.push(piece(key, `${what}.text`, output.text))
-      else if (output.output_type === 'error') pieces.push(piece(key, `${what}.traceback`, output.traceback.join('\n')))
+      if (output.output_type === 'stream') pieces.push(piece({ key, what: `${what}.text`, text: output.text }))
+      else if (output.output_type === 'error') pieces.push(piece({ key, what: `${what}.traceback`, text: output.traceback.join('\n') }))
       else
         for (const [mime, value] of Object.entries(output.data))
           if (mime !== REF_MIME)
-            pieces.push(piece(keyOf(position, index, mime), `${what}.data[${JSON.stringify(mime)}]`, textOfPart(value), mime))
+            pieces.push(
+              piece({ key: keyOf(position, index, mime), what: `${what}.data[${JSON.stringify(mime)}]`, text: textOfPart(value), mime }),
+            )
     }
   return pieces
 }
 
-const piece = (key: string, what: string, text: string, mime = ''): Piece => ({
+const piece = ({
+  key,
+  what,
+  text,
+  mime = '',
+}: {
+  readonly key: string
+  readonly what: string
+  readonly text: string
+  readonly mime?: string
+}): Piece => ({
   key,
   what,
   bytes: Buffer.byteLength(text),

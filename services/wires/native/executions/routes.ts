@@ -74,7 +74,7 @@ const runCodeRoute = defineRoute({
       onError: body.on_error ?? 'stop',
       storeHistory: body.store_history ?? true,
       metadata: body.metadata ?? {},
-      claimed: await claimId(call, 'execution', rawBody),
+      claimed: await claimId(call, 'execution', { body: rawBody }),
       waitMs: (call.query.wait ?? LIMITS.defaultWaitSeconds) * 1000,
     })
     return answerRun(call, EXECUTIONS, result)
@@ -110,7 +110,7 @@ const listExecutionsRoute = defineRoute({
     const known = { queue: container.queue, share: await readShare(deps.table.sharedRows, caller.tenant) }
     const budget = { bytes: LIMITS.inlineAnswerBytes }
     const data = []
-    for (const row of rows) data.push(await renderFor(call, EXECUTIONS, row, { known, budget }))
+    for (const row of rows) data.push(await renderFor(call, row, { wire: EXECUTIONS, known, budget }))
     return json(200, listOf(data, page.hasMore || rows.length < page.rows.length))
   },
 })

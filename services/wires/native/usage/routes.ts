@@ -16,7 +16,7 @@ const usageRoute = defineRoute({
   query: UsageQuery,
   answers: { 200: { description: 'Sums per day and in all.', schema: Usage } },
   handle: async ({ deps, caller, query }) =>
-    json(200, renderUsage(await readUsage(deps, caller.tenant, query, visibleTo(caller, 'read')), deps.prices)),
+    json(200, renderUsage(await readUsage(deps, caller.tenant, { ...query, isCounted: visibleTo(caller, 'read') }), deps.prices)),
 })
 
 export const usageRoutes: readonly AnyRoute[] = [usageRoute]

@@ -53,22 +53,29 @@ export interface Rendered {
 export type RenderFields = (deps: RenderDeps, rendered: Rendered) => Promise<Fields>
 
 /** Work as the native wire has it. Throws ServiceError `too_many_results` when the process holds too many results. */
-export function renderWork(deps: RenderDeps, fields: RenderFields, row: Execution, options: RenderOptions): Promise<Fields> {
+export function renderWork(
+  deps: RenderDeps,
+  row: Execution,
+  { fields, ...options }: RenderOptions & { readonly fields: RenderFields },
+): Promise<Fields> {
   return deps.results.hold(storedBytes(row), async () =>
     render(deps, fields, { row, result: await loadResult(deps.objects, row), options }),
   )
 }
 
 /** Without its result, which can be read later. */
-export const renderPending = (deps: RenderDeps, fields: RenderFields, row: Execution, options: RenderOptions): Promise<Fields> =>
-  render(deps, fields, { row, result: null, options })
+export const renderPending = (
+  deps: RenderDeps,
+  row: Execution,
+  { fields, ...options }: RenderOptions & { readonly fields: RenderFields },
+): Promise<Fields> => render(deps, fields, { row, result: null, options })
 
 async function render(deps: RenderDeps, fields: RenderFields, { row, result, options }: Omit<Rendered, 'soFar'>): Promise<Fields> {
   const soFar = (result === null ? await textSoFar(deps.table.events, row) : null) ?? { stdout: '', stderr: '' }
   const presign = filePresigner(deps.objects, options.publicUrl, options.caller)
   const [own, files] = await Promise.all([
     fields(deps, { row, result, soFar, options }),
-    renderFiles(deps, row, result?.files ?? [], presign),
+    renderFiles(deps, row, { files: result?.files ?? [], presign }),
   ])
   const isPending = result === null && hasEnded(row.status)
   return {
@@ -93,8 +100,7 @@ async function render(deps: RenderDeps, fields: RenderFields, { row, result, opt
 async function renderFiles(
   deps: Pick<RenderDeps, 'table'>,
   row: Execution,
-  files: readonly ExecutionFile[],
-  presign: PresignFile,
+  { files, presign }: { readonly files: readonly ExecutionFile[]; readonly presign: PresignFile },
 ): Promise<readonly unknown[]> {
   if (files.length === 0) return []
   const rows = await rowsOf(deps.table.files, row, files)

@@ -38,10 +38,9 @@ export const rowOf = (call: Call, { kind }: WorkWire, scope: Scope): Promise<Exe
 
 export const renderFor = (
   call: Call,
-  { fields }: WorkWire,
   row: ExecutionRow,
-  options: Omit<RenderOptions, 'publicUrl' | 'caller'> = {},
-): Promise<Fields> => renderWork(call.deps, fields, row, { publicUrl: call.publicUrl, caller: call.caller, ...options })
+  { wire: { fields }, ...options }: Omit<RenderOptions, 'publicUrl' | 'caller'> & { readonly wire: WorkWire },
+): Promise<Fields> => renderWork(call.deps, row, { fields, publicUrl: call.publicUrl, caller: call.caller, ...options })
 
 /** The answer of a route that ran something: 201 at its end, 202 with its address before. */
 export async function answerRun(call: Call<WaitQuery>, wire: WorkWire, { execution, queue, isReplay }: RunCodeResult): Promise<Response> {
@@ -49,13 +48,13 @@ export async function answerRun(call: Call<WaitQuery>, wire: WorkWire, { executi
   const headers: Record<string, string> = isReplay ? { 'idempotent-replayed': 'true' } : {}
   const location = addressOf(execution, call.publicUrl)
   try {
-    const answer = await renderFor(call, wire, execution, options)
+    const answer = await renderFor(call, execution, { wire, ...options })
     return hasEnded(execution.status) ? json(201, answer, headers) : json(202, answer, { ...headers, location })
   } catch (error) {
     // A client would repeat a refused call, but this work has run.
     if (!(error instanceof ServiceError) || error.code !== 'too_many_results') throw error
     const { publicUrl, caller } = call
-    const pending = await renderPending(call.deps, wire.fields, execution, { publicUrl, caller, ...options })
+    const pending = await renderPending(call.deps, execution, { fields: wire.fields, publicUrl, caller, ...options })
     return json(202, pending, { ...headers, location, 'retry-after': '1' })
   }
 }
@@ -90,8 +89,9 @@ export function workRoutes(wire: WorkWire): readonly AnyRoute[] {
     async handle(call) {
       const { wait = 0, inline } = call.query
       const read = (): Promise<ExecutionRow> => rowOf(call, wire, 'read')
-      const row = wait === 0 ? await read() : await waitForExecution(runContext(call), call.param(`${kind}_id`), read, wait * 1000)
-      return json(200, await renderFor(call, wire, row, { isWhole: inline === 'all' }))
+      const row =
+        wait === 0 ? await read() : await waitForExecution(runContext(call), call.param(`${kind}_id`), { read, waitMs: wait * 1000 })
+      return json(200, await renderFor(call, row, { wire, isWhole: inline === 'all' }))
     },
   })
   const cancel = defineRoute({
@@ -108,7 +108,7 @@ export function workRoutes(wire: WorkWire): readonly AnyRoute[] {
     async handle(call) {
       const found = await rowOf(call, wire, 'run')
       const row = (await cancelExecution(call.deps, found)) ?? found
-      return json(200, await renderFor(call, wire, row))
+      return json(200, await renderFor(call, row, { wire }))
     },
   })
   const follow = defineRoute({

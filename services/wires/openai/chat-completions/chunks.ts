@@ -37,7 +37,7 @@ export async function* chunkFrames(
     const response = event.data['response'] as Wire
     const failure = failureOf(response)
     if (failure !== null) {
-      yield `data: ${JSON.stringify(errorEnvelope(failure.code, failure.message, null, requestId))}\n\n`
+      yield `data: ${JSON.stringify(errorEnvelope({ code: failure.code, message: failure.message, param: null }, requestId))}\n\n`
       return
     }
     yield chunk({ ...choice({}, finishReason(completion, response)), x_cellblock: extensionOf(completion, response) })

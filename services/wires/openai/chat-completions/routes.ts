@@ -75,7 +75,9 @@ const createChatCompletionRoute = defineRoute({
     }
     const { requestId } = call
     const refused = answer().catch((error: unknown) => refusalOf(error, requestId))
-    return keepAliveJson(refused, { onError: () => JSON.stringify(errorEnvelope('internal_error', UNREADABLE, null, requestId)) })
+    return keepAliveJson(refused, {
+      onError: () => JSON.stringify(errorEnvelope({ code: 'internal_error', message: UNREADABLE, param: null }, requestId)),
+    })
   },
 })
 

@@ -31,7 +31,7 @@ export async function uploadFile(call: UploadCall, containerId: string): Promise
   if (type === 'multipart/form-data') return fromForm(call, containerId)
   if (type === 'application/json') {
     const body = validate(CopyFileBody(), parseJson(await readBody(call.request, LIMITS.maxJsonBytes)), 'body')
-    return copy(call, containerId, body.file_id, body.path)
+    return copy(call, containerId, { fileId: body.file_id, path: body.path })
   }
   throw new ServiceError(
     'unsupported_media_type',
@@ -39,23 +39,27 @@ export async function uploadFile(call: UploadCall, containerId: string): Promise
   )
 }
 
-async function copy(call: UploadCall, containerId: string, fileId: string, path: string | null | undefined): Promise<ContainerFile> {
+async function copy(
+  call: UploadCall,
+  containerId: string,
+  { fileId, path }: { readonly fileId: string; readonly path: string | null | undefined },
+): Promise<ContainerFile> {
   const source = await findFile(call, fileId, { scope: 'files', param: 'file_id' })
-  const claimed = await claimId(call, 'containerFile', JSON.stringify([fileId, path ?? null]))
+  const claimed = await claimId(call, 'containerFile', { body: JSON.stringify([fileId, path ?? null]) })
   const earlier = await earlierFile(call, containerId, claimed)
   if (earlier !== null) return earlier
   const target = { containerId, id: claimed.id, ...(path ? { path: normalizeFilePath(path) } : {}) }
-  return copyFile(call.deps, source, target, call.deps.clock.now())
+  return copyFile(call.deps, source, { ...target, now: call.deps.clock.now() })
 }
 
 async function fromForm(call: UploadCall, containerId: string): Promise<ContainerFile> {
   const { deps, caller, request } = call
   refuseAnnounced(request, LIMITS.maxMultipartFileBytes + FORM_OVERHEAD_BYTES)
   const objectKey = newObjectKey(caller.tenant, 'files', containerId)
-  const form = await receiveMultipart(request, deps.objects, objectKey, RULES)
+  const form = await receiveMultipart(deps.objects, request, { objectKey, rules: RULES })
   if (form.file === null) {
     const fileId = form.fields['file_id']
-    if (fileId) return copy(call, containerId, fileId, form.fields['path'])
+    if (fileId) return copy(call, containerId, { fileId, path: form.fields['path'] })
     throw new ServiceError('invalid_request', 'The form has no file. Send the bytes in a part named "file", with a file name.', {
       param: 'file',
     })
@@ -68,7 +72,7 @@ async function fromForm(call: UploadCall, containerId: string): Promise<Containe
     await deps.objects.delete(objectKey)
     throw error
   }
-  const claimed = await claimId(call, 'containerFile', JSON.stringify([path, sha256])).catch(async (error: unknown) => {
+  const claimed = await claimId(call, 'containerFile', { body: JSON.stringify([path, sha256]) }).catch(async (error: unknown) => {
     await deps.objects.delete(objectKey)
     throw error
   })

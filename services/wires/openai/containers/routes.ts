@@ -39,7 +39,7 @@ const createContainerRoute = defineRoute({
     if (image !== undefined) checkImage(deps, image)
     const limits = containerLimitsOf(body.limits)
     if (limits !== undefined) checkContainerLimits(await deps.limits.of(caller.tenant), limits)
-    const claimed = await claimId(call, 'container', call.rawBody)
+    const claimed = await claimId(call, 'container', { body: call.rawBody })
     const earlier = claimed.isReplay ? await deps.table.containers.get(caller.tenant, claimed.id) : null
     const container = await createWithContents(call, earlier, {
       id: claimed.id,
@@ -73,7 +73,7 @@ async function createWithContents(
     missing.map(async ({ fileId, id }) => ({ id, source: await findFile(call, fileId, { scope: 'run', param: 'file_ids' }) })),
   )
   const inline = new InlineBundles(call, wanted.id)
-  const skills = await resolveSkills(call, body.skills, 'skills', inline).catch(async (cause: unknown) => {
+  const skills = await resolveSkills(call, body.skills, { param: 'skills', inline }).catch(async (cause: unknown) => {
     await inline.discard()
     throw cause
   })
@@ -81,7 +81,7 @@ async function createWithContents(
   call.note('container_id', container.id)
   const equipped = await attachSkills(deps, container, skills)
   await inline.discard(equipped.skills)
-  for (const { id, source } of files) await copyFile(deps, source, { containerId: container.id, id }, deps.clock.now())
+  for (const { id, source } of files) await copyFile(deps, source, { containerId: container.id, id, now: deps.clock.now() })
   return equipped
 }
 

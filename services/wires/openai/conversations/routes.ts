@@ -51,7 +51,7 @@ const createConversationRoute = defineRoute({
     const bytes = await readBody(request, LIMITS.maxJsonBytes)
     const body = bytes.byteLength === 0 ? {} : validate(CreateConversation(), parseJson(bytes), 'body')
     refusePrivateImages(body.items ?? [], 'items')
-    const claimed = await claimId(call, 'conversation', bytes)
+    const claimed = await claimId(call, 'conversation', { body: bytes })
     const earlier = claimed.isReplay ? await deps.table.conversations.get(caller.tenant, claimed.id) : null
     if (earlier !== null) return json(200, renderConversation(earlier), { 'idempotent-replayed': 'true' })
     const row: ConversationRow = {
@@ -67,7 +67,7 @@ const createConversationRoute = defineRoute({
       dueAt: firstRetentionCheck(deps.clock.now()),
     }
     // The row comes last: a repeated call that finds it answers at once, so everything else must be stored by then.
-    await addItems(deps, row, body.items ?? [], claimed)
+    await addItems(deps, row, { given: body.items ?? [], claimed })
     await deps.table.conversations.create(row)
     note('conversation_id', row.id)
     return json(200, renderConversation(row))
@@ -160,7 +160,10 @@ const createConversationItemsRoute = defineRoute({
   async handle(call) {
     const conversation = await conversationOf(call, call.param('conversation_id'), 'run')
     refusePrivateImages(call.body.items, 'items')
-    const items = await addItems(call.deps, conversation, call.body.items, await claimId(call, 'item', call.rawBody))
+    const items = await addItems(call.deps, conversation, {
+      given: call.body.items,
+      claimed: await claimId(call, 'item', { body: call.rawBody }),
+    })
     return json(
       200,
       listOf(

@@ -28,7 +28,7 @@ export async function receiveUserFile(call: Pick<Call, 'deps' | 'caller' | 'requ
   const now = deps.clock.now()
   const id = newId('file')
   const objectKey = newObjectKey(caller.tenant, 'files', id)
-  const form = await receiveMultipart(request, deps.objects, objectKey, RULES)
+  const form = await receiveMultipart(deps.objects, request, { objectKey, rules: RULES })
   try {
     const { file } = form
     if (file === null)
@@ -38,7 +38,7 @@ export async function receiveUserFile(call: Pick<Call, 'deps' | 'caller' | 'requ
     const { purpose, expires_after } = validate(UserFileFields(), fieldsOf(form), 'body')
     const filename = plainName(file.filename)
     const content = JSON.stringify([filename, purpose, expires_after ?? null, file.sha256])
-    const earlier = await earlierFile(call, await claimId(call, 'file', content, id))
+    const earlier = await earlierFile(call, await claimId(call, 'file', { body: content, id }))
     if (earlier !== null) {
       await deps.objects.delete(objectKey)
       return earlier

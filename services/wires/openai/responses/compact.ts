@@ -93,7 +93,9 @@ export const compactResponseRoute = defineRoute({
       return json(200, await renderCompaction(call, await loadResponse(deps.objects, ended)))
     }
     const refused = answer().catch((error: unknown) => refusalOf(error, requestId))
-    return keepAliveJson(refused, { onError: () => JSON.stringify(errorEnvelope('internal_error', UNREADABLE, null, requestId)) })
+    return keepAliveJson(refused, {
+      onError: () => JSON.stringify(errorEnvelope({ code: 'internal_error', message: UNREADABLE, param: null }, requestId)),
+    })
   },
 })
 

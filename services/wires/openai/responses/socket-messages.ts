@@ -28,7 +28,7 @@ export const errorEvent = (status: number, error: Wire, streamId: string | null)
 /** The event of an error of the connection itself. An unexpected error shows nothing of its cause. */
 export function refusalEvent(error: unknown, streamId: string | null): string {
   const known = error instanceof ServiceError ? error : new ServiceError('internal_error', 'Internal error. Send the message again.')
-  const { error: body } = errorEnvelope(known.code, known.message, known.param, '') as { readonly error: Wire }
+  const { error: body } = errorEnvelope(known, '') as { readonly error: Wire }
   return errorEvent(ERRORS[known.code].status, body, streamId)
 }
 

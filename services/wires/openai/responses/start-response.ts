@@ -25,7 +25,7 @@ export async function prepareResponse(
     const row = isRefused === undefined ? null : await deps.table.responses.get(caller.tenant, id)
     return row !== null && isRefused?.(row) === true
   }
-  const claimed = await claimId(call, 'response', call.rawBody, undefined, hasFailed)
+  const claimed = await claimId(call, 'response', { body: call.rawBody, hasFailed })
   const { request, ...turn } = toTurnRequest(body)
   const marked = { ...request, ...marks }
   const prepared = await prepareTurn(deps, { ...turn, request: marked, caller, claimed, publicUrl, ownsUnstored: ownsUnstored(call) })

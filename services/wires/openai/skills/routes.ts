@@ -37,7 +37,7 @@ const createSkillRoute = defineRoute({
   async handle(call) {
     const { deps, caller } = call
     const { skill: made } = await receiveSkill(call.request)
-    const claimed = await claimId(call, 'skill', made.sha256)
+    const claimed = await claimId(call, 'skill', { body: made.sha256 })
     const earlier = claimed.isReplay ? await deps.table.skills.get(caller.tenant, claimed.id) : null
     const skill = earlier ?? (await versions.createSkill(call, made, claimed.id)) ?? (await skillOf(call, claimed.id, 'files'))
     call.note('skill_id', skill.id)
@@ -143,8 +143,8 @@ const createVersionRoute = defineRoute({
     const row = await skillOf(call, call.param('skill_id'), 'files')
     const { skill: made, fields } = await receiveSkill(call.request)
     const { default: isDefault } = validate(schema.VersionFields(), fields, 'body')
-    const { id: claim } = await claimId(call, 'skill', made.sha256)
-    const { skill, version } = await versions.addVersion(call, row, made, { isDefault: isDefault === 'true', claim })
+    const { id: claim } = await claimId(call, 'skill', { body: made.sha256 })
+    const { skill, version } = await versions.addVersion(call, row, { made, isDefault: isDefault === 'true', claim })
     return json(200, schema.renderVersion(skill, version))
   },
 })

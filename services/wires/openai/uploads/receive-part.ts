@@ -31,7 +31,7 @@ export async function receivePart(
       param: 'data',
     })
   const objectKey = newObjectKey(caller.tenant, 'parts', upload.id)
-  const { file } = await receiveMultipart(request, deps.objects, objectKey, RULES)
+  const { file } = await receiveMultipart(deps.objects, request, { objectKey, rules: RULES })
   if (file === null)
     throw new ServiceError('invalid_request', 'The form has no data. Send the bytes in a part named "data", with a file name.', {
       param: 'data',

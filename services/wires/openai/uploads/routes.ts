@@ -32,7 +32,7 @@ const createUploadRoute = defineRoute({
         param: 'bytes',
       })
     const now = deps.clock.now()
-    const claimed = await claimId(call, 'upload', call.rawBody)
+    const claimed = await claimId(call, 'upload', { body: call.rawBody })
     const earlier = claimed.isReplay ? await deps.table.uploads.get(caller.tenant, claimed.id) : null
     if (earlier !== null) return json(200, renderUpload(earlier, null, now), { 'idempotent-replayed': 'true' })
     const row: UploadRow = {

@@ -50,7 +50,7 @@ const createWebhookRoute = defineRoute({
   async handle(call) {
     const { deps, caller, body } = call
     checkUrl(call, body.url)
-    const { id, isReplay } = await claimId(call, 'webhook', call.rawBody)
+    const { id, isReplay } = await claimId(call, 'webhook', { body: call.rawBody })
     const now = deps.clock.now()
     const fresh: WebhookEndpoint = {
       id,

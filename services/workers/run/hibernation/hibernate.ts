@@ -63,7 +63,7 @@ export async function hibernate(deps: StepDeps, finder: SandboxFinder, message: 
     lease.stop()
     const after = await containers.endHibernation(tenant, id, claim.objectKey).catch(() => null)
     const waiting = after === null ? [] : jobsIn({ ...after, queue: after.queue.slice(0, 1) })
-    for (const jobId of waiting) await notifyExecution(deps.queue, tenant, id, jobId)
+    for (const jobId of waiting) await notifyExecution(deps.queue, { tenant, containerId: id, id: jobId })
   }
 }
 

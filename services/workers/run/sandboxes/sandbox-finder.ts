@@ -89,7 +89,7 @@ export class SandboxFinder {
     const present = await table.containers.get(container.tenant, container.id)
     if (present === null || present.generation !== container.generation) return null
     await requestStop(this.#deps, container.sandboxId).catch(() => undefined)
-    return detachSandbox(table.containers, present, 'The sandbox that held them was lost.', { dueAt: present.dueAt })
+    return detachSandbox(table.containers, present, { why: 'The sandbox that held them was lost.', dueAt: present.dueAt })
   }
 
   /** Completes the refill that a claim for this execution scheduled; called at the end of its step. */
@@ -115,7 +115,7 @@ export class SandboxFinder {
       return { kind: 'failed', ...(failed.check === undefined ? {} : { check: failed.check }) }
     const detached = neverRan
       ? await attachSandbox(this.#deps, container, null)
-      : await detachSandbox(table.containers, container, 'The sandbox that held them has ended.', { dueAt: container.dueAt })
+      : await detachSandbox(table.containers, container, { why: 'The sandbox that held them has ended.', dueAt: container.dueAt })
     if (detached === null) return { kind: 'moved' }
     return { kind: 'none', container: detached, ...(failsSince !== undefined && { failsSince }) }
   }

@@ -16,7 +16,7 @@ type QueuePorts = Pick<RunDeps, 'table' | 'queue' | 'clock'>
 export async function joinQueue({ table, queue, clock }: QueuePorts, { tenant, id }: Container, jobId: string): Promise<void> {
   const now = clock.now()
   const after = await table.containers.enqueue(tenant, id, jobId, now, now + RECONCILE_AFTER_MS)
-  if (typeof after !== 'string' && after.queue[0] === jobId) await notifyExecution(queue, tenant, id, jobId)
+  if (typeof after !== 'string' && after.queue[0] === jobId) await notifyExecution(queue, { tenant, containerId: id, id: jobId })
 }
 
 /** Lists a command that its acceptance left outside the container's commands; one beyond the maximum is cancelled. */
@@ -37,7 +37,7 @@ export async function notifyWaiting(
 ): Promise<void> {
   const ids = (await table.containers.get(tenant, id))?.queue ?? []
   const waiting = ids.filter((jobId) => jobId !== preparedBy && workKindOfId(jobId).place === 'beside')
-  await Promise.all(waiting.map((jobId) => notifyExecution(queue, tenant, id, jobId)))
+  await Promise.all(waiting.map((jobId) => notifyExecution(queue, { tenant, containerId: id, id: jobId })))
 }
 
 /** A command waits in the container's queue only until its sandbox has the files. Then the next execution may start. */
@@ -45,7 +45,7 @@ export async function leaveQueue({ table, queue, clock }: QueuePorts, container:
   if (container.queue[0] !== jobId) return
   const now = clock.now()
   const without = await table.containers.dequeue(container.tenant, container.id, jobId, now, now + RECONCILE_AFTER_MS)
-  if (without !== null) await notifyQueueHead(queue, without, without.queue[0], now)
+  if (without !== null) await notifyQueueHead(queue, without, { executionId: without.queue[0], now })
 }
 
 /**
@@ -63,6 +63,6 @@ export async function removeStaleQueueHead(deps: Omit<EndDeps, 'telemetry'>, con
   await freeSlot(deps, tenant, head)
   const dueAt = deps.clock.now() + RECONCILE_AFTER_MS
   const next = (await deps.table.containers.dequeue(tenant, id, head, container.lastActiveAt, dueAt))?.queue[0]
-  if (next !== undefined) await notifyExecution(deps.queue, tenant, id, next)
+  if (next !== undefined) await notifyExecution(deps.queue, { tenant, containerId: id, id: next })
   return true
 }

@@ -75,7 +75,7 @@ export class ExecutionLease {
     if (this.#row === null) return
     const { tenant, containerId, id } = this.#row
     const released = await releaseLease(this.#ports, this.#row)
-    if (released !== null) await notifyExecution(this.#deps.queue, tenant, containerId, id)
+    if (released !== null) await notifyExecution(this.#deps.queue, this.#row)
   }
 
   /** After this step failed with `cause`. `held` also when this step holds no lease. */

@@ -137,7 +137,7 @@ export class SandboxAttempt {
     const { tenant, containerId, id } = this.#row
     await writer.drain()
     await releaseLease({ rows: table.executions, clock }, this.#row, { patch: { stepsFailSince: null } })
-    await notifyExecution(queue, tenant, containerId, id)
+    await notifyExecution(queue, this.#row)
   }
 }
 

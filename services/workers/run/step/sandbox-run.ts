@@ -143,7 +143,7 @@ export class SandboxRun {
     const failsSince = acquired.kind === 'starting' ? acquired.failsSince : undefined
     await this.#lease.release(failsSince === undefined ? {} : { startsFailSince: failsSince })
     const sandbox = acquired.kind === 'starting' ? await table.sandboxes.get(acquired.sandboxId) : null
-    if (sandbox?.state !== 'starting') await notifyExecution(queue, row.tenant, row.containerId, row.id)
+    if (sandbox?.state !== 'starting') await notifyExecution(queue, row)
   }
 
   /** Whether the tenant may run this execution now; otherwise it waits for a slot. */

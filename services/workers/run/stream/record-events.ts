@@ -58,7 +58,7 @@ export class EventRecorder {
     if (event.type !== 'display' && event.type !== 'update_display') return event
     const { objects, row, log, secret } = this.#options
     const keyOf = (mime: string): string =>
-      derivedObjectKey(row.tenant, 'outputs', row.containerId, secret, `${row.id} ${event.seq} ${mime}`)
+      derivedObjectKey(secret, { tenant: row.tenant, kind: 'outputs', parentId: row.containerId, name: `${row.id} ${event.seq} ${mime}` })
     const isStored = event.seq <= log.storedThrough
     return { ...event, data: await spillBundle(objects, event.data, { keyOf, isStored }) }
   }

@@ -74,7 +74,7 @@ export async function collectFiles(deps: RunDeps, request: CollectionRequest): P
   const files = collected.filter((file) => file !== null)
   if (files.length > 0) {
     const rows = (await deps.table.files.all(tenant, containerId)).filter((file) => file.isCurrent)
-    await keepNewest(deps.table, rows, new Set(files.map(({ path }) => path)), deps.clock.now())
+    await keepNewest(deps.table, rows, { paths: new Set(files.map(({ path }) => path)), now: deps.clock.now() })
   }
   return { files, lost }
 }

@@ -41,7 +41,7 @@ export class OpenCall {
   /** `at`: the response, and the `output_index` that the item gets. */
   begin(kind: CallKind, containerId: string, at: { readonly responseId: string; readonly index: number }): CallItem {
     const callId = (this.#id ??= newId('functionCall').replace('fc_', 'call_'))
-    const item = beginCall(kind, at.responseId, at.index, { callId, name: this.#name ?? '', containerId })
+    const item = beginCall(kind, at, { callId, name: this.#name ?? '', containerId })
     this.#item = kind.type.problemOf === undefined ? item : closeCall(item, this.#raw, true)
     return this.#item
   }
