@@ -131,7 +131,7 @@ describe('the Docker driver', () => {
     const free = randomInt(50_000, 60_000)
     const choices = [uids[0] as number, uids[1] as number, free]
     const plan = { image: inject('sandboxImage'), stage, limits: DEFAULT_LIMITS, seccompProfile: readSeccompProfile() }
-    await createSandboxContainer(docker, spec, plan, () => choices.shift() as number)
+    await createSandboxContainer(docker, spec, { plan, chooseUid: () => choices.shift() as number })
     expect((await docker.getContainer(spec.sandboxId).inspect()).Config.Labels['cellblock.worker-uid']).toBe(String(free))
   })
 

@@ -63,10 +63,7 @@ class SupervisorClient implements Supervisor {
   ): Promise<AsyncIterable<SupervisorEvent>> {
     return this.#start(
       session,
-      `execution ${executionId}`,
-      `/executions/${encodeURIComponent(executionId)}`,
-      executeBody(request),
-      after,
+      { what: `execution ${executionId}`, path: `/executions/${encodeURIComponent(executionId)}`, json: executeBody(request), after },
       signal,
     )
   }
@@ -78,20 +75,21 @@ class SupervisorClient implements Supervisor {
     after: number,
     signal: AbortSignal,
   ): Promise<AsyncIterable<SupervisorEvent>> {
-    return this.#start(session, `command ${commandId}`, `/commands/${encodeURIComponent(commandId)}`, commandBody(request), after, signal)
+    return this.#start(
+      session,
+      { what: `command ${commandId}`, path: `/commands/${encodeURIComponent(commandId)}`, json: commandBody(request), after },
+      signal,
+    )
   }
 
   /** Starts an execution or a command, or attaches to a started one; yields the events after number `after`. */
   async #start(
     session: SandboxSession,
-    what: string,
-    path: string,
-    json: Buffer,
-    after: number,
+    { what, path, json, after }: { readonly what: string; readonly path: string; readonly json: Buffer; readonly after: number },
     signal: AbortSignal,
   ): Promise<AsyncIterable<SupervisorEvent>> {
     const body = { headers: JSON_BODY, body: json }
-    const answer = await this.#request(what, session, 'PUT', `${path}?after=${after}`, signal, body)
+    const answer = await this.#request(session, { what, method: 'PUT', target: `${path}?after=${after}`, body }, signal)
     return readEvents(answer.body, after)
   }
 
@@ -102,7 +100,11 @@ class SupervisorClient implements Supervisor {
   ): Promise<{ readonly through: number }> {
     const target = `/commands/${encodeURIComponent(commandId)}/input`
     const body = { headers: JSON_BODY, body: inputBody(entries) }
-    const answer = await this.#request(`input of ${commandId}`, session, 'POST', target, AbortSignal.timeout(SHORT_MS), body)
+    const answer = await this.#request(
+      session,
+      { what: `input of ${commandId}`, method: 'POST', target, body },
+      AbortSignal.timeout(SHORT_MS),
+    )
     return readAnswer(InputAnswer, answer.body)
   }
 
@@ -110,18 +112,22 @@ class SupervisorClient implements Supervisor {
     const target = `/commands/${encodeURIComponent(commandId)}/stop`
     const body = { headers: JSON_BODY, body: Buffer.from(JSON.stringify({ kill_after_ms: killAfterMs })) }
     const signal = AbortSignal.timeout(SHORT_MS)
-    await discard((await this.#request(`the end of ${commandId}`, session, 'POST', target, signal, body)).body)
+    await discard((await this.#request(session, { what: `the end of ${commandId}`, method: 'POST', target, body }, signal)).body)
   }
 
   async interrupt(session: SandboxSession, executionId: string, killAfterMs: number): Promise<void> {
     const target = `/executions/${encodeURIComponent(executionId)}/interrupt`
     const body = { headers: JSON_BODY, body: Buffer.from(JSON.stringify({ kill_after_ms: killAfterMs })) }
     const signal = AbortSignal.timeout(SHORT_MS)
-    await discard((await this.#request(`the interrupt of ${executionId}`, session, 'POST', target, signal, body)).body)
+    await discard((await this.#request(session, { what: `the interrupt of ${executionId}`, method: 'POST', target, body }, signal)).body)
   }
 
   async listFiles(session: SandboxSession): Promise<{ readonly files: readonly SandboxFile[] }> {
-    const answer = await this.#request('the list of files', session, 'GET', '/files', AbortSignal.timeout(LIST_MS))
+    const answer = await this.#request(
+      session,
+      { what: 'the list of files', method: 'GET', target: '/files' },
+      AbortSignal.timeout(LIST_MS),
+    )
     return toFiles(await readAnswer(z.unknown(), answer.body, MAX_LIST_BYTES))
   }
 
@@ -130,7 +136,7 @@ class SupervisorClient implements Supervisor {
     path: string,
     signal: AbortSignal,
   ): Promise<{ readonly bytes: number; readonly body: ByteStream } | null> {
-    const answer = await this.#send(session, 'GET', fileTarget(path), signal)
+    const answer = await this.#send(session, { method: 'GET', target: fileTarget(path) }, signal)
     if (answer.status === 404) return discard(answer.body).then(() => null)
     await demand(answer, 'a file')
     const length = answer.headers['content-length'] ?? ''
@@ -146,7 +152,11 @@ class SupervisorClient implements Supervisor {
     signal: AbortSignal,
   ): Promise<{ readonly sha256: string }> {
     const headers = { ...BYTES_BODY, 'content-length': String(bytes) }
-    const answer = await this.#request('a file', session, 'PUT', fileTarget(path), signal, { headers, body })
+    const answer = await this.#request(
+      session,
+      { what: 'a file', method: 'PUT', target: fileTarget(path), body: { headers, body } },
+      signal,
+    )
     const stored = await readAnswer(fileSchema, answer.body)
     if (stored.bytes !== bytes) throw new SupervisorError('protocol', `The sandbox stored ${stored.bytes} of ${bytes} bytes.`)
     return { sha256: stored.sha256 }
@@ -154,22 +164,32 @@ class SupervisorClient implements Supervisor {
 
   async deleteFile(session: SandboxSession, path: string): Promise<void> {
     const signal = AbortSignal.timeout(SHORT_MS)
-    await discard((await this.#request('the removal of a file', session, 'DELETE', fileTarget(path), signal)).body)
+    await discard(
+      (await this.#request(session, { what: 'the removal of a file', method: 'DELETE', target: fileTarget(path) }, signal)).body,
+    )
   }
 
   async listSkills(session: SandboxSession): Promise<readonly string[]> {
-    const answer = await this.#request('the list of skills', session, 'GET', '/skills', AbortSignal.timeout(SHORT_MS))
+    const answer = await this.#request(
+      session,
+      { what: 'the list of skills', method: 'GET', target: '/skills' },
+      AbortSignal.timeout(SHORT_MS),
+    )
     return (await readAnswer(z.object({ folders: z.array(z.string().max(255)).max(1_000) }), answer.body)).folders
   }
 
   async putSkill(session: SandboxSession, folder: string, bytes: number, body: ByteStream, signal: AbortSignal): Promise<void> {
     const headers = { ...BYTES_BODY, 'content-length': String(bytes) }
     const target = `/skills/${encodeURIComponent(folder)}`
-    await discard((await this.#request('a skill', session, 'PUT', target, signal, { headers, body })).body)
+    await discard((await this.#request(session, { what: 'a skill', method: 'PUT', target, body: { headers, body } }, signal)).body)
   }
 
   async snapshot(session: SandboxSession, budget: NamespaceBudget, signal: AbortSignal): Promise<SnapshotStream> {
-    const { body, trailers } = await this.#request('a snapshot', session, 'POST', `/snapshot?${budgetQuery(budget)}`, signal)
+    const { body, trailers } = await this.#request(
+      session,
+      { what: 'a snapshot', method: 'POST', target: `/snapshot?${budgetQuery(budget)}` },
+      signal,
+    )
     return { body, usage: () => readUsage(trailers?.()[USAGE_TRAILER]) }
   }
 
@@ -182,7 +202,7 @@ class SupervisorClient implements Supervisor {
     // With its length the body is sent without chunked encoding, which costs a third of the transfer time.
     const headers = { ...BYTES_BODY, 'content-length': String(bytes) }
     const target = `/restore?unused=1&${budgetQuery(budget)}`
-    const answer = await this.#request('a restore', session, 'POST', target, signal, { headers, body })
+    const answer = await this.#request(session, { what: 'a restore', method: 'POST', target, body: { headers, body } }, signal)
     const { run_ms: runMs, cpu_ms: cpuMs, ...restored } = await readAnswer(restoredSchema, answer.body, MAX_LIST_BYTES)
     return { ...restored, usage: { runMs, cpuMs } }
   }
@@ -194,23 +214,23 @@ class SupervisorClient implements Supervisor {
   }
 
   async #request(
-    what: string,
     session: SandboxSession,
-    method: LinkRequest['method'],
-    target: string,
+    {
+      what,
+      method,
+      target,
+      body,
+    }: { readonly what: string; readonly method: LinkRequest['method']; readonly target: string; readonly body?: Body | undefined },
     signal: AbortSignal,
-    body?: Body,
   ): Promise<LinkResponse> {
-    return demand(await this.#send(session, method, target, signal, body), what)
+    return demand(await this.#send(session, { method, target, body }, signal), what)
   }
 
   /** One signed exchange with exactly the session's sandbox. */
   async #send(
     session: SandboxSession,
-    method: LinkRequest['method'],
-    target: string,
+    { method, target, body }: { readonly method: LinkRequest['method']; readonly target: string; readonly body?: Body | undefined },
     signal: AbortSignal,
-    body?: Body,
   ): Promise<LinkResponse> {
     try {
       await this.#identity.prove(session, signal)

@@ -18,8 +18,7 @@ const randomUid = (): number => randomInt(FIRST_UID, END_UID)
 export async function createSandboxContainer(
   docker: Docker,
   spec: SandboxSpec,
-  plan: Omit<ContainerPlan, 'workerUid'>,
-  chooseUid: () => number = randomUid,
+  { plan, chooseUid = randomUid }: { readonly plan: Omit<ContainerPlan, 'workerUid'>; readonly chooseUid?: () => number },
 ): Promise<void> {
   for (let attempt = 0; attempt < MAX_ATTEMPTS; attempt++) {
     const workerUid = chooseUid()

@@ -62,7 +62,7 @@ class DockerDriver implements SandboxDriver {
     const plan = await this.#plan(spec)
     const container = this.#docker.getContainer(spec.sandboxId)
     try {
-      await createSandboxContainer(this.#docker, spec, plan)
+      await createSandboxContainer(this.#docker, spec, { plan })
     } catch (error) {
       if (engineStatus(error) !== 409) {
         await removeControlFolder(this.#controlRoot, spec.sandboxId)

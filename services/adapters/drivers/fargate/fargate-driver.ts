@@ -55,7 +55,7 @@ class FargateDriver implements SandboxDriver {
 
   async start(spec: SandboxSpec, signal: AbortSignal): Promise<string | undefined> {
     signal.throwIfAborted()
-    const arn = await runTask(spec, taskDefinitionOf(spec, this.#options), this.#options, signal)
+    const arn = await runTask(this.#options, spec, { taskDefinition: taskDefinitionOf(spec, this.#options), signal })
     if (arn !== null) this.#tasks.remember(spec.sandboxId, arn)
     return arn ?? undefined
   }
@@ -140,10 +140,9 @@ async function pollUntilReady(look: () => Promise<SandboxStatus>, pollMs: number
 
 /** The ARN of the new task; null when an earlier delivery of the same start has used the token. Throws DriverError. */
 async function runTask(
-  spec: SandboxSpec,
-  taskDefinition: string,
   options: FargateDriverOptions,
-  signal: AbortSignal,
+  spec: SandboxSpec,
+  { taskDefinition, signal }: { readonly taskDefinition: string; readonly signal: AbortSignal },
 ): Promise<string | null> {
   const command = new RunTaskCommand(runTaskInput(spec, taskDefinition, options))
   try {

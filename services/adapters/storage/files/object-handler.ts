@@ -53,7 +53,9 @@ export function createObjectHandler(options: {
     const { claims } = verified
     if (claims.method !== method)
       throw new LinkError(403, 'link_invalid', `The link allows ${claims.method} requests only. Use that method.`)
-    await (claims.method === 'GET' ? sendObject(folder, claims, incoming, response) : receiveObject(folder, claims, incoming, response))
+    await (claims.method === 'GET'
+      ? sendObject(folder, claims, { incoming, response })
+      : receiveObject(folder, claims, { incoming, response }))
   }
 
   return (incoming, response) =>
@@ -63,7 +65,11 @@ export function createObjectHandler(options: {
     })
 }
 
-async function sendObject(folder: ObjectFolder, claims: GetClaims, incoming: IncomingMessage, response: ServerResponse): Promise<void> {
+async function sendObject(
+  folder: ObjectFolder,
+  claims: GetClaims,
+  { incoming, response }: { readonly incoming: IncomingMessage; readonly response: ServerResponse },
+): Promise<void> {
   const object = await folder.open(claims.key)
   if (object === null)
     throw new LinkError(404, 'file_not_found', 'The file was deleted. List the files of its container to find the current version.')
@@ -93,7 +99,11 @@ async function sendObject(folder: ObjectFolder, claims: GetClaims, incoming: Inc
   }
 }
 
-async function receiveObject(folder: ObjectFolder, claims: PutClaims, incoming: IncomingMessage, response: ServerResponse): Promise<void> {
+async function receiveObject(
+  folder: ObjectFolder,
+  claims: PutClaims,
+  { incoming, response }: { readonly incoming: IncomingMessage; readonly response: ServerResponse },
+): Promise<void> {
   const { headers } = incoming
   if (headers['content-length'] !== String(claims.bytes))
     throw new LinkError(403, 'link_invalid', `The link allows a body of exactly ${claims.bytes} bytes. Send that Content-Length.`)

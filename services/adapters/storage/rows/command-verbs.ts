@@ -15,21 +15,29 @@ export const createCommandVerbs = (items: Items): Verbs => ({
   ...addingVerb(items),
   ...removingVerb(items),
   async noteLostCommands(tenant, id, lost) {
-    await updateContainer(items, [tenant, id], [set('lostCommands', JSON.stringify(lost))], isLive)
+    await updateContainer(items, { tenant, id, actions: [set('lostCommands', JSON.stringify(lost))], condition: isLive })
   },
 })
 
 const addingVerb = (items: Items): Pick<Verbs, 'addCommand'> => ({
   async addCommand(tenant, id, commandId, { isBackground }, now) {
-    const row = [tenant, id] as const
+    const row = { tenant, id }
     const list = isBackground ? 'backgroundCommands' : 'commands'
     const isUsed = set('lastActiveAt', now)
     const mayAppend = all(isLive, exists(list), lacks(list, commandId), shorterThan(list, LIMITS.maxCommandsPerContainer))
     return changeByCompareAndSet(
       async () => {
         const added =
-          (await updateContainer(items, row, [append(list, commandId), isUsed], mayAppend, { isDeferred: true })) ??
-          (await updateContainer(items, row, [set(list, [commandId]), isUsed], all(isLive, absent(list)), { isDeferred: true }))
+          (await updateContainer(
+            items,
+            { ...row, actions: [append(list, commandId), isUsed], condition: mayAppend },
+            { isDeferred: true },
+          )) ??
+          (await updateContainer(
+            items,
+            { ...row, actions: [set(list, [commandId]), isUsed], condition: all(isLive, absent(list)) },
+            { isDeferred: true },
+          ))
         if (added !== null) return added
         const container = await getContainer(items, tenant, id)
         if (container === null || container.deletedAt !== null) return 'missing'
@@ -47,7 +55,7 @@ const removingVerb = (items: Items): Pick<Verbs, 'removeCommand'> => ({
       const path = `${list}[${index}]`
       const actions = [remove(path), ...(list === 'commands' ? [set('lastActiveAt', now)] : [])]
       // As for an execution in the queue: the reconciler finds an ended command.
-      return updateContainer(items, [tenant, id], actions, equals(path, commandId), { isDeferred: true })
+      return updateContainer(items, { tenant, id, actions, condition: equals(path, commandId) }, { isDeferred: true })
     }
     // Usually it is the only one, which needs no read.
     const first = await removeAt({ list: 'commands', index: 0 })

@@ -13,8 +13,11 @@ export const getContainer = async (items: Items, tenant: string, id: string): Pr
 /** One conditional write. Null when the condition does not hold. */
 export const updateContainer = async (
   items: Items,
-  [tenant, id]: readonly [tenant: string, id: string],
-  actions: readonly Action[],
-  condition: Condition,
+  {
+    tenant,
+    id,
+    actions,
+    condition,
+  }: { readonly tenant: string; readonly id: string; readonly actions: readonly Action[]; readonly condition: Condition },
   options?: WriteOptions,
 ): Promise<Container | null> => decode(await items.update(rowKey(tenant, 'container', id), actions, condition, options))

@@ -5,7 +5,10 @@ import type { Items } from './items.ts'
 import { POOL_TENANT, allDueShards, parseRowKey, rowKey } from './keys.ts'
 
 /** Due rows of all shards, earliest first. */
-export async function findDue(items: Items, now: number, limit: number, since: number): Promise<readonly DueRow[]> {
+export async function findDue(
+  items: Items,
+  { now, limit, since }: { readonly now: number; readonly limit: number; readonly since: number },
+): Promise<readonly DueRow[]> {
   const shards = await Promise.all(
     allDueShards().map((shard) =>
       items.query({ index: 'due', where: all(equals('dueShard', shard), between('dueAt', since, now)), limit }),

@@ -29,7 +29,11 @@ const isSnapshot = (objectKey: string): Condition => equals('snapshot.objectKey'
 export const createHibernationVerbs = (items: Items): Verbs => ({ ...hibernatingVerbs(items), ...restoringVerbs(items) })
 
 /** The client repeats a write whose reply was lost, so a refused write may have succeeded in this call. */
-async function getIf(items: Items, tenant: string, id: string, isDone: (row: Container) => boolean): Promise<Container | null> {
+async function getIf(
+  items: Items,
+  { tenant, id }: { readonly tenant: string; readonly id: string },
+  isDone: (row: Container) => boolean,
+): Promise<Container | null> {
   const row = await getContainer(items, tenant, id)
   return row !== null && row.deletedAt === null && isDone(row) ? row : null
 }
@@ -41,13 +45,18 @@ function hibernatingVerbs(items: Items): Pick<Verbs, 'claimHibernation' | 'renew
       const isFree = any(absent('hibernating'), atMost('hibernating.expiresAt', now))
       const actions = [set('hibernating', claim), set('dueAt', claim.expiresAt)]
       return (
-        (await updateContainer(items, [tenant, id], actions, all(isLive, isIdle, isFree))) ??
-        (await getIf(items, tenant, id, (row) => row.hibernating?.objectKey === claim.objectKey))
+        (await updateContainer(items, { tenant, id, actions, condition: all(isLive, isIdle, isFree) })) ??
+        (await getIf(items, { tenant, id }, (row) => row.hibernating?.objectKey === claim.objectKey))
       )
     },
 
     renewHibernation: (tenant, id, objectKey, expiresAt) =>
-      updateContainer(items, [tenant, id], [set('hibernating.expiresAt', expiresAt)], all(isLive, isClaim(objectKey))),
+      updateContainer(items, {
+        tenant,
+        id,
+        actions: [set('hibernating.expiresAt', expiresAt)],
+        condition: all(isLive, isClaim(objectKey)),
+      }),
 
     async hibernate(tenant, id, objectKey, { snapshot, stateLost, dueAt }) {
       const actions = [
@@ -58,12 +67,13 @@ function hibernatingVerbs(items: Items): Pick<Verbs, 'claimHibernation' | 'renew
         set('dueAt', dueAt),
       ]
       return (
-        (await updateContainer(items, [tenant, id], actions, all(isLive, isClaim(objectKey), isUnused))) ??
-        (await getIf(items, tenant, id, (row) => row.snapshot?.objectKey === objectKey))
+        (await updateContainer(items, { tenant, id, actions, condition: all(isLive, isClaim(objectKey), isUnused) })) ??
+        (await getIf(items, { tenant, id }, (row) => row.snapshot?.objectKey === objectKey))
       )
     },
 
-    endHibernation: (tenant, id, objectKey) => updateContainer(items, [tenant, id], [remove('hibernating')], isClaim(objectKey)),
+    endHibernation: (tenant, id, objectKey) =>
+      updateContainer(items, { tenant, id, actions: [remove('hibernating')], condition: isClaim(objectKey) }),
   }
 }
 
@@ -74,9 +84,9 @@ function restoringVerbs(items: Items): Pick<Verbs, 'beginRestore' | 'endRestore'
       const isAllowed = all(isLive, equals('generation', generation), isSnapshot(objectKey), equals('snapshot.isRestored', false))
       const actions = [increment('snapshot.tries'), set('snapshot.triedBy', generation)]
       return (
-        (await updateContainer(items, [tenant, id], actions, all(isAllowed, isFirst))) ??
+        (await updateContainer(items, { tenant, id, actions, condition: all(isAllowed, isFirst) })) ??
         // The same sandbox tries again.
-        (await getIf(items, tenant, id, (row) => {
+        (await getIf(items, { tenant, id }, (row) => {
           const { snapshot } = row
           return (
             row.generation === generation && snapshot?.objectKey === objectKey && !snapshot.isRestored && snapshot.triedBy === generation
@@ -86,11 +96,11 @@ function restoringVerbs(items: Items): Pick<Verbs, 'beginRestore' | 'endRestore'
     },
 
     endRestore: (tenant, id, generation, objectKey) =>
-      updateContainer(
-        items,
-        [tenant, id],
-        [set('snapshot.isRestored', true)],
-        all(isLive, equals('generation', generation), isSnapshot(objectKey)),
-      ),
+      updateContainer(items, {
+        tenant,
+        id,
+        actions: [set('snapshot.isRestored', true)],
+        condition: all(isLive, equals('generation', generation), isSnapshot(objectKey)),
+      }),
   }
 }

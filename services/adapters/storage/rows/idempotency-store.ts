@@ -12,17 +12,20 @@ const idOf = (scope: string, key: string): string =>
     .digest('hex')
 
 export function createIdempotencyStore(items: Items): IdempotencyStore {
-  const itemOf = (tenant: string, scope: string, key: string, record: IdempotencyRecord): Item & ItemKey => ({
+  const itemOf = (
+    tenant: string,
+    { scope, key, record }: { readonly scope: string; readonly key: string; readonly record: IdempotencyRecord },
+  ): Item & ItemKey => ({
     ...rowKey(tenant, 'idempotency', idOf(scope, key)),
     ...record,
     ttl: Math.ceil(record.expiresAt / 1000),
   })
   return {
     async remember(tenant, scope, key, record) {
-      await items.put(itemOf(tenant, scope, key, record))
+      await items.put(itemOf(tenant, { scope, key, record }))
     },
     async claim(tenant, scope, key, record, now) {
-      const item = itemOf(tenant, scope, key, record)
+      const item = itemOf(tenant, { scope, key, record })
       return changeByCompareAndSet(
         async () => {
           if (await items.put(item, any(absent('pk'), atMost('expiresAt', now)))) return { record, isNew: true }

@@ -43,7 +43,7 @@ export function createTable(items: Items, objects: ObjectStore): Table {
     sharedRows: createSharedRowStore(items),
     locks: createLockStore(items),
     deliveries: createDeliveryStore(items),
-    due: (now, limit, since = 0) => findDue(items, now, limit, since),
+    due: (now, limit, since = 0) => findDue(items, { now, limit, since }),
     postpone: (row, dueAt) => postponeDue(items, row, dueAt),
     flush: () => items.flush(),
     check: async () => {

@@ -27,7 +27,7 @@ export async function putStream(
 ): Promise<{ readonly bytes: number }> {
   const target = { Bucket: object.Bucket, Key: object.Key, ContentType: object.contentType }
   if (object.bytes !== undefined && object.bytes > PART_BYTES && object.bytes <= MAX_ONE_REQUEST_BYTES)
-    return putAsItComes(client, target, object.body, object.bytes)
+    return putAsItComes(client, target, { body: object.body, bytes: object.bytes })
   const source = object.body[Symbol.asyncIterator]()
   const head: Uint8Array[] = []
   let bytes = 0
@@ -71,8 +71,7 @@ export async function putStream(
 async function putAsItComes(
   client: S3Client,
   target: { readonly Bucket: string; readonly Key: string; readonly ContentType: string },
-  body: ByteStream,
-  bytes: number,
+  { body, bytes }: { readonly body: ByteStream; readonly bytes: number },
 ): Promise<{ readonly bytes: number }> {
   const source = Readable.from(exactLength(body, bytes), { objectMode: false })
   const broken = new AbortController()
