@@ -150,7 +150,7 @@ const serviceStack = (
 ): ServiceStack =>
   new ServiceStack(app, stackId(config, 'Service'), {
     config,
-    images: imageUris(config, network, image, props.assets.images),
+    images: imageUris(config, { network, image, images: props.assets.images }),
     assets: props.assets,
     toolTypes: props.toolTypes ?? [],
     builds: image?.builds ?? null,
@@ -185,9 +185,7 @@ function imageSource({ deployment }: Config, images: SandboxImages): 'docker-ass
 /** URI of each offered image by its name; the first is the default, which the settings may name themselves. */
 function imageUris(
   config: Config,
-  network: NetworkStack,
-  image: ImageStack | null,
-  images: SandboxImages,
+  { network, image, images }: { readonly network: NetworkStack; readonly image: ImageStack | null; readonly images: SandboxImages },
 ): Readonly<Record<string, string>> {
   const { images: names, imageUri, imageTag } = config.sandboxes
   const uriOf = (name: BuiltInImage, isDefault: boolean): string => {

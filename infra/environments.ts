@@ -101,7 +101,14 @@ interface SandboxNetwork {
   toJsonString(value: unknown): string
 }
 
-export const placeEnvironment = (config: Config, storage: StorageEnvironment, network: SandboxNetwork, sandboxes: Sandboxes) =>
+export const placeEnvironment = (
+  config: Config,
+  {
+    storage,
+    network,
+    sandboxes,
+  }: { readonly storage: StorageEnvironment; readonly network: SandboxNetwork; readonly sandboxes: Sandboxes },
+) =>
   ({
     ...storage,
     SANDBOX_DRIVER: 'fargate',

@@ -9,7 +9,10 @@ export const PROJECT = join(import.meta.dirname, '..', '..')
  * Replaces a module that a function never uses with this source where `importer` imports it. What is left has the interface of the original, so code
  * that needs it after an update fails with a sentence. Only modules of 30 KB and more are worth it: Lambda loads every function from its archive.
  */
-const replaceModule = (name: string, filter: RegExp, importer: RegExp, contents: string): Plugin => ({
+const replaceModule = (
+  name: string,
+  { filter, importer, contents }: { readonly filter: RegExp; readonly importer: RegExp; readonly contents: string },
+): Plugin => ({
   name,
   setup(build) {
     build.onResolve({ filter }, (request) => (importer.test(request.importer) ? { path: name, namespace: name } : undefined))
@@ -18,12 +21,11 @@ const replaceModule = (name: string, filter: RegExp, importer: RegExp, contents:
 })
 
 /** Validation messages in English only: the other languages add 250 KB to each function. */
-const englishOnly = replaceModule(
-  'zod-locales',
-  /locales\/index\.js$/,
-  /node_modules\/zod\//,
-  "export { default as en } from 'zod/v4/locales/en.js'",
-)
+const englishOnly = replaceModule('zod-locales', {
+  filter: /locales\/index\.js$/,
+  importer: /node_modules\/zod\//,
+  contents: "export { default as en } from 'zod/v4/locales/en.js'",
+})
 /**
  * Descriptions of what an AWS service sends and receives. esbuild keeps all of them, because an object with computed keys could have effects; those of
  * the calls that a function makes are a tenth. As functions without effects, the others are left out.
@@ -44,48 +46,44 @@ const usedAwsSchemas: Plugin = {
  * The Model Context Protocol's package validates JSON schemas of elicitations and of tools without zod. Cellblock has neither: its tools validate with
  * zod. The smaller of the package's two validators adds 22 KB.
  */
-const noJsonSchemaValidator = replaceModule(
-  'mcp-shims',
-  /^@modelcontextprotocol\/server\/_shims$/,
-  /@modelcontextprotocol\/server\//,
-  `export class DefaultJsonSchemaValidator {
+const noJsonSchemaValidator = replaceModule('mcp-shims', {
+  filter: /^@modelcontextprotocol\/server\/_shims$/,
+  importer: /@modelcontextprotocol\/server\//,
+  contents: `export class DefaultJsonSchemaValidator {
     getValidator() { throw new Error('This bundle validates with zod only.') }
   }
   export { default as process } from 'node:process'`,
-)
+})
 
 /**
  * A function has its role's credentials in its environment and a Fargate task asks its metadata endpoint, which the AWS SDK tries too. The sources of
  * developers' machines (profiles, their sign-in, programs, tokens in files) add 80 KB.
  */
-const noDeveloperCredentials = replaceModule(
-  'aws-developer-credentials',
-  /^@aws-sdk\/credential-provider-(?:sso|login|ini|process|web-identity)$/,
-  /@aws-sdk\/credential-provider-node\//,
-  `import { CredentialsProviderError } from '@smithy/core/config'
+const noDeveloperCredentials = replaceModule('aws-developer-credentials', {
+  filter: /^@aws-sdk\/credential-provider-(?:sso|login|ini|process|web-identity)$/,
+  importer: /@aws-sdk\/credential-provider-node\//,
+  contents: `import { CredentialsProviderError } from '@smithy/core/config'
   const absent = () => async () => { throw new CredentialsProviderError('This bundle reads no profiles and no token files.', { tryNextLink: true }) }
   export { absent as fromSSO, absent as fromLoginCredentials, absent as fromIni, absent as fromProcess, absent as fromTokenFile }`,
-)
+})
 
 /** A function never asks a metadata endpoint for credentials; a task does. The client of these endpoints adds 6 KB. */
-const noMetadataEndpoint = replaceModule(
-  'aws-metadata-endpoint',
-  /^@smithy\/credential-provider-imds$/,
-  /@aws-sdk\/credential-provider-node\//,
-  `import { CredentialsProviderError } from '@smithy/core/config'
+const noMetadataEndpoint = replaceModule('aws-metadata-endpoint', {
+  filter: /^@smithy\/credential-provider-imds$/,
+  importer: /@aws-sdk\/credential-provider-node\//,
+  contents: `import { CredentialsProviderError } from '@smithy/core/config'
   const absent = () => async () => { throw new CredentialsProviderError('This function asks no metadata endpoint.', { tryNextLink: true }) }
   export const ENV_CMDS_FULL_URI = 'AWS_CONTAINER_CREDENTIALS_FULL_URI'
   export const ENV_CMDS_RELATIVE_URI = 'AWS_CONTAINER_CREDENTIALS_RELATIVE_URI'
   export { absent as fromContainerMetadata, absent as fromInstanceMetadata }`,
-)
+})
 
 /** The AWS SDK names the browser in its user agent; a function runs in none. The parser of browser names adds 34 KB. */
-const noBrowserNames = replaceModule(
-  'browser-names',
-  /^bowser$/,
-  /@aws-sdk\/core\//,
-  "export const parse = () => { throw new Error('This bundle runs in no browser.') }\nexport default { parse }",
-)
+const noBrowserNames = replaceModule('browser-names', {
+  filter: /^bowser$/,
+  importer: /@aws-sdk\/core\//,
+  contents: "export const parse = () => { throw new Error('This bundle runs in no browser.') }\nexport default { parse }",
+})
 
 /**
  * Loads Node's modules as `require` does. An `import` reads every export, and some exports load large parts of Node when read: `node:http` and

@@ -62,29 +62,29 @@ export class Alarms extends Construct {
     this.topic = props.topic
     for (const [name, queue] of Object.entries(props.queues)) this.queueAlarms(name as QueueName, queue)
     for (const [name, worker] of Object.entries(functions)) {
-      this.alarm(
-        `${name}-errors`,
-        worker.metricErrors(FIVE_MINUTES),
-        5,
-        2,
-        `The ${name} function fails repeatedly. Its log has the reason.`,
-      )
+      this.alarm(`${name}-errors`, worker.metricErrors(FIVE_MINUTES), {
+        threshold: 5,
+        periods: 2,
+        sentence: `The ${name} function fails repeatedly. Its log has the reason.`,
+      })
     }
     this.oldDeadLetterAlarm(props.queues)
     this.concurrencyAlarms()
     this.tableAlarm(props.table)
-    this.alarm('api-failures', metric('ApiFailed'), 5, 2, 'The API answers with 5xx. Its log has the request ids.')
+    this.alarm('api-failures', metric('ApiFailed'), {
+      threshold: 5,
+      periods: 2,
+      sentence: 'The API answers with 5xx. Its log has the request ids.',
+    })
     this.startAlarms(props)
     this.executionAlarm(metric)
     this.poolAlarms(props)
-    this.alarm(
-      'reconciler-silent',
-      functions.reconciler.metricInvocations(FIVE_MINUTES),
-      1,
-      2,
-      'The reconciler does not run, so no job is repaired. Check its schedule rule and its errors.',
-      { below: true },
-    )
+    this.alarm('reconciler-silent', functions.reconciler.metricInvocations(FIVE_MINUTES), {
+      threshold: 1,
+      periods: 2,
+      sentence: 'The reconciler does not run, so no job is repaired. Check its schedule rule and its errors.',
+      below: true,
+    })
     if (healthyUploads !== null) this.uploadAlarm(healthyUploads)
     if (distribution !== null) this.distributionAlarm(distribution)
     if (privateIngress !== null) this.privateIngressAlarms(privateIngress)
@@ -92,21 +92,17 @@ export class Alarms extends Construct {
 
   private queueAlarms(name: QueueName, { queue, deadLetterQueue }: JobQueue): void {
     // The reconciler receives each dead letter within a minute. If it does not, `dead-letters-old` and `reconciler-silent` report it.
-    this.alarm(
-      `${name}-dead`,
-      deadLetterQueue.metricNumberOfMessagesReceived({ ...FIVE_MINUTES, statistic: 'Sum' }),
-      1,
-      1,
-      `A message of ${name} failed five times. Its job ended as dead_letter; the log of the reconciler names it.`,
-    )
+    this.alarm(`${name}-dead`, deadLetterQueue.metricNumberOfMessagesReceived({ ...FIVE_MINUTES, statistic: 'Sum' }), {
+      threshold: 1,
+      periods: 1,
+      sentence: `A message of ${name} failed five times. Its job ended as dead_letter; the log of the reconciler names it.`,
+    })
     const oldest = queue.metricApproximateAgeOfOldestMessage({ ...FIVE_MINUTES, statistic: 'Maximum' })
-    this.alarm(
-      `${name}-old`,
-      oldest,
-      OLD_MESSAGE_SECONDS[name],
-      2,
-      `Messages of ${name} wait too long. Check the throttles of its function and its concurrency setting.`,
-    )
+    this.alarm(`${name}-old`, oldest, {
+      threshold: OLD_MESSAGE_SECONDS[name],
+      periods: 2,
+      sentence: `Messages of ${name} wait too long. Check the throttles of its function and its concurrency setting.`,
+    })
   }
 
   private oldDeadLetterAlarm(queues: AlarmsProps['queues']): void {
@@ -122,27 +118,30 @@ export class Alarms extends Construct {
           ]),
         ),
       }),
-      OLD_DEAD_LETTER_SECONDS,
-      1,
-      'A dead letter is older than 15 minutes, so its job has not ended. Check the errors of the reconciler.',
+      {
+        threshold: OLD_DEAD_LETTER_SECONDS,
+        periods: 1,
+        sentence: 'A dead letter is older than 15 minutes, so its job has not ended. Check the errors of the reconciler.',
+      },
     )
   }
 
   private concurrencyAlarms(): void {
     // One metric for all functions of the account and Region, because they share one concurrency.
-    this.alarm(
-      'throttles',
-      new Metric({ namespace: 'AWS/Lambda', metricName: 'Throttles', ...FIVE_MINUTES, statistic: Stats.SUM }),
-      10,
-      2,
-      'Lambda throttles the functions: the account has too little concurrency. Request more in Service Quotas.',
-    )
+    this.alarm('throttles', new Metric({ namespace: 'AWS/Lambda', metricName: 'Throttles', ...FIVE_MINUTES, statistic: Stats.SUM }), {
+      threshold: 10,
+      periods: 2,
+      sentence: 'Lambda throttles the functions: the account has too little concurrency. Request more in Service Quotas.',
+    })
     this.alarm(
       'concurrency',
       new Metric({ namespace: 'AWS/Lambda', metricName: 'ConcurrentExecutions', ...FIVE_MINUTES, statistic: Stats.MAXIMUM }),
-      BUSY_FUNCTIONS,
-      2,
-      'The functions of the account use 80 % of the default concurrency of 1,000. Request more in Service Quotas before Lambda throttles.',
+      {
+        threshold: BUSY_FUNCTIONS,
+        periods: 2,
+        sentence:
+          'The functions of the account use 80 % of the default concurrency of 1,000. Request more in Service Quotas before Lambda throttles.',
+      },
     )
   }
 
@@ -162,41 +161,33 @@ export class Alarms extends Construct {
         expression: 'FILL(reads, 0) + FILL(writes, 0)',
         usingMetrics: { reads: throttled('ReadThrottleEvents'), writes: throttled('WriteThrottleEvents') },
       }),
-      100,
-      2,
-      'DynamoDB throttles the table. Check its quota and the tenant whose rows are written most.',
+      { threshold: 100, periods: 2, sentence: 'DynamoDB throttles the table. Check its quota and the tenant whose rows are written most.' },
     )
   }
 
   private startAlarms({ metric, capacities }: Pick<AlarmsProps, 'metric' | 'capacities'>): void {
-    this.alarm(
-      'starts-failing',
-      metric('SandboxStartFailed'),
-      3,
-      2,
-      'Sandboxes do not start. The log of place names the reason: capacity, quota, image or a failed isolation check.',
-    )
-    this.alarm(
-      'sandboxes-refused',
-      metric('SandboxRefused'),
-      1,
-      1,
-      'A sandbox failed an isolation check. The field `check` of the event sandbox_refused in the log of run, place or reconciler names it.',
-    )
-    this.alarm(
-      'platform-throttled',
-      metric('PlatformThrottled'),
-      THROTTLED_CALLS,
-      3,
-      'ECS has throttled starts or stops for 15 minutes: more containers arrive than the account may start. Use a larger quota or another cell.',
-    )
-    this.alarm(
-      'quota-used',
-      vcpuQuotaUse(capacities),
-      BUSY_QUOTA_PERCENT,
-      2,
-      'The tasks of the account use 80 % of a Fargate vCPU quota. Request more in Service Quotas before starts fail.',
-    )
+    this.alarm('starts-failing', metric('SandboxStartFailed'), {
+      threshold: 3,
+      periods: 2,
+      sentence: 'Sandboxes do not start. The log of place names the reason: capacity, quota, image or a failed isolation check.',
+    })
+    this.alarm('sandboxes-refused', metric('SandboxRefused'), {
+      threshold: 1,
+      periods: 1,
+      sentence:
+        'A sandbox failed an isolation check. The field `check` of the event sandbox_refused in the log of run, place or reconciler names it.',
+    })
+    this.alarm('platform-throttled', metric('PlatformThrottled'), {
+      threshold: THROTTLED_CALLS,
+      periods: 3,
+      sentence:
+        'ECS has throttled starts or stops for 15 minutes: more containers arrive than the account may start. Use a larger quota or another cell.',
+    })
+    this.alarm('quota-used', vcpuQuotaUse(capacities), {
+      threshold: BUSY_QUOTA_PERCENT,
+      periods: 2,
+      sentence: 'The tasks of the account use 80 % of a Fargate vCPU quota. Request more in Service Quotas before starts fail.',
+    })
   }
 
   private executionAlarm(metric: MetricsOf): void {
@@ -209,52 +200,56 @@ export class Alarms extends Construct {
         usingMetrics: { failed: metric('ExecutionFailed'), ended: metric('Executions') },
         label: 'percent',
       }),
-      5,
-      2,
-      'More than 5 % of executions failed because of the platform: a lost sandbox or exhausted retries. The logs of run and place name the reason.',
+      {
+        threshold: 5,
+        periods: 2,
+        sentence:
+          'More than 5 % of executions failed because of the platform: a lost sandbox or exhausted retries. The logs of run and place name the reason.',
+      },
     )
   }
 
   private poolAlarms({ pools, metric }: Pick<AlarmsProps, 'pools' | 'metric'>): void {
     for (const tier of pools)
-      this.alarm(
-        `pool-${tier}-empty`,
-        metric('PoolReady', { tier, statistic: Stats.MAXIMUM }),
-        1,
-        3,
-        `No warm ${tier} sandbox for 15 minutes: first executions wait for cold starts. The pool is too small, or starts fail.`,
-        { below: true },
-      )
+      this.alarm(`pool-${tier}-empty`, metric('PoolReady', { tier, statistic: Stats.MAXIMUM }), {
+        threshold: 1,
+        periods: 3,
+        sentence: `No warm ${tier} sandbox for 15 minutes: first executions wait for cold starts. The pool is too small, or starts fail.`,
+        below: true,
+      })
     if (pools.length > 0)
-      this.alarm('cold-starts', metric('ColdStart'), 5, 3, 'Executions wait for cold starts: the warm pool is too small for the arrivals.')
+      this.alarm('cold-starts', metric('ColdStart'), {
+        threshold: 5,
+        periods: 3,
+        sentence: 'Executions wait for cold starts: the warm pool is too small for the arrivals.',
+      })
   }
 
   private uploadAlarm(healthyTasks: IMetric): void {
-    this.alarm(
-      'uploads-down',
-      healthyTasks,
-      1,
-      3,
-      'No task of the upload service answers: request bodies above 4.4 MB fail. Its log group and the events of its ECS service name the reason.',
-      { below: true },
-    )
+    this.alarm('uploads-down', healthyTasks, {
+      threshold: 1,
+      periods: 3,
+      sentence:
+        'No task of the upload service answers: request bodies above 4.4 MB fail. Its log group and the events of its ECS service name the reason.',
+      below: true,
+    })
   }
 
   private privateIngressAlarms({ loadBalancer, targets }: NonNullable<AlarmsProps['privateIngress']>): void {
-    this.alarm(
-      'api-down',
-      targets.metrics.healthyHostCount({ ...FIVE_MINUTES, statistic: Stats.MINIMUM }),
-      1,
-      2,
-      'No task of the API answers its load balancer. Its log group and the events of its ECS service name the reason.',
-      { below: true },
-    )
+    this.alarm('api-down', targets.metrics.healthyHostCount({ ...FIVE_MINUTES, statistic: Stats.MINIMUM }), {
+      threshold: 1,
+      periods: 2,
+      sentence: 'No task of the API answers its load balancer. Its log group and the events of its ECS service name the reason.',
+      below: true,
+    })
     this.alarm(
       'load-balancer-failures',
       loadBalancer.metrics.httpCodeElb(HttpCodeElb.ELB_5XX_COUNT, { ...FIVE_MINUTES, statistic: Stats.SUM }),
-      5,
-      2,
-      'The load balancer of the API answers with 5xx itself: tasks are missing, end connections, or stay silent. See api-down.',
+      {
+        threshold: 5,
+        periods: 2,
+        sentence: 'The load balancer of the API answers with 5xx itself: tasks are missing, end connections, or stay silent. See api-down.',
+      },
     )
   }
 
@@ -267,19 +262,27 @@ export class Alarms extends Construct {
       ...FIVE_MINUTES,
       statistic: Stats.AVERAGE,
     })
-    const alarm = this.alarm(
-      'distribution-failures',
-      errors,
-      5,
-      2,
-      'More than 5 % of the answers of the distribution are 5xx, time-outs (504) included. Compare with the API: failures there have request ids.',
-    )
+    const alarm = this.alarm('distribution-failures', errors, {
+      threshold: 5,
+      periods: 2,
+      sentence:
+        'More than 5 % of the answers of the distribution are 5xx, time-outs (504) included. Compare with the API: failures there have request ids.',
+    })
     const isGlobalRegion = new CfnCondition(this, 'IsUsEast1', { expression: Fn.conditionEquals(Stack.of(this).region, 'us-east-1') })
     const resource = alarm.node.defaultChild as CfnAlarm
     resource.cfnOptions.condition = isGlobalRegion
   }
 
-  private alarm(name: string, metric: IMetric, threshold: number, periods: number, sentence: string, { below = false } = {}): Alarm {
+  private alarm(
+    name: string,
+    metric: IMetric,
+    {
+      threshold,
+      periods,
+      sentence,
+      below = false,
+    }: { readonly threshold: number; readonly periods: number; readonly sentence: string; readonly below?: boolean },
+  ): Alarm {
     const options = {
       alarmDescription: sentence,
       threshold,

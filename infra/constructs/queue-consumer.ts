@@ -7,5 +7,8 @@ import type { IQueue } from 'aws-cdk-lib/aws-sqs'
  * the mapping has scaled. The concurrency limit is on the mapping: reserved
  * concurrency reduces the account's pool and cannot be deployed into a new account.
  */
-export const consume = (worker: IFunction, queue: IQueue, maxConcurrency: number, batchSize = 1): void =>
-  worker.addEventSource(new SqsEventSource(queue, { batchSize, reportBatchItemFailures: true, maxConcurrency }))
+export const consume = (
+  worker: IFunction,
+  queue: IQueue,
+  { maxConcurrency, batchSize = 1 }: { readonly maxConcurrency: number; readonly batchSize?: number },
+): void => worker.addEventSource(new SqsEventSource(queue, { batchSize, reportBatchItemFailures: true, maxConcurrency }))

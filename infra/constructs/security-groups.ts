@@ -58,11 +58,13 @@ export class SecurityGroups extends Construct {
       ],
     })
     // Separate resources, because two groups cannot refer to each other.
-    const allowIngress = (name: string, into: CfnSecurityGroup, from: CfnSecurityGroup, rule: ReturnType<typeof https>) =>
-      new CfnSecurityGroupIngress(this, name, { ...rule, groupId: into.attrGroupId, sourceSecurityGroupId: from.attrGroupId })
-    allowIngress('RunToSandbox', sandbox, run, control('the run worker'))
-    allowIngress('SandboxToImage', imageEndpoints, sandbox, https('image pulls'))
-    allowIngress('RunToQueues', queueEndpoint, run, https('the run worker'))
+    const allowIngress = (
+      name: string,
+      { into, from, rule }: { readonly into: CfnSecurityGroup; readonly from: CfnSecurityGroup; readonly rule: ReturnType<typeof https> },
+    ) => new CfnSecurityGroupIngress(this, name, { ...rule, groupId: into.attrGroupId, sourceSecurityGroupId: from.attrGroupId })
+    allowIngress('RunToSandbox', { into: sandbox, from: run, rule: control('the run worker') })
+    allowIngress('SandboxToImage', { into: imageEndpoints, from: sandbox, rule: https('image pulls') })
+    allowIngress('RunToQueues', { into: queueEndpoint, from: run, rule: https('the run worker') })
 
     // They are replaced with their VPC, which an imported export would prevent.
     for (const group of [sandbox, run]) CrossStackReferences.of(group).produce(ReferenceStrength.WEAK)

@@ -130,7 +130,7 @@ export class ServiceStack extends FlaggedStack {
   /** `api` null: tasks run the API. */
   private addWorkers(api: ApiParts | null, { data, network, sandboxes, storage, images }: WorkerParts): Workers {
     const { config } = this
-    const place = { environment: placeEnvironment(config, storage, network, sandboxes) }
+    const place = { environment: placeEnvironment(config, { storage, network, sandboxes }) }
     const roleFor = (name: FunctionId, access: readonly IamAccess[]): Role =>
       new WorkerRole(this, `${name}-role`, { functionName: functionName(config.stage, name), access }).role
     const { reservedConcurrency } = config.api
@@ -180,9 +180,9 @@ export class ServiceStack extends FlaggedStack {
 
   private addTriggers(workers: Workers, { queues }: DataStack, { clusterArn }: Sandboxes): void {
     const { concurrency, deployment, stage } = this.config
-    consume(workers.chat.target, queues.turns.queue, concurrency.chat)
-    consume(workers.run.target, queues.executions.queue, concurrency.run)
-    consume(workers.place.target, queues.placements.queue, concurrency.place, PLACE_BATCH)
+    consume(workers.chat.target, queues.turns.queue, { maxConcurrency: concurrency.chat })
+    consume(workers.run.target, queues.executions.queue, { maxConcurrency: concurrency.run })
+    consume(workers.place.target, queues.placements.queue, { maxConcurrency: concurrency.place, batchSize: PLACE_BATCH })
     new SandboxEvents(this, 'SandboxEvents', { reconciler: workers.reconciler.target, clusterArn })
     if (deployment.canaryMinutes === 0) return
     const aliases = Object.entries(workers).flatMap(([name, { alias }]) => (alias === null ? [] : [[name, alias] as const]))

@@ -73,9 +73,8 @@ export class ExecutionLease {
   /** For a step that stops while it holds the row: another step may start at once. */
   async releaseAndEnqueue(): Promise<void> {
     if (this.#row === null) return
-    const { tenant, containerId, id } = this.#row
     const released = await releaseLease(this.#ports, this.#row)
-    if (released !== null) await notifyExecution(this.#deps.queue, this.#row)
+    if (released !== null) await notifyExecution(this.#deps.queue, released)
   }
 
   /** After this step failed with `cause`. `held` also when this step holds no lease. */

@@ -134,7 +134,6 @@ export class SandboxAttempt {
   /** Hands running code to the next step: the supervisor keeps its events. */
   async #handOver({ writer }: ExecutionLog): Promise<void> {
     const { table, clock, queue } = this.#deps
-    const { tenant, containerId, id } = this.#row
     await writer.drain()
     await releaseLease({ rows: table.executions, clock }, this.#row, { patch: { stepsFailSince: null } })
     await notifyExecution(queue, this.#row)
