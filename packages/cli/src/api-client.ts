@@ -36,7 +36,11 @@ export const sendWithKey =
   }
 
 export function createApiClient(request: Send): ApiClient {
-  async function send(method: string, path: string, body?: unknown, signal?: AbortSignal): Promise<Response> {
+  async function send(
+    method: string,
+    path: string,
+    { body, signal }: { readonly body?: unknown; readonly signal?: AbortSignal | undefined } = {},
+  ): Promise<Response> {
     const response = await request(path, {
       method,
       ...(body === undefined ? {} : { headers: { 'content-type': 'application/json' }, body: JSON.stringify(body) }),
@@ -46,7 +50,7 @@ export function createApiClient(request: Send): ApiClient {
     return response
   }
   const call = async (method: string, path: string, body?: unknown): Promise<Json> => {
-    const text = await (await send(method, path, body)).text()
+    const text = await (await send(method, path, { body })).text()
     return text === '' ? {} : (JSON.parse(text) as Json)
   }
 
@@ -75,7 +79,7 @@ export function createApiClient(request: Send): ApiClient {
       return found
     },
     async *events(path, body, signal) {
-      const response = await send(body === undefined ? 'GET' : 'POST', path, body, signal)
+      const response = await send(body === undefined ? 'GET' : 'POST', path, { body, signal })
       if (response.body !== null) yield* readServerEvents(response.body)
     },
   }

@@ -18,7 +18,10 @@ export function secondsText(seconds: number): string {
 }
 
 /** One line: the name, a bar, bytes, and the time left at the average speed so far. */
-export function progressLine(label: string, done: number, total: number, elapsedSeconds: number): string {
+export function progressLine(
+  label: string,
+  { done, total, elapsedSeconds }: { readonly done: number; readonly total: number; readonly elapsedSeconds: number },
+): string {
   const share = total === 0 ? 1 : done / total
   const filled = Math.round(share * BAR_CHARACTERS)
   const left = share > 0 && share < 1 ? `, ${secondsText((elapsedSeconds * (1 - share)) / share)} left` : ''

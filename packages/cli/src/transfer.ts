@@ -17,7 +17,15 @@ const DATA = '/mnt/data/'
  * Copies a local file into a container, under its own name in /mnt/data unless `target` names another path, and shows progress in a terminal.
  * Answers with the path in the container.
  */
-export async function uploadFile(api: ApiClient, container: string, file: string, io: Io, target = basename(file)): Promise<string> {
+export async function uploadFile(
+  api: ApiClient,
+  {
+    container,
+    file,
+    io,
+    target = basename(file),
+  }: { readonly container: string; readonly file: string; readonly io: Io; readonly target?: string },
+): Promise<string> {
   const path = resolve(io.folder, file)
   const found = await stat(path).catch((cause: unknown) => {
     throw new CliError(`${file} cannot be read. Check its name.`, { cause })
@@ -29,7 +37,12 @@ export async function uploadFile(api: ApiClient, container: string, file: string
     readonly url: string
     readonly headers: Readonly<Record<string, string>>
   }
-  await putFile(upload.url, upload.headers, path, found.size, progressOf(io, `upload ${plainText(target)}`, found.size))
+  await putFile(upload.url, {
+    headers: upload.headers,
+    path,
+    bytes: found.size,
+    progress: progressOf(io, `upload ${plainText(target)}`, found.size),
+  })
   await api.call('POST', `${files}/${upload.id}/complete`, {})
   return `${DATA}${target.replace(/^\/mnt\/data\//, '')}`
 }
@@ -37,10 +50,12 @@ export async function uploadFile(api: ApiClient, container: string, file: string
 /** `fetch` sends streams in chunks without a length, and signed URLs need one. */
 async function putFile(
   url: string,
-  headers: Readonly<Record<string, string>>,
-  path: string,
-  bytes: number,
-  progress: Transform,
+  {
+    headers,
+    path,
+    bytes,
+    progress,
+  }: { readonly headers: Readonly<Record<string, string>>; readonly path: string; readonly bytes: number; readonly progress: Transform },
 ): Promise<void> {
   const send = url.startsWith('https:') ? httpsRequest : httpRequest
   const request = send(url, { method: 'PUT', headers: { ...headers, 'content-length': String(bytes) } })
@@ -62,9 +77,11 @@ async function putFile(
 /** Writes a file of a container below `folder`, with the folders of its path, and answers with the local path. */
 export async function downloadFile(
   api: ApiClient,
-  container: string,
-  file: { readonly id: string; readonly path: string },
-  folder: string,
+  {
+    container,
+    file,
+    folder,
+  }: { readonly container: string; readonly file: { readonly id: string; readonly path: string }; readonly folder: string },
 ): Promise<string> {
   const target = localPath(folder, file.path)
   await mkdir(dirname(target), { recursive: true })
@@ -98,7 +115,7 @@ function progressOf(io: Io, label: string, total: number): Transform {
       const now = performance.now()
       if (io.isTerminal && (done >= total || now - drawnAt >= REDRAW_MS)) {
         drawnAt = now
-        const line = progressLine(label, done, total, (now - startedAt) / 1000)
+        const line = progressLine(label, { done, total, elapsedSeconds: (now - startedAt) / 1000 })
         // Spaces replace the rest of a longer line: the output filter removes sequences that clear it.
         width = Math.max(width, line.length)
         io.note(`\r${line.padEnd(width)}${done >= total ? '\n' : ''}`)

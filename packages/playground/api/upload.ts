@@ -15,11 +15,11 @@ export async function uploadFile(containerId: string, file: File, onProgress: (s
   if (file.size <= DIRECT_UPLOAD_BYTES) {
     const form = new FormData()
     form.append('file', file, file.name)
-    await sendBytes('POST', path, form, PAGE_HEADERS, onProgress)
+    await sendBytes('POST', path, { body: form, headers: PAGE_HEADERS, onProgress })
     return
   }
   const target = await call<UploadUrl>(`${path}/upload_url`, { body: { path: file.name, bytes: file.size } })
-  await sendBytes('PUT', target.url, file, target.headers, onProgress)
+  await sendBytes('PUT', target.url, { body: file, headers: target.headers, onProgress })
   await call(`${path}/${target.id}/complete`, { method: 'POST' })
 }
 
@@ -27,9 +27,11 @@ export async function uploadFile(containerId: string, file: File, onProgress: (s
 function sendBytes(
   method: string,
   url: string,
-  body: FormData | File,
-  headers: Readonly<Record<string, string>>,
-  onProgress: (share: number) => void,
+  {
+    body,
+    headers,
+    onProgress,
+  }: { readonly body: FormData | File; readonly headers: Readonly<Record<string, string>>; readonly onProgress: (share: number) => void },
 ): Promise<void> {
   return new Promise((resolve, reject) => {
     const request = new XMLHttpRequest()

@@ -120,7 +120,7 @@ export async function ask(text: string): Promise<void> {
         background: true,
       },
     })
-    await followTurn(chat.id, answer, { first: response, input: text, responseId: null }, signal)
+    await followTurn(chat.id, { first: response, input: text, responseId: null }, { started: answer, signal })
   } catch (error) {
     if (signal.aborted) return
     setEntry(answer.key, { ...answer, status: 'failed', error: messageOf(error) })
@@ -138,7 +138,7 @@ async function resumeTurn(turn: NonNullable<StoredChat['turn']>, signal: AbortSi
   const answer = newAnswer(turn.responseId)
   entries.value = [...entries.value, { kind: 'user', key: `${turn.responseId}-input`, text: turn.input }, answer]
   isBusy.value = true
-  await followTurn(chat.id, answer, { first: null, input: turn.input, responseId: turn.responseId }, signal)
+  await followTurn(chat.id, { first: null, input: turn.input, responseId: turn.responseId }, { started: answer, signal })
 }
 
 async function ensureConversation(chat: StoredChat): Promise<string> {
@@ -155,7 +155,11 @@ interface TurnStart {
   readonly responseId: string | null
 }
 
-async function followTurn(chatId: string, started: Answer, { first, input, responseId }: TurnStart, signal: AbortSignal): Promise<void> {
+async function followTurn(
+  chatId: string,
+  { first, input, responseId }: TurnStart,
+  { started, signal }: { readonly started: Answer; readonly signal: AbortSignal },
+): Promise<void> {
   let answer = started
   let last = -1
   let id = responseId

@@ -119,5 +119,5 @@ it.each([
   [500_000, 30, '█████░░░░░░░░░░░░░░░ 25 %  500 KB of 2.0 MB, 1 min 30 s left'],
   [2_000_000, 9, '████████████████████ 100 %  2.0 MB of 2.0 MB'],
 ])('shows the progress of %i bytes after %i seconds with the time left', (done, seconds, line) => {
-  expect(progressLine('upload a.csv', done, 2_000_000, seconds)).toBe(`upload a.csv ${line}`)
+  expect(progressLine('upload a.csv', { done, total: 2_000_000, elapsedSeconds: seconds })).toBe(`upload a.csv ${line}`)
 })

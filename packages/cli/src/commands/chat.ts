@@ -34,7 +34,7 @@ export function addChat(program: Command, { io: terminal, exit }: CommandContext
       const model = options.model ?? String((await api.list('/v1/models'))[0]?.['id'])
       const container = String((await api.call('POST', '/v1/containers', { name: 'chat' }))['id'])
       try {
-        for (const path of options.file ?? []) await uploadFile(api, container, path, io)
+        for (const path of options.file ?? []) await uploadFile(api, { container, file: path, io })
         const chat = new Chat(api, io, {
           model,
           container,
@@ -138,7 +138,7 @@ class Chat {
     )
     for (const [id, citation] of files)
       this.#io.note(
-        `saved ${await downloadFile(this.#api, String(citation['container_id']), { id, path: String(citation['filename']) }, folder)}\n`,
+        `saved ${await downloadFile(this.#api, { container: String(citation['container_id']), file: { id, path: String(citation['filename']) }, folder })}\n`,
       )
   }
 }

@@ -61,7 +61,7 @@ function addUpload(files: Command, io: CommandContext['io']): void {
       const api = await io.api()
       const uploaded: string[] = []
       for (const path of paths) {
-        const target = await uploadFile(api, container, path, io)
+        const target = await uploadFile(api, { container, file: path, io })
         uploaded.push(target)
         if (options.json !== true) io.out(`${target}\n`)
       }
@@ -83,7 +83,7 @@ function addDownload(files: Command, io: CommandContext['io']): void {
       const all = await filesOf(api, container)
       const saved: string[] = []
       for (const file of wanted.length === 0 ? all : choose(all, wanted)) {
-        const path = await downloadFile(api, container, file, resolve(io.folder, options.out))
+        const path = await downloadFile(api, { container, file, folder: resolve(io.folder, options.out) })
         saved.push(path)
         if (options.json !== true) io.out(`${plainText(path)}\n`)
       }

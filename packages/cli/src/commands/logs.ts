@@ -23,10 +23,10 @@ export function addLogs(program: Command, { io: terminal, exit }: CommandContext
     .option('-f, --follow', 'continue until the execution ends')
     .option('--json', 'print one event per line as JSON; without -f, an execution that still runs is one line')
     .addHelpText('after', examples('cellblock logs exec_…', 'cellblock logs -f exec_…'))
-    .action(async (id: string, options: LogsOptions) => exit(await printLogs(await io.api(), id, options, io)))
+    .action(async (id: string, options: LogsOptions) => exit(await printLogs({ api: await io.api(), io }, id, options)))
 }
 
-async function printLogs(api: ApiClient, id: string, options: LogsOptions, io: Io): Promise<number> {
+async function printLogs({ api, io }: { readonly api: ApiClient; readonly io: Io }, id: string, options: LogsOptions): Promise<number> {
   const path = `/v1/executions/${encodeURIComponent(id)}`
   const now = await api.call('GET', path)
   if (now['ended_at'] === null && options.follow !== true) {

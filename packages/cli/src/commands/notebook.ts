@@ -83,7 +83,7 @@ export function addNotebook(program: Command, { io: terminal, exit }: CommandCon
       const image = options.image === undefined ? {} : { image: options.image }
       const container = String((await api.call('POST', '/v1/containers', { name: 'notebook', ...image }))['id'])
       try {
-        for (const path of options.file ?? []) await uploadFile(api, container, path, io)
+        for (const path of options.file ?? []) await uploadFile(api, { container, file: path, io })
         const started = await api.call('POST', `/v1/containers/${container}/executions?wait=0`, {
           notebook,
           ...(options.continue ? { on_error: 'continue' } : {}),

@@ -62,17 +62,17 @@ export function addRun(program: Command, { io, exit }: CommandContext): void {
     .option('--json', 'print the execution as JSON instead of its output')
     .addHelpText('after', examples('cellblock run analysis.py --file sales.csv --out results', 'echo "print(6 * 7)" | cellblock run -'))
     .action(async (file: string, options: RunOptions) => {
-      exit(await run(await io.api(), file, options, options.raw ? io : withPlainOutput(io)))
+      exit(await run({ api: await io.api(), io: options.raw ? io : withPlainOutput(io) }, file, options))
     })
 }
 
-async function run(api: ApiClient, file: string, options: RunOptions, io: Io): Promise<number> {
+async function run({ api, io }: { readonly api: ApiClient; readonly io: Io }, file: string, options: RunOptions): Promise<number> {
   const code = await readCode(file, io)
   const language = options.lang ?? LANGUAGES[extname(file).toLowerCase()]
   const image = options.image === undefined ? {} : { image: options.image }
   const container = options.container ?? String((await api.call('POST', '/v1/containers', { name: 'cli', ...image }))['id'])
   try {
-    for (const path of options.file ?? []) await uploadFile(api, container, path, io)
+    for (const path of options.file ?? []) await uploadFile(api, { container, file: path, io })
     const execution = await api.call('POST', `/v1/containers/${encodeURIComponent(container)}/executions?wait=0`, {
       code,
       ...(language === undefined ? {} : { language }),
@@ -83,7 +83,7 @@ async function run(api: ApiClient, file: string, options: RunOptions, io: Io): P
     await followExecution(api, id, options.json ? { ...io, out: () => undefined, note: () => undefined } : io)
     const ended = await api.call('GET', `/v1/executions/${id}`)
     if (options.json) printJson(io, ended)
-    if (options.out !== undefined) await downloadAll(api, container, ended, resolve(io.folder, options.out), io)
+    if (options.out !== undefined) await downloadAll(api, { container, execution: ended, folder: resolve(io.folder, options.out), io })
     return exitCodeOf(ended)
   } finally {
     if (options.keep) io.note(`container ${container}\n`)
@@ -93,13 +93,15 @@ async function run(api: ApiClient, file: string, options: RunOptions, io: Io): P
 
 async function downloadAll(
   api: ApiClient,
-  container: string,
-  execution: Readonly<Record<string, unknown>>,
-  folder: string,
-  io: Io,
+  {
+    container,
+    execution,
+    folder,
+    io,
+  }: { readonly container: string; readonly execution: Readonly<Record<string, unknown>>; readonly folder: string; readonly io: Io },
 ): Promise<void> {
   for (const file of execution['files'] as readonly { readonly id: string; readonly path: string }[])
-    io.note(`saved ${await downloadFile(api, container, file, folder)}\n`)
+    io.note(`saved ${await downloadFile(api, { container, file, folder })}\n`)
 }
 
 async function readCode(file: string, io: Io): Promise<string> {
