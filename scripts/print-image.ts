@@ -35,7 +35,7 @@ if (sbom !== undefined) await writeFile(sbom, `${JSON.stringify(await sbomOf(ima
 
 async function build(wanted: ImageVariant): Promise<string> {
   const own = hasOwn ? await resolveOwnPackages({ name, requirements, debianPackages, wheels, wheelhouse, nltk }, wanted) : undefined
-  return step(`Image ${own?.name ?? wanted}`, false, async (progress) => {
+  return step(`Image ${own?.name ?? wanted}`, { always: false }, async (progress) => {
     const value = await ensureSandboxImage(progress, { variant: wanted, isBackground: background, ...(own && { own }) })
     return { found: value, value }
   })

@@ -21,7 +21,7 @@ async function prepare(command: Command, args: readonly string[], mayInstall: bo
   const env: NodeJS.ProcessEnv = { NODE_COMPILE_CACHE: join(root, '.cellblock', 'compile-cache'), ...command.env, ...config.environment }
   for (const { need, title, prepare: run } of PREPARATIONS) {
     if (!command.needs.includes(need)) continue
-    const additions = await step(title, command.isVerbose ?? false, async (progress) => {
+    const additions = await step(title, { always: command.isVerbose ?? false }, async (progress) => {
       const prepared = await run({ root, command, args, mayInstall, config, env }, progress)
       return { found: prepared.found, value: prepared.env }
     })

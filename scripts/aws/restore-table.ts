@@ -56,13 +56,14 @@ export async function restoreTable(deployment: Deployment, { at, name }: Restore
       }),
     )
     .catch(async (error: unknown) => {
-      if (await isThisRestore(dynamodb, { at, name }, table?.TableArn, deployment)) return progress(`continuing with ${name}, which exists`)
+      if (await isThisRestore(dynamodb, { at, name }, { sourceArn: table?.TableArn, deployment }))
+        return progress(`continuing with ${name}, which exists`)
       throw new SetupError(`${source} cannot be restored: ${error instanceof Error ? error.message : String(error)}`, { cause: error })
     })
   const wait = { client: dynamodb, maxWaitTime: LONGEST_RESTORE_SECONDS, minDelay: sdk.endpoint === undefined ? 20 : 1, maxDelay: 20 }
   await waitUntilTableExists(wait, { TableName: name })
   // First what keeps tenants apart, then what keeps the table.
-  progress(`${await forgetSandboxes(deployment, region, name, bucket)} rows of sandboxes removed from it`)
+  progress(`${await forgetSandboxes(deployment, { region, tableName: name, bucket })} rows of sandboxes removed from it`)
   progress('switching on protection from deletion, the expiry of rows and backups')
   await dynamodb.send(new UpdateTableCommand({ TableName: name, DeletionProtectionEnabled: true }))
   await dynamodb
@@ -83,8 +84,7 @@ export async function restoreTable(deployment: Deployment, { at, name }: Restore
 async function isThisRestore(
   dynamodb: DynamoDBClient,
   { at, name }: Restore,
-  sourceArn: string | undefined,
-  { config }: Deployment,
+  { sourceArn, deployment: { config } }: { readonly sourceArn: string | undefined; readonly deployment: Deployment },
 ): Promise<boolean> {
   if (sourceArn === undefined || name === config.data.tableName) return false
   const found = await dynamodb.send(new DescribeTableCommand({ TableName: name })).catch(() => null)
@@ -105,7 +105,10 @@ async function enableBackups(dynamodb: DynamoDBClient, name: string, days: numbe
     }
 }
 
-async function forgetSandboxes({ sdk }: Deployment, region: string, tableName: string, bucket: string): Promise<number> {
+async function forgetSandboxes(
+  { sdk }: Deployment,
+  { region, tableName, bucket }: { readonly region: string; readonly tableName: string; readonly bucket: string },
+): Promise<number> {
   const { endpoint, credentials } = sdk
   const clients = createStorageClients({
     region,

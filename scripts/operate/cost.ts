@@ -36,21 +36,21 @@ const FLAGS = ['turns', 'per-container', 'run', 'gap', 'idle', 'start', 'model',
 /** Throws UsageError. */
 export function usageFrom(flags: Flags<(typeof FLAGS)[number]>, config: Pick<Config, 'sandboxes'>): Usage {
   const { architecture, spotPercent } = config.sandboxes
-  const tier = choiceOption(flags, 'tier', MEMORY_TIERS, TYPICAL.tier)
-  const turnsPerContainer = numberOption(flags, 'per-container', TYPICAL.turnsPerContainer, { min: 1 })
-  const gapSeconds = numberOption(flags, 'gap', TYPICAL.gapSeconds)
+  const tier = choiceOption(flags, 'tier', { choices: MEMORY_TIERS, fallback: TYPICAL.tier })
+  const turnsPerContainer = numberOption(flags, 'per-container', { fallback: TYPICAL.turnsPerContainer, min: 1 })
+  const gapSeconds = numberOption(flags, 'gap', { fallback: TYPICAL.gapSeconds })
   return {
     ...TYPICAL,
-    turns: numberOption(flags, 'turns', TYPICAL.turns, { min: 1 }),
+    turns: numberOption(flags, 'turns', { fallback: TYPICAL.turns, min: 1 }),
     turnsPerContainer,
-    runSeconds: numberOption(flags, 'run', TYPICAL.runSeconds),
+    runSeconds: numberOption(flags, 'run', { fallback: TYPICAL.runSeconds }),
     gapSeconds,
-    idleSeconds: numberOption(flags, 'idle', idleSecondsOf(config, tier, turnsPerContainer, gapSeconds)),
-    startSeconds: numberOption(flags, 'start', TYPICAL.startSeconds),
-    modelSeconds: numberOption(flags, 'model', TYPICAL.modelSeconds),
+    idleSeconds: numberOption(flags, 'idle', { fallback: idleSecondsOf(config, { tier, turnsPerContainer, gapSeconds }) }),
+    startSeconds: numberOption(flags, 'start', { fallback: TYPICAL.startSeconds }),
+    modelSeconds: numberOption(flags, 'model', { fallback: TYPICAL.modelSeconds }),
     tier,
-    architecture: choiceOption(flags, 'architecture', ['X86_64', 'ARM64'] as const, architecture),
-    spotShare: numberOption(flags, 'spot', spotPercent, { max: 100 }) / 100,
+    architecture: choiceOption(flags, 'architecture', { choices: ['X86_64', 'ARM64'] as const, fallback: architecture }),
+    spotShare: numberOption(flags, 'spot', { fallback: spotPercent, max: 100 }) / 100,
   }
 }
 
@@ -58,7 +58,10 @@ export function usageFrom(flags: Flags<(typeof FLAGS)[number]>, config: Pick<Con
  * How long an idle container keeps its sandbox: the orchestrator's own rule, for a conversation with these pauses. A message with a delay hibernates the
  * container within a second of that time.
  */
-function idleSecondsOf({ sandboxes }: Pick<Config, 'sandboxes'>, tier: MemoryTier, turnsPerContainer: number, gapSeconds: number): number {
+function idleSecondsOf(
+  { sandboxes }: Pick<Config, 'sandboxes'>,
+  { tier, turnsPerContainer, gapSeconds }: { readonly tier: MemoryTier; readonly turnsPerContainer: number; readonly gapSeconds: number },
+): number {
   const pauses = Array.from({ length: Math.max(0, turnsPerContainer - 1) }, () => gapSeconds * 1000)
   const { warmMs, coldMs } = sleepTimes(pauses, {
     earlySleepMs: sandboxes.earlySleepSeconds * 1000,

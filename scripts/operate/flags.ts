@@ -25,8 +25,7 @@ export function readFlags<Value extends string, Switch extends string = never>(
 export function numberOption<Name extends string>(
   flags: Flags<Name>,
   name: Name,
-  fallback: number,
-  { min = 0, max = Number.MAX_SAFE_INTEGER }: { readonly min?: number; readonly max?: number } = {},
+  { fallback, min = 0, max = Number.MAX_SAFE_INTEGER }: { readonly fallback: number; readonly min?: number; readonly max?: number },
 ): number {
   const text = flags[name]
   if (text === undefined) return fallback
@@ -39,8 +38,7 @@ export function numberOption<Name extends string>(
 export function choiceOption<Name extends string, Choice extends string>(
   flags: Flags<Name>,
   name: Name,
-  choices: readonly Choice[],
-  fallback: Choice,
+  { choices, fallback }: { readonly choices: readonly Choice[]; readonly fallback: Choice },
 ): Choice {
   const text = flags[name]
   if (text === undefined) return fallback

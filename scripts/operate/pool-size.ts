@@ -23,14 +23,18 @@ export function poolReport(args: readonly string[], defaults: { readonly archite
   const flags = readFlags(args, ['arrivals', 'start', 'wait', 'share', 'tier', 'architecture', 'spot'], ['json'])
   if (flags.arrivals === undefined) throw new UsageError('--arrivals is missing: pass the peak number of new containers per minute.')
   const demand: PoolDemand = {
-    arrivalsPerSecond: numberOption(flags, 'arrivals', 0) / 60,
-    startSeconds: numberOption(flags, 'start', 57),
-    targetWaitSeconds: numberOption(flags, 'wait', 0),
-    share: numberOption(flags, 'share', 95, { min: 1, max: 99.999 }) / 100,
+    arrivalsPerSecond: numberOption(flags, 'arrivals', { fallback: 0 }) / 60,
+    startSeconds: numberOption(flags, 'start', { fallback: 57 }),
+    targetWaitSeconds: numberOption(flags, 'wait', { fallback: 0 }),
+    share: numberOption(flags, 'share', { fallback: 95, min: 1, max: 99.999 }) / 100,
   }
-  const tier = choiceOption(flags, 'tier', MEMORY_TIERS, '1g')
-  const architecture = choiceOption(flags, 'architecture', ['X86_64', 'ARM64'] as const, defaults.architecture)
-  const hour = sandboxHour({ tier, architecture, spotShare: numberOption(flags, 'spot', defaults.spotPercent, { max: 100 }) / 100 })
+  const tier = choiceOption(flags, 'tier', { choices: MEMORY_TIERS, fallback: '1g' })
+  const architecture = choiceOption(flags, 'architecture', { choices: ['X86_64', 'ARM64'] as const, fallback: defaults.architecture })
+  const hour = sandboxHour({
+    tier,
+    architecture,
+    spotShare: numberOption(flags, 'spot', { fallback: defaults.spotPercent, max: 100 }) / 100,
+  })
   const size = poolSizeFor(demand)
   return { isJson: flags.json === true, demand, tier, architecture, size, usdPerMonth: size * hour * HOURS_A_MONTH }
 }

@@ -135,19 +135,19 @@ async function keep(report: SimulationReport): Promise<string> {
 if (import.meta.main)
   await runOperation(SIMULATE_USAGE, async (args) => {
     const flags = readFlags(args, FLAGS, ['json'])
-    const containers = numberOption(flags, 'containers', 10_000)
-    const claims = numberOption(flags, 'burst', 1_000)
-    const size = numberOption(flags, 'pool', 500)
-    const seed = numberOption(flags, 'seed', 1)
+    const containers = numberOption(flags, 'containers', { fallback: 10_000 })
+    const claims = numberOption(flags, 'burst', { fallback: 1_000 })
+    const size = numberOption(flags, 'pool', { fallback: 500 })
+    const seed = numberOption(flags, 'seed', { fallback: 1 })
     const lifetimeSeconds = durationOption(flags, 'lifetime', 600)
     const measuredSeconds = durationOption(flags, 'measure', 600)
-    const runSeconds = numberOption(flags, 'run', 1)
+    const runSeconds = numberOption(flags, 'run', { fallback: 1 })
     const settings = readConfig(await readCdkConfig())
-    const runConcurrency = numberOption(flags, 'run-concurrency', settings.concurrency.run, { min: 1 })
-    const lambdaConcurrency = numberOption(flags, 'lambda-concurrency', LAMBDA_CONCURRENCY, { min: 1 })
-    const reserved = numberOption(flags, 'api-concurrency', settings.api.reservedConcurrency ?? 0)
+    const runConcurrency = numberOption(flags, 'run-concurrency', { fallback: settings.concurrency.run, min: 1 })
+    const lambdaConcurrency = numberOption(flags, 'lambda-concurrency', { fallback: LAMBDA_CONCURRENCY, min: 1 })
+    const reserved = numberOption(flags, 'api-concurrency', { fallback: settings.api.reservedConcurrency ?? 0 })
     const concurrency = { runConcurrency, lambdaConcurrency, ...(reserved > 0 && { apiConcurrency: reserved }) }
-    const scale = numberOption(flags, 'scale', 1, { min: 1 })
+    const scale = numberOption(flags, 'scale', { fallback: 1, min: 1 })
     const names = [containers > 0 ? 'steady load' : '', claims > 0 ? 'burst' : '', size > 0 ? 'warm pool' : ''].filter(
       (name) => name !== '',
     )

@@ -10,6 +10,6 @@ export async function ensureCfnLint(
   progress: Progress,
 ): Promise<string> {
   const folder = join(root, '.cellblock', 'cfn-lint-python')
-  await ensurePythonPackages(folder, join(root, 'tests', 'infra', 'cfn-lint', 'requirements.lock'), options, progress)
+  await ensurePythonPackages({ folder, requirements: join(root, 'tests', 'infra', 'cfn-lint', 'requirements.lock') }, options, progress)
   return join(folder, 'bin', 'cfn-lint')
 }

@@ -63,14 +63,18 @@ export function runCommand(program: string, args: readonly string[], options: Co
 export async function runWithRetries(
   program: string,
   args: readonly string[],
-  timeoutsSeconds: readonly [number, ...number[]],
-  options: Omit<CommandOptions, 'timeoutSeconds'> & { readonly onTimeout?: () => void } = {},
+  {
+    timeoutsSeconds,
+    ...options
+  }: Omit<CommandOptions, 'timeoutSeconds'> & { readonly onTimeout?: () => void } & {
+    readonly timeoutsSeconds: readonly [number, ...number[]]
+  },
 ): Promise<CommandResult> {
   const [timeoutSeconds, next, ...later] = timeoutsSeconds
   const result = await runCommand(program, args, { ...options, timeoutSeconds })
   if (result.code !== TIMED_OUT || next === undefined) return result
   options.onTimeout?.()
-  return runWithRetries(program, args, [next, ...later], options)
+  return runWithRetries(program, args, { timeoutsSeconds: [next, ...later], ...options })
 }
 
 /** On a signal, stops running child programs within five seconds and exits with 128 plus the signal's number. */

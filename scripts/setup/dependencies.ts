@@ -29,7 +29,9 @@ export async function ensureDependencies(root: string, config: SetupConfig, prog
   const [program, first] = config.npmCli?.endsWith('.js') ? [process.execPath, [config.npmCli]] : ['npm', []]
   const options = { cwd: root, env: config.environment, onTimeout: () => progress('npm hangs: starting it again') }
   const stopCounting = countInstalled(root, wanted, progress)
-  const result = await runWithRetries(program, [...first, ...args], NPM_TIMEOUTS_SECONDS, options).finally(stopCounting)
+  const result = await runWithRetries(program, [...first, ...args], { timeoutsSeconds: NPM_TIMEOUTS_SECONDS, ...options }).finally(
+    stopCounting,
+  )
   if (result.code !== 0)
     throw explainFailure(
       'npm could not install the dependencies. Check that the npm registry can be reached (npm ping) and run the command again.',

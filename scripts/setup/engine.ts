@@ -37,8 +37,7 @@ export interface Engine {
 export async function ensureEngine(
   config: SetupConfig,
   options: EngineOptions,
-  progress: Progress,
-  host: EngineHost = readHost(),
+  { progress, host = readHost() }: { readonly progress: Progress; readonly host?: EngineHost },
 ): Promise<Engine> {
   const { env, version: present, decision } = await detectEngine(config, options.mayInstall, host)
   if (decision.kind === 'refuse') throw new SetupError(decision.message)
@@ -48,7 +47,7 @@ export async function ensureEngine(
     await aptInstall(['docker.io'], env, progress)
     if (!isOnPath('docker', env.PATH)) await aptInstall(['docker-cli'], env, progress)
   }
-  if (decision.kind !== 'use' && (await queryEngine(env)).version === undefined) await startEngine(env, host, options, progress)
+  if (decision.kind !== 'use' && (await queryEngine(env)).version === undefined) await startEngine(options, { env, host, progress })
   const version = present ?? (await queryEngine(env)).version
   if (version === undefined)
     throw new SetupError('The Docker engine was started but does not answer `docker version`. Run that command to see why.')
@@ -96,7 +95,10 @@ async function contextHost(env: NodeJS.ProcessEnv): Promise<string | undefined> 
 }
 
 /** Starts the engine with systemd, else detached in its own session, so that it receives no signal of ours. */
-async function startEngine(env: NodeJS.ProcessEnv, host: EngineHost, options: EngineOptions, progress: Progress): Promise<void> {
+async function startEngine(
+  options: EngineOptions,
+  { env, host, progress }: { readonly env: NodeJS.ProcessEnv; readonly host: EngineHost; readonly progress: Progress },
+): Promise<void> {
   if (host.hasSystemd) {
     progress('systemctl start docker')
     const result = await runCommand('systemctl', ['start', 'docker'], { env })

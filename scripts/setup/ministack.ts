@@ -10,6 +10,6 @@ export async function ensureMiniStack(
   progress: Progress,
 ): Promise<string> {
   const folder = join(root, '.cellblock', 'ministack-python')
-  await ensurePythonPackages(folder, join(root, 'tests', 'aws', 'ministack', 'requirements.lock'), options, progress)
+  await ensurePythonPackages({ folder, requirements: join(root, 'tests', 'aws', 'ministack', 'requirements.lock') }, options, progress)
   return join(folder, 'bin', 'python')
 }

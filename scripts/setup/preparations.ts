@@ -62,7 +62,7 @@ export const PREPARATIONS: readonly Preparation[] = [
 
 async function prepareEngine({ root, config, mayInstall }: Setup, progress: Progress): Promise<Prepared> {
   const logFile = process.getuid?.() === 0 ? '/var/log/cellblock-dockerd.log' : join(root, '.cellblock', 'dockerd.log')
-  const { version, host } = await ensureEngine(config, { mayInstall, logFile }, progress)
+  const { version, host } = await ensureEngine(config, { mayInstall, logFile }, { progress })
   return { found: version, env: host === undefined ? {} : { DOCKER_HOST: host } }
 }
 
@@ -75,21 +75,25 @@ async function preparePlayground(_: Setup, progress: Progress): Promise<Prepared
 async function prepareClients(setup: Setup, progress: Progress): Promise<Prepared> {
   const folder = join(setup.root, 'tests', 'client-compat')
   const found = await ensureDependencies(folder, setup.config, progress)
-  await ensurePythonPackages(join(setup.root, '.cellblock', 'client-compat-python'), join(folder, 'requirements.txt'), setup, progress)
+  await ensurePythonPackages(
+    { folder: join(setup.root, '.cellblock', 'client-compat-python'), requirements: join(folder, 'requirements.txt') },
+    setup,
+    progress,
+  )
   return { found }
 }
 
 async function prepareDocSnippets(setup: Setup, progress: Progress): Promise<Prepared> {
   for (const name of ['doc-snippets', 'doc-snippets-openai-2']) {
     const requirements = join(setup.root, 'tests', 'client-compat', `${name}.txt`)
-    await ensurePythonPackages(join(setup.root, '.cellblock', `${name}-python`), requirements, setup, progress)
+    await ensurePythonPackages({ folder: join(setup.root, '.cellblock', `${name}-python`), requirements }, setup, progress)
   }
   return { found: 'as pinned' }
 }
 
 async function prepareSchemathesis(setup: Setup, progress: Progress): Promise<Prepared> {
   const folder = join(setup.root, '.cellblock', 'schemathesis-python')
-  await ensurePythonPackages(folder, join(setup.root, 'tests', 'fuzz', 'requirements.txt'), setup, progress)
+  await ensurePythonPackages({ folder, requirements: join(setup.root, 'tests', 'fuzz', 'requirements.txt') }, setup, progress)
   return { found: 'as pinned' }
 }
 
@@ -102,7 +106,7 @@ async function prepareEmulator(setup: Setup, progress: Progress): Promise<Prepar
 async function prepareImages({ command, args, mayInstall, config, env }: Setup, progress: Progress): Promise<Prepared> {
   const options = { mayInstall, config: { ...config, environment: env } }
   if (command.hasImages === true && env['CELLBLOCK_IMAGES'] === undefined) {
-    const images = await startImages(args, options, (variant) => findSandboxImage(variant, options.config), progress)
+    const images = await startImages(args, options, { findImage: (variant) => findSandboxImage(variant, options.config), progress })
     return { found: images['CELLBLOCK_SANDBOX_IMAGE'] ?? '', env: images }
   }
   const image = await ensureSandboxImage(progress, options)

@@ -25,9 +25,8 @@ export interface StepOptions {
  */
 export async function step<T>(
   title: string,
-  always: boolean,
+  { always, print = (line) => console.error(line), heartbeatMs = HEARTBEAT_MS }: StepOptions & { readonly always: boolean },
   work: (progress: Progress) => Promise<{ readonly found: string; readonly value: T }>,
-  { print = (line) => console.error(line), heartbeatMs = HEARTBEAT_MS }: StepOptions = {},
 ): Promise<T> {
   const startedAt = performance.now()
   let hasWorked = false

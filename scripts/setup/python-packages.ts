@@ -19,8 +19,7 @@ export interface PythonOptions {
  * are missing and this runs as root. Throws SetupError.
  */
 export async function ensurePythonPackages(
-  folder: string,
-  requirements: string,
+  { folder, requirements }: { readonly folder: string; readonly requirements: string },
   options: PythonOptions,
   progress: Progress,
 ): Promise<void> {

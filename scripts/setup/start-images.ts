@@ -23,8 +23,7 @@ export function chosenVariant(args: readonly string[]): ImageVariant | null {
 export async function startImages(
   args: readonly string[],
   options: { readonly mayInstall: boolean; readonly config: SetupConfig },
-  findImage: (variant: ImageVariant) => Promise<string | null>,
-  progress: Progress,
+  { findImage, progress }: { readonly findImage: (variant: ImageVariant) => Promise<string | null>; readonly progress: Progress },
 ): Promise<Readonly<Record<string, string>>> {
   const chosen = chosenVariant(args)
   const present = await Promise.all(IMAGE_VARIANTS.map(async (variant) => [variant, await findImage(variant)] as const))

@@ -52,8 +52,10 @@ async function findPython(): Promise<string | undefined> {
 async function install(python: string): Promise<string | null> {
   const options = { config: readSetupConfig(), mayInstall: false, python, pipOptions: ['--no-deps'] }
   try {
-    await step('Open WebUI', true, async (progress) => {
-      await withSetupLock(join(CACHE, 'setup.lock'), progress, () => ensurePythonPackages(FOLDER, REQUIREMENTS, options, progress))
+    await step('Open WebUI', { always: true }, async (progress) => {
+      await withSetupLock(join(CACHE, 'setup.lock'), progress, () =>
+        ensurePythonPackages({ folder: FOLDER, requirements: REQUIREMENTS }, options, progress),
+      )
       return { found: 'as pinned', value: undefined }
     })
     return null

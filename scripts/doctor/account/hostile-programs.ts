@@ -61,14 +61,16 @@ const isAsExpected = ({ expects }: Program, { status, stdout, error }: Ended): b
 export async function checkPrograms({ api, path }: DoctorContainer, programs: readonly Program[]): Promise<Finding> {
   const what = 'Worker'
   const ended = async (started: Record<string, unknown>): Promise<Ended> => {
-    for (let execution = started; ; execution = await call(api, 'GET', `/v1/executions/${String(started['id'])}?wait=50`))
+    for (let execution = started; ; execution = await call(api, { method: 'GET', path: `/v1/executions/${String(started['id'])}?wait=50` }))
       if (execution['ended_at'] !== null) return execution as unknown as Ended
   }
   try {
     const notBlocked: string[] = []
     for (const program of programs) {
       const code = `${prelude(TARGETS, 'doctor')}\n${program.code}`
-      const result = await ended(await call(api, 'POST', `${path}/executions?wait=50`, { code, timeout_seconds: 60 }))
+      const result = await ended(
+        await call(api, { method: 'POST', path: `${path}/executions?wait=50`, body: { code, timeout_seconds: 60 } }),
+      )
       if (!isAsExpected(program, result)) notBlocked.push(`${program.id} (${result.status}: ${result.stdout.slice(0, 80).trim()})`)
     }
     return notBlocked.length === 0

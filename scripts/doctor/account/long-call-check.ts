@@ -49,7 +49,7 @@ const ADVICE =
 
 /** The demo model needs no key; a deployment with configured models has no demo. */
 async function modelOf(api: Api): Promise<string> {
-  const { data } = (await call(api, 'GET', '/v1/models')) as { data?: readonly { readonly id: string }[] }
+  const { data } = (await call(api, { method: 'GET', path: '/v1/models' })) as { data?: readonly { readonly id: string }[] }
   const ids = (data ?? []).map((model) => model.id)
   const model = ids.includes(DEMO) ? DEMO : ids[0]
   if (model === undefined) throw new Error('the service offers no model')

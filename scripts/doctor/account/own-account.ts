@@ -66,11 +66,14 @@ export async function checkOwnAccount(
     poll: { now: Date.now, pollMs: 2_000, settleMs: 20_000 },
     onFinding,
   })
-  return { findings, environment: environmentOf(config, region, image, url) }
+  return { findings, environment: environmentOf(config, { region, image, url }) }
 }
 
 /** What a reader of the transcript has to know. Settings hold names of secrets and no secret. */
-const environmentOf = (config: Config, region: string, image: string, url: string | null): Readonly<Record<string, string>> => ({
+const environmentOf = (
+  config: Config,
+  { region, image, url }: { readonly region: string; readonly image: string; readonly url: string | null },
+): Readonly<Record<string, string>> => ({
   time: new Date().toISOString(),
   'image of this clone': image,
   node: `${process.version} on ${process.platform}-${process.arch}`,

@@ -35,10 +35,10 @@ export async function checkSandbox(driver: SandboxDriver, tier: MemoryTier, poll
   const began = poll.now()
   try {
     await driver.start({ sandboxId: id, memoryTier: tier, publicKey, isAwaited: true }, AbortSignal.timeout(SANDBOX_START_MS))
-    const up = await pollStatus(driver, id, poll, (status) => status.phase === 'ready', SANDBOX_START_MS)
+    const up = await pollStatus(driver, id, { ...poll, isDone: (status) => status.phase === 'ready', timeoutMs: SANDBOX_START_MS })
     if (up.phase === 'starting') return fail(what, `is not up after ${SANDBOX_START_MS / 1000} s. Inspect the task ${id} in ECS.`)
     const seconds = Math.round((poll.now() - began) / 1000)
-    const later = up.phase === 'gone' ? up : await pollStatus(driver, id, poll, () => false, poll.settleMs)
+    const later = up.phase === 'gone' ? up : await pollStatus(driver, id, { ...poll, isDone: () => false, timeoutMs: poll.settleMs })
     if (later.phase === 'ready' || later.phase === 'starting')
       return ok(what, `tier ${tier} was up after ${seconds} s and passed its isolation checks`)
     return fail(what, sentenceOf(later))
@@ -55,7 +55,7 @@ export async function checkNetwork(driver: SandboxDriver, tier: MemoryTier, poll
   try {
     const { publicKey } = newSandbox({ memoryTier: tier, image: driver.images.resolve().reference, claimedBy: null }, poll.now())
     await driver.start({ sandboxId: id, memoryTier: tier, publicKey, isAwaited: true }, AbortSignal.timeout(SANDBOX_START_MS))
-    const end = await pollStatus(driver, id, poll, () => false, SANDBOX_START_MS + 120_000)
+    const end = await pollStatus(driver, id, { ...poll, isDone: () => false, timeoutMs: SANDBOX_START_MS + 120_000 })
     return end.phase === 'gone'
       ? networkFindings(end)
       : [fail('Network', `The probe ${id} did not end. Stop that task in ECS and run the doctor again.`)]
@@ -89,9 +89,7 @@ function sentenceOf({ reason, exitCode, detail }: Gone): string {
 async function pollStatus(
   driver: SandboxDriver,
   id: string,
-  { now, pollMs }: PollOptions,
-  isDone: (status: SandboxStatus) => boolean,
-  timeoutMs: number,
+  { now, pollMs, isDone, timeoutMs }: PollOptions & { readonly isDone: (status: SandboxStatus) => boolean; readonly timeoutMs: number },
 ): Promise<SandboxStatus> {
   const began = now()
   for (;;) {

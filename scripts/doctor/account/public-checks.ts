@@ -86,7 +86,7 @@ async function checkUpload({ url, key }: Api, uploadService: boolean): Promise<F
 async function checkPageFiles(api: Api): Promise<Finding> {
   const origin = new URL(api.url).origin
   const link = await withContainer(api, ({ path }) =>
-    call(api, 'POST', `${path}/files/upload_url`, { path: 'doctor.bin', bytes: UPLOAD_BYTES }),
+    call(api, { method: 'POST', path: `${path}/files/upload_url`, body: { path: 'doctor.bin', bytes: UPLOAD_BYTES } }),
   )
   const url = String(link['url'])
   const names = Object.keys((link['headers'] ?? {}) as Record<string, string>).filter((name) => name !== 'content-length')

@@ -17,7 +17,10 @@ const TIMEOUT_MS = 120_000
 export const reasonOf = (error: unknown): string => (error instanceof Error ? error.message : String(error))
 
 /** Calls the service and returns its JSON. Throws an Error with the service's own message when it refuses. */
-export async function call({ url, key }: Api, method: string, path: string, body?: unknown): Promise<Record<string, unknown>> {
+export async function call(
+  { url, key }: Api,
+  { method, path, body }: { readonly method: string; readonly path: string; readonly body?: unknown },
+): Promise<Record<string, unknown>> {
   const answer = await fetch(`${url}${path}`, {
     method,
     headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json' },
@@ -31,11 +34,11 @@ export async function call({ url, key }: Api, method: string, path: string, body
 
 /** Creates a container, passes it on, and deletes it. Throws when the service does not answer. */
 export async function withContainer<T>(api: Api, use: (container: DoctorContainer) => Promise<T>): Promise<T> {
-  const id = String((await call(api, 'POST', '/v1/containers', { name: 'doctor' }))['id'])
+  const id = String((await call(api, { method: 'POST', path: '/v1/containers', body: { name: 'doctor' } }))['id'])
   const path = `/v1/containers/${id}`
   try {
     return await use({ api, id, path })
   } finally {
-    await call(api, 'DELETE', path).catch(() => undefined)
+    await call(api, { method: 'DELETE', path }).catch(() => undefined)
   }
 }

@@ -34,7 +34,7 @@ export async function checkStreaming(container: DoctorContainer, program: Stream
 
 async function streamOf({ api, path }: DoctorContainer, { lines, pauseMs }: StreamedProgram): Promise<Arrivals> {
   const code = `import time\nfor number in range(${lines}):\n    print(number, flush=True)\n    time.sleep(${pauseMs / 1000})`
-  const { id } = await call(api, 'POST', `${path}/executions?wait=0`, { code, timeout_seconds: 60 })
+  const { id } = await call(api, { method: 'POST', path: `${path}/executions?wait=0`, body: { code, timeout_seconds: 60 } })
   const answer = await fetch(`${api.url}/v1/executions/${String(id)}/events`, {
     headers: { authorization: `Bearer ${api.key}`, accept: 'text/event-stream' },
     signal: AbortSignal.timeout(TIMEOUT_MS),

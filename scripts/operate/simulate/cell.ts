@@ -113,7 +113,7 @@ function createCell(options: CellOptions, time: VirtualTime, rows: Items): Omit<
   const placing = (): ReconcilerDeps => placementDeps(cell, common, options.poolSize)
   const invokeReconciler = defineReconciler(cell, placing)
   const api = lambda.define('api', { timeoutMs: FUNCTION_TIMEOUT_MS.api }, () => (work: () => Promise<unknown>) => work())
-  defineWorkers(cell, common, placing, options)
+  defineWorkers(cell, { common, placing, options })
   const pass = (): void => {
     time.after(between(random, EVENT_MODEL.scheduleMs), () => invokeReconciler({ kind: 'pass' }))
     time.after(PASS_EVERY_MS, pass)
@@ -169,7 +169,10 @@ function defineReconciler(cell: CellServices, placing: () => ReconcilerDeps): (e
 }
 
 /** The functions that run executions and place sandboxes, and their queues. */
-function defineWorkers(cell: CellServices, common: CommonDeps, placing: () => ReconcilerDeps, options: CellOptions): void {
+function defineWorkers(
+  cell: CellServices,
+  { common, placing, options }: { readonly common: CommonDeps; readonly placing: () => ReconcilerDeps; readonly options: CellOptions },
+): void {
   const { runConcurrency, runSeconds } = options
   const concurrency = { ...MAX_CONCURRENCY, ...(runConcurrency === undefined ? {} : { run: runConcurrency }) }
   const supervisor = createSimulatedSupervisor({

@@ -60,7 +60,7 @@ export async function simulateSteady(options: SteadyOptions): Promise<SteadyRepo
     const fullAt = time.now() + options.lifetimeSeconds * 1000 + 120_000
     const endAt = fullAt + options.measuredSeconds * 1000
     const load = watchLoad(cell, fullAt)
-    startLoad(cell, options, load, { fullAt, endAt })
+    startLoad(cell, options, { load, fullAt, endAt })
     await time.runUntil(fullAt)
     const before: Counts = { ecs: structuredClone(ecs.counts), table: { ...cell.tableCounts } }
     cell.passes.length = 0
@@ -85,8 +85,7 @@ export async function simulateSteady(options: SteadyOptions): Promise<SteadyRepo
 function startLoad(
   cell: Cell,
   options: SteadyOptions,
-  load: Load,
-  { fullAt, endAt }: { readonly fullAt: number; readonly endAt: number },
+  { load, fullAt, endAt }: { readonly load: Load; readonly fullAt: number; readonly endAt: number },
 ): void {
   const { time, random, ecs } = cell
   const began = time.now()

@@ -32,11 +32,14 @@ describe('runWithRetries', () => {
     const cwd = await mkdtemp(join(tmpdir(), 'cellblock-retries-'))
     const program = 'if [ -e late ]; then echo done; exit 3; fi; exec sleep 60'
     const onTimeout = (): void => writeFileSync(join(cwd, 'late'), '', { flag: 'wx' })
-    expect(await runWithRetries('sh', ['-c', program], [0.1, 60, 60], { cwd, onTimeout })).toMatchObject({ code: 3, stdout: 'done\n' })
+    expect(await runWithRetries('sh', ['-c', program], { timeoutsSeconds: [0.1, 60, 60], cwd, onTimeout })).toMatchObject({
+      code: 3,
+      stdout: 'done\n',
+    })
   })
 
   it('returns the time-out of the last attempt', async () => {
-    expect(await runWithRetries('sleep', ['60'], [0.1, 0.1])).toMatchObject({ code: 124 })
+    expect(await runWithRetries('sleep', ['60'], { timeoutsSeconds: [0.1, 0.1] })).toMatchObject({ code: 124 })
   })
 })
 

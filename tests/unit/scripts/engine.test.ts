@@ -25,8 +25,7 @@ describe('ensureEngine', () => {
     ensureEngine(
       readSetupConfig({ PATH: programs.folder }),
       { mayInstall, logFile: join(folder, 'dockerd.log'), startTimeoutSeconds: 10 },
-      quiet,
-      { ...debian, ...host },
+      { progress: quiet, host: { ...debian, ...host } },
     )
 
   it('reads the version of a running engine and changes nothing', async () => {

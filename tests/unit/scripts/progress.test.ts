@@ -69,16 +69,11 @@ describe('a run of several parts', () => {
 it('mentions silent work again with its time and the time left', async () => {
   const said: string[] = []
   const isMentioned = (): boolean => said.some((line) => line.startsWith('  … '))
-  const value = await step(
-    'Packages',
-    false,
-    async (progress) => {
-      progress('npm ci', 90)
-      await expect.poll(isMentioned).toBe(true)
-      return { found: '3 packages', value: 7 }
-    },
-    { print: (line) => void said.push(line), heartbeatMs: 5 },
-  )
+  const value = await step('Packages', { always: false, print: (line) => void said.push(line), heartbeatMs: 5 }, async (progress) => {
+    progress('npm ci', 90)
+    await expect.poll(isMentioned).toBe(true)
+    return { found: '3 packages', value: 7 }
+  })
   expect(value).toBe(7)
   expect(said.slice(0, 3)).toEqual(['▸ Packages', '  npm ci: about 90 s', '  … 0 s, about 90 s left'])
   expect(said.at(-1)).toMatch(/^✓ Packages: 3 packages \(\d/)

@@ -5,12 +5,10 @@ import { startImages } from '../../../scripts/setup/start-images.ts'
 
 const setup = { mayInstall: false, config: readSetupConfig({}) }
 const withImages = (present: readonly ImageVariant[], ...args: readonly string[]): Promise<Readonly<Record<string, string>>> =>
-  startImages(
-    args,
-    setup,
-    async (variant) => (present.includes(variant) ? `sandbox:1-${variant}` : null),
-    () => undefined,
-  )
+  startImages(args, setup, {
+    findImage: async (variant) => (present.includes(variant) ? `sandbox:1-${variant}` : null),
+    progress: () => undefined,
+  })
 
 it('serves standard by default where it exists, and offers the others', async () => {
   expect(await withImages(['slim', 'standard'], '--data', './data')).toEqual({
