@@ -46,11 +46,11 @@ export async function claimId(
     // Tokens of one account for several end users have the same key id.
     const scope = `retry#${kind}#${caller.keyId}#${caller.subject ?? ''}`
     if (Number(retries) >= 1) {
-      const claim = await idempotency.claim(caller.tenant, scope, bodyHash, record, now)
+      const claim = await idempotency.claim(caller.tenant, { scope, key: bodyHash, record, now })
       if (claim.isNew || !(await hasFailed(claim.record.resultId)))
         return { id: claim.record.resultId, at: claim.record.expiresAt - RETRY_MS, isReplay: !claim.isNew }
     }
-    await idempotency.remember(caller.tenant, scope, bodyHash, record)
+    await idempotency.remember(caller.tenant, { scope, key: bodyHash, record })
     return { id, at: now, isReplay: false }
   }
 
@@ -59,7 +59,7 @@ export async function claimId(
       param: 'Idempotency-Key',
     })
   const record = { bodyHash, resultId: id, expiresAt: now + KEY_MS }
-  const claim = await idempotency.claim(caller.tenant, `${kind}#${caller.subject ?? ''}`, key, record, now)
+  const claim = await idempotency.claim(caller.tenant, { scope: `${kind}#${caller.subject ?? ''}`, key, record, now })
   if (claim.record.bodyHash !== bodyHash)
     throw new ServiceError(
       'idempotency_key_reused',

@@ -19,7 +19,7 @@ export class LeaseLostError extends Error {
 }
 
 /** What a commit does to the lease, besides the patch. */
-export type CommitOptions = NonNullable<Parameters<LeasedStore<JobRow>['commit']>[4]>
+export type CommitOptions = NonNullable<Parameters<LeasedStore<JobRow>['commit']>[2]>
 
 /** What a process needs to acquire leases; `workerId` names it in them. */
 export interface Worker {
@@ -39,7 +39,7 @@ export async function acquireLease<Row extends JobRow>(
   rows: LeasedStore<Row>,
   { tenant, id, patch, seen }: Pick<JobRow, 'tenant' | 'id'> & { readonly patch?: Patch<Row>; readonly seen?: Seen },
 ): Promise<LeaseResult<Row>> {
-  const result = await rows.acquireLease(tenant, id, { ...newLease(worker), ...(seen && { seen }) }, patch)
+  const result = await rows.acquireLease({ tenant, id }, { ...newLease(worker), ...(seen && { seen }) }, patch)
   if (result.kind === 'acquired') joinTrace(result.row.traceparent)
   return result
 }
@@ -50,7 +50,7 @@ export async function commitLease<Row extends JobRow>(
   { tenant, id, fence }: Pick<JobRow, 'tenant' | 'id' | 'fence'>,
   { patch, ...options }: { readonly patch: Patch<Row> } & CommitOptions,
 ): Promise<Row> {
-  const row = await rows.commit(tenant, id, fence, patch, options)
+  const row = await rows.commit({ tenant, id, fence }, patch, options)
   if (row === null) throw new LeaseLostError(id)
   return row
 }
@@ -61,7 +61,7 @@ export async function extendLease<Row extends JobRow>(
   { tenant, id, fence }: Pick<JobRow, 'tenant' | 'id' | 'fence'>,
   until: number,
 ): Promise<boolean> {
-  return (await rows.commit(tenant, id, fence, {}, { extendTo: until })) !== null
+  return (await rows.commit({ tenant, id, fence }, {}, { extendTo: until })) !== null
 }
 
 /**
@@ -76,7 +76,7 @@ export async function releaseLease<Row extends JobRow>(
   const { patch = {}, dueAfterMs = RECONCILE_AFTER_MS } = options
   for (let attempt = 1; ; attempt++) {
     try {
-      return await rows.commit(tenant, id, fence, patch, { release: true, dueAt: clock.now() + dueAfterMs })
+      return await rows.commit({ tenant, id, fence }, patch, { release: true, dueAt: clock.now() + dueAfterMs })
     } catch (error) {
       if (attempt === RELEASE_ATTEMPTS) throw error
     }

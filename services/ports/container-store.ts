@@ -14,7 +14,11 @@ export interface ContainerStore {
    * Appends to the queue unless the id is in it, and sets `lastActiveAt` to now and `dueAt`.
    * `missing` includes deleted containers; `full` means LIMITS.maxQueuedPerContainer queued executions.
    */
-  enqueue(tenant: string, id: string, executionId: string, now: number, dueAt: number): Promise<Container | 'missing' | 'full'>
+  enqueue(
+    tenant: string,
+    id: string,
+    entry: { readonly executionId: string; readonly now: number; readonly dueAt: number },
+  ): Promise<Container | 'missing' | 'full'>
   /**
    * Adds a command to the container's foreground or background commands unless it is one of them, and sets `lastActiveAt` to now.
    * `full` means LIMITS.maxCommandsPerContainer commands.
@@ -22,12 +26,10 @@ export interface ContainerStore {
   addCommand(
     tenant: string,
     id: string,
-    commandId: string,
-    place: { readonly isBackground: boolean },
-    now: number,
+    command: { readonly commandId: string; readonly isBackground: boolean; readonly now: number },
   ): Promise<Container | 'missing' | 'full'>
   /** Removes an ended command; one in the foreground sets `lastActiveAt` to now. Returns the row afterwards; null when missing. Idempotent. */
-  removeCommand(tenant: string, id: string, commandId: string, now: number): Promise<Container | null>
+  removeCommand(tenant: string, id: string, command: { readonly commandId: string; readonly now: number }): Promise<Container | null>
   /** Records commands that end with the sandbox, for the next execution's `lost`. */
   noteLostCommands(tenant: string, id: string, lost: readonly Lost[]): Promise<void>
   /**
@@ -42,9 +44,17 @@ export interface ContainerStore {
    * Replaces the container's skills and increments `filesVersion` if that is still `filesVersion` in the row; null when it changed, or the container is missing
    * or deleted.
    */
-  setSkills(tenant: string, id: string, filesVersion: number, skills: readonly ContainerSkill[]): Promise<Container | null>
+  setSkills(
+    tenant: string,
+    id: string,
+    change: { readonly filesVersion: number; readonly skills: readonly ContainerSkill[] },
+  ): Promise<Container | null>
   /** Removes the head if it is this execution and sets `lastActiveAt` and, unless null, `dueAt`; null when the head is another one. */
-  dequeue(tenant: string, id: string, executionId: string, now: number, dueAt: number | null): Promise<Container | null>
+  dequeue(
+    tenant: string,
+    id: string,
+    entry: { readonly executionId: string; readonly now: number; readonly dueAt: number | null },
+  ): Promise<Container | null>
   /**
    * Sets the container's sandbox (or none) if `generation` matches the row and the container is not deleted. A sandbox increments the
    * generation. It sets `syncedFilesVersion` to 0 for the first sandbox. Later ones get -1, so that every file of the container is copied into them.
@@ -53,9 +63,14 @@ export interface ContainerStore {
   setSandbox(
     tenant: string,
     id: string,
-    generation: number,
-    change: { readonly sandboxId: string | null; readonly stateLost: string | null; readonly dueAt: number | null },
-    options?: { readonly whileUnused?: boolean; readonly whileHibernated?: boolean },
+    change: {
+      readonly generation: number
+      readonly sandboxId: string | null
+      readonly stateLost: string | null
+      readonly dueAt: number | null
+      readonly whileUnused?: boolean
+      readonly whileHibernated?: boolean
+    },
   ): Promise<Container | null>
   /**
    * Claims the container for hibernation until `claim.expiresAt` if it has a sandbox of this generation, this `lastActiveAt`, an empty queue, no
@@ -64,29 +79,30 @@ export interface ContainerStore {
   claimHibernation(
     tenant: string,
     id: string,
-    idle: { readonly generation: number; readonly lastActiveAt: number },
-    claim: Hibernation,
-    now: number,
+    given: {
+      readonly idle: { readonly generation: number; readonly lastActiveAt: number }
+      readonly claim: Hibernation
+      readonly now: number
+    },
   ): Promise<Container | null>
   /** Extends the claim with this key; null when the row has another claim or the container is deleted. */
-  renewHibernation(tenant: string, id: string, objectKey: string, expiresAt: number): Promise<Container | null>
+  renewHibernation(tenant: string, id: string, claim: Pick<Hibernation, 'objectKey' | 'expiresAt'>): Promise<Container | null>
   /** Removes the sandbox and ends the claim with this key; null when the claim is gone, an execution is queued, or the container is deleted. */
   hibernate(
     tenant: string,
     id: string,
-    objectKey: string,
-    change: { readonly snapshot: Snapshot | null; readonly stateLost: string | null; readonly dueAt: number },
+    change: { readonly objectKey: string; readonly snapshot: Snapshot | null; readonly stateLost: string | null; readonly dueAt: number },
   ): Promise<Container | null>
   /** Ends the claim with this key and changes nothing else; null when the row has another claim. */
   endHibernation(tenant: string, id: string, objectKey: string): Promise<Container | null>
   /** Counts the sandbox of `generation` among those that tried to restore this snapshot, once; null for another generation or a restored snapshot. */
-  beginRestore(tenant: string, id: string, generation: number, objectKey: string): Promise<Container | null>
+  beginRestore(tenant: string, id: string, restore: { readonly generation: number; readonly objectKey: string }): Promise<Container | null>
   /** Marks this snapshot as restored in the sandbox of `generation`; null for another generation. Idempotent. */
-  endRestore(tenant: string, id: string, generation: number, objectKey: string): Promise<Container | null>
+  endRestore(tenant: string, id: string, restore: { readonly generation: number; readonly objectKey: string }): Promise<Container | null>
   /** Increments `filesVersion` and sets `lastActiveAt`; null when missing or deleted. */
   filesChanged(tenant: string, id: string, now: number): Promise<Container | null>
   /** Records that the sandbox of `generation` has received `version`. */
-  filesSynced(tenant: string, id: string, generation: number, version: number): Promise<void>
+  filesSynced(tenant: string, id: string, synced: { readonly generation: number; readonly version: number }): Promise<void>
   /** Clears `stateLost` and `lostCommands` after an execution in this sandbox reported it; a later loss is kept. */
   markStateLossReported(tenant: string, id: string, sandboxId: string): Promise<void>
   postpone(tenant: string, id: string, dueAt: number | null): Promise<void>

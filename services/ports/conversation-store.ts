@@ -9,9 +9,13 @@ export interface ConversationStore {
   /** Appends to the queue unless the id is in it. `missing` includes deleted conversations; `full` at LIMITS.maxQueuedPerConversation. */
   enqueue(tenant: string, id: string, responseId: string): Promise<Conversation | 'missing' | 'full'>
   /** Removes the head if it is this response, and records its container if it had one; null when the head is another one. */
-  dequeue(tenant: string, id: string, responseId: string, containerId: string | null): Promise<Conversation | null>
+  dequeue(
+    tenant: string,
+    id: string,
+    entry: { readonly responseId: string; readonly containerId: string | null },
+  ): Promise<Conversation | null>
   /** Marks the conversation as deleted; later calls answer as for a missing one. Idempotent; null when missing. */
-  markDeleted(tenant: string, id: string, now: number, dueAt: number): Promise<Conversation | null>
+  markDeleted(tenant: string, id: string, times: { readonly now: number; readonly dueAt: number }): Promise<Conversation | null>
   /** Removes the row only; `removeItems` removes the items. */
   remove(tenant: string, id: string): Promise<void>
   /** An item replaces an existing one at the same position. */

@@ -8,9 +8,7 @@ export interface FileStore {
   /** All rows of a container, superseded and deleted ones included, oldest first. Consistent. */
   all(tenant: string, containerId: string): Promise<readonly ContainerFile[]>
   patch(
-    tenant: string,
-    containerId: string,
-    id: string,
+    file: Pick<ContainerFile, 'tenant' | 'containerId' | 'id'>,
     change: Partial<Pick<ContainerFile, 'isCurrent' | 'endedAt' | 'state' | 'sandboxGeneration' | 'bytes' | 'sha256' | 'createdAt'>>,
   ): Promise<ContainerFile | null>
   remove(tenant: string, containerId: string, id: string): Promise<void>

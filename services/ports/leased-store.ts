@@ -32,8 +32,7 @@ export interface LeasedStore<Row extends LeasedRow> {
    * owner with the same end is a retry whose answer was lost. With `seen`, the lease is granted only if the row has these values; otherwise the result is `moved`.
    */
   acquireLease(
-    tenant: string,
-    id: string,
+    row: Pick<Row, 'tenant' | 'id'>,
     lease: { owner: string; now: number; expiresAt: number; seen?: Seen },
     patch?: Patch<Row>,
   ): Promise<LeaseResult<Row>>
@@ -43,9 +42,7 @@ export interface LeasedStore<Row extends LeasedRow> {
    * or sets it to `removeAt`, the time at which the reconciler removes the ended row (epoch ms).
    */
   commit(
-    tenant: string,
-    id: string,
-    fence: number,
+    row: Pick<Row, 'tenant' | 'id' | 'fence'>,
     patch: Patch<Row>,
     options?: { release?: boolean; extendTo?: number; dueAt?: number; removeAt?: number },
   ): Promise<Row | null>

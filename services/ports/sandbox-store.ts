@@ -5,13 +5,17 @@ export interface SandboxStore {
   create(sandbox: Sandbox): Promise<boolean>
   get(id: string): Promise<Sandbox | null>
   /** One conditional write: `ready` becomes `claimed`. Null when another worker claimed it first. */
-  claim(id: string, by: { tenant: string; containerId: string }, now: number, dueAt: number): Promise<Sandbox | null>
+  claim(
+    id: string,
+    by: { tenant: string; containerId: string },
+    times: { readonly now: number; readonly dueAt: number },
+  ): Promise<Sandbox | null>
   /** One conditional write: an unclaimed sandbox in state `starting` will become `claimed` instead of `ready`. Null when another worker was first. */
   reserve(id: string, by: { tenant: string; containerId: string }, now: number): Promise<Sandbox | null>
   /** Applies the change if the state is one of `from` and, with `unclaimed`, if the sandbox is neither claimed nor reserved. */
   move(
     id: string,
-    from: readonly SandboxPhase[],
+    expected: { readonly from: readonly SandboxPhase[]; readonly unclaimed?: boolean },
     change: Partial<
       Pick<
         Sandbox,
@@ -29,7 +33,6 @@ export interface SandboxStore {
         | 'dueAt'
       >
     >,
-    options?: { readonly unclaimed?: boolean },
   ): Promise<Sandbox | null>
   /** Unclaimed ready sandboxes of a tier, oldest first. Eventually consistent; the claim decides. */
   ready(tier: MemoryTier, limit: number): Promise<readonly Sandbox[]>

@@ -11,17 +11,13 @@ export interface Supervisor {
   /** Starts the execution or connects to a started one. The iterable ends after `done`; it throws LinkError when the stream breaks. */
   execute(
     session: SandboxSession,
-    executionId: string,
-    request: ExecuteRequest,
-    after: number,
+    execution: { readonly executionId: string; readonly request: ExecuteRequest; readonly after: number },
     signal: AbortSignal,
   ): Promise<AsyncIterable<SupervisorEvent>>
   /** Starts the command or connects to a started one; otherwise as `execute`. */
   runCommand(
     session: SandboxSession,
-    commandId: string,
-    request: CommandRequest,
-    after: number,
+    command: { readonly commandId: string; readonly request: CommandRequest; readonly after: number },
     signal: AbortSignal,
   ): Promise<AsyncIterable<SupervisorEvent>>
   /** Sends numbered input; each number is applied once. Returns the last applied number; later input must be sent again. */
@@ -30,19 +26,26 @@ export interface Supervisor {
   interrupt(session: SandboxSession, executionId: string, killAfterMs: number): Promise<void>
   listFiles(session: SandboxSession): Promise<{ readonly files: readonly SandboxFile[] }>
   getFile(session: SandboxSession, path: string, signal: AbortSignal): Promise<{ readonly bytes: number; readonly body: ByteStream } | null>
-  putFile(session: SandboxSession, path: string, bytes: number, body: ByteStream, signal: AbortSignal): Promise<{ readonly sha256: string }>
+  putFile(
+    session: SandboxSession,
+    file: { readonly path: string; readonly bytes: number; readonly body: ByteStream },
+    signal: AbortSignal,
+  ): Promise<{ readonly sha256: string }>
   deleteFile(session: SandboxSession, path: string): Promise<void>
   /** Names of the folders below `/mnt/skills`. */
   listSkills(session: SandboxSession): Promise<readonly string[]>
   /** Writes a bundle (`services/model/skills/bundle.ts`) as a read-only folder below `/mnt/skills`; a folder that exists stays as it is. */
-  putSkill(session: SandboxSession, folder: string, bytes: number, body: ByteStream, signal: AbortSignal): Promise<void>
+  putSkill(
+    session: SandboxSession,
+    skill: { readonly folder: string; readonly bytes: number; readonly body: ByteStream },
+    signal: AbortSignal,
+  ): Promise<void>
   /** All variables as an opaque stream. Throws LinkError when the kernel ends during the snapshot. */
   snapshot(session: SandboxSession, budget: NamespaceBudget, signal: AbortSignal): Promise<SnapshotStream>
   /** Refused with `conflict` after an execution started in this sandbox, and with `bad_request` for an invalid snapshot. */
   restore(
     session: SandboxSession,
-    snapshot: { readonly bytes: number; readonly body: ByteStream },
-    budget: NamespaceBudget,
+    from: { readonly snapshot: { readonly bytes: number; readonly body: ByteStream }; readonly budget: NamespaceBudget },
     signal: AbortSignal,
   ): Promise<{
     readonly restored: number

@@ -26,7 +26,8 @@ async function run(
     for (const file of current) {
       const answer = await api.fetch(`/librechat/v1/download/${containerId}/${file.id}`)
       found[file.path] = await answer.text()
-      if (write === null && file.path === 'data.csv') await api.table.files.patch(tenant, containerId, file.id, { isCurrent: false })
+      if (write === null && file.path === 'data.csv')
+        await api.table.files.patch({ tenant, containerId, id: file.id }, { isCurrent: false })
     }
     if (typeof write !== 'string') return
     const content = Buffer.from(write)

@@ -94,7 +94,7 @@ describe('exec', () => {
       {},
       async (containerId) => {
         const [row] = await api.table.files.all(api.owner.tenant, containerId)
-        await api.table.files.patch(api.owner.tenant, containerId, row?.id ?? '', { isCurrent: false, state: 'deleted' })
+        await api.table.files.patch({ tenant: api.owner.tenant, containerId, id: row?.id ?? '' }, { isCurrent: false, state: 'deleted' })
       },
     )
     expect(body).toMatchObject({ files: [], deleted_files: ['gone.txt'] })

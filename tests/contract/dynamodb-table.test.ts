@@ -21,7 +21,9 @@ describe('DynamoDB beyond the port', () => {
     const row = executionRow({ source: { kind: 'code', code: 'x'.repeat(300 * 1024) } })
     await storage.table.executions.create(row)
     const patch = { metadata: { note: 'y'.repeat(200 * 1024) } }
-    await expect(storage.table.executions.commit(row.tenant, row.id, 0, patch)).rejects.toThrow('Store its largest field as an object')
+    await expect(storage.table.executions.commit({ tenant: row.tenant, id: row.id, fence: 0 }, patch)).rejects.toThrow(
+      'Store its largest field as an object',
+    )
     expect(await storage.table.executions.get(row.tenant, row.id)).toEqual(row)
   })
 

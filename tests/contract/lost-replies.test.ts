@@ -56,10 +56,10 @@ describe('a lease whose reply was lost', () => {
     await storage.table.executions.create(row)
     const lease = { owner: 'worker/step', now: T0, expiresAt: T0 + 30_000 }
     toLose = 1
-    const acquired = await table.executions.acquireLease(row.tenant, row.id, lease, { status: 'starting' })
+    const acquired = await table.executions.acquireLease(row, lease, { status: 'starting' })
     expect(toLose).toBe(0)
     expect(acquired).toMatchObject({ kind: 'acquired', row: { fence: 1, status: 'starting', lease: { owner: 'worker/step' } } })
-    expect(await table.executions.acquireLease(row.tenant, row.id, { ...lease, owner: 'worker/other' })).toMatchObject({ kind: 'busy' })
+    expect(await table.executions.acquireLease(row, { ...lease, owner: 'worker/other' })).toMatchObject({ kind: 'busy' })
   })
 })
 
@@ -68,7 +68,7 @@ describe('a claimed sandbox whose reply was lost', () => {
     const row = containerRow()
     await storage.table.containers.create(row)
     const give = (sandboxId: string) =>
-      table.containers.setSandbox(row.tenant, row.id, row.generation, { sandboxId, stateLost: null, dueAt: T0 })
+      table.containers.setSandbox(row.tenant, row.id, { generation: row.generation, sandboxId, stateLost: null, dueAt: T0 })
     toLose = 1
     expect(await give('sbx_mine')).toMatchObject({ sandboxId: 'sbx_mine', generation: row.generation + 1 })
     expect(toLose).toBe(0)

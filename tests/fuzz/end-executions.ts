@@ -18,7 +18,7 @@ export function endExecutions(api: TestApi): () => Promise<void> {
         if (row === null || hasEnded(row.status)) continue
         // A request may cancel it at the same moment.
         await finishExecution(api, tenant, id, { result: { stdout: fileOperationOutput(row.source) } }).catch(() => undefined)
-        await api.table.containers.removeCommand(tenant, row.containerId, id, Date.now())
+        await api.table.containers.removeCommand(tenant, row.containerId, { commandId: id, now: Date.now() })
       }
       await new Promise((resolve) => setTimeout(resolve, EVERY_MS))
     }

@@ -63,7 +63,8 @@ const startReady = async (driver: SandboxDriver) => {
     ): Promise<{ readonly stdout: string; readonly error: string | undefined; readonly done: SupervisorEvent | undefined }> {
       const events: SupervisorEvent[] = []
       const request = { cells: [{ code }], onError: 'stop', storeHistory: true, timeoutMs: 20_000 } as const
-      for await (const event of await supervisor.execute(session, newId('execution'), request, -1, soon())) events.push(event)
+      for await (const event of await supervisor.execute(session, { executionId: newId('execution'), request, after: -1 }, soon()))
+        events.push(event)
       return {
         stdout: events.map((event) => (event.type === 'stream' && event.name === 'stdout' ? event.text : '')).join(''),
         error: events.find((event) => event.type === 'error')?.name,

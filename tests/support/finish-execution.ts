@@ -31,7 +31,7 @@ export async function finishExecution(
   } = {},
 ): Promise<void> {
   const now = Date.now()
-  const acquired = await api.table.executions.acquireLease(tenant, id, { owner: newId('worker'), now, expiresAt: now + LEASE_MS })
+  const acquired = await api.table.executions.acquireLease({ tenant, id }, { owner: newId('worker'), now, expiresAt: now + LEASE_MS })
   if (acquired.kind !== 'acquired') throw new Error(`The execution is ${acquired.kind}`)
   const logged = outcome.logged ?? []
   const { fence, containerId } = acquired.row
@@ -40,15 +40,18 @@ export async function finishExecution(
   const status = outcome.patch?.status ?? 'succeeded'
   const reason = outcome.patch?.reason ?? null
   const done: ExecutionEvent = { seq: outcome.doneSeq ?? (logged.at(-1)?.seq ?? 0) + 1, at: now, type: 'done', status, reason }
-  await api.table.executions.commit(tenant, id, fence, {
-    status,
-    reason,
-    startedAt: now,
-    endedAt: now,
-    result: { ...emptyResult, ...outcome.result },
-    tailEvents: [...(outcome.tail ?? []), done],
-  })
-  await api.table.containers.dequeue(tenant, containerId, id, now, now + 60_000)
+  await api.table.executions.commit(
+    { tenant, id, fence },
+    {
+      status,
+      reason,
+      startedAt: now,
+      endedAt: now,
+      result: { ...emptyResult, ...outcome.result },
+      tailEvents: [...(outcome.tail ?? []), done],
+    },
+  )
+  await api.table.containers.dequeue(tenant, containerId, { executionId: id, now, dueAt: now + 60_000 })
   api.signals.notify(topicOf('execution', id))
 }
 

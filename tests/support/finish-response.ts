@@ -26,8 +26,7 @@ export async function finishResponse(
   const now = Date.now()
   const owner = { kind: 'response' as const, tenant, id }
   const acquired = await api.table.responses.acquireLease(
-    tenant,
-    id,
+    { tenant, id },
     { owner: newId('worker'), now, expiresAt: now + LEASE_MS },
     { status: 'in_progress' },
   )
@@ -55,6 +54,6 @@ export async function finishResponse(
     },
     { seq: 3, at: now, type: terminalEventOf(status), data: render(change) },
   ]
-  await api.table.responses.commit(tenant, id, row.fence, { ...change, nextSeq: 4, tailEvents })
+  await api.table.responses.commit({ tenant, id, fence: row.fence }, { ...change, nextSeq: 4, tailEvents })
   api.signals.notify(topicOf('response', id))
 }

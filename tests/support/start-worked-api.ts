@@ -61,7 +61,8 @@ export async function startWorkedApi(tools: readonly ServerTool[] = []): Promise
       modifiedFrom: null,
     }))
     await finishExecution(api, tenant, id, { result: { files: resultFiles, ...result }, ...(patch === undefined ? {} : { patch }) })
-    if (source.kind === 'command') await api.table.containers.removeCommand(tenant, execution.containerId, id, Date.now())
+    if (source.kind === 'command')
+      await api.table.containers.removeCommand(tenant, execution.containerId, { commandId: id, now: Date.now() })
   }
   /** Running steps, by response. */
   const steps = new Map<string, Promise<void>>()

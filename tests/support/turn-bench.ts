@@ -129,7 +129,7 @@ export async function startTurnBench(): Promise<TurnBench> {
         result: { files: resultFiles, ...result },
         ...(patch === undefined ? {} : { patch }),
       })
-      if (source.kind === 'command') await table.containers.removeCommand(tenant, containerId, execution.id, Date.now())
+      if (source.kind === 'command') await table.containers.removeCommand(tenant, containerId, { commandId: execution.id, now: Date.now() })
     },
     async row(id) {
       const row = await table.responses.get(tenant, id)
@@ -157,7 +157,8 @@ export async function storeFile(
   const objectKey = `tenants/${owner.tenant}/${owner.containerId}/files/${newId('file')}`
   const { bytes } = await objects.put(objectKey, Buffer.from(text), { contentType: 'text/plain' })
   for (const old of await table.files.all(owner.tenant, owner.containerId))
-    if (old.path === path) await table.files.patch(owner.tenant, owner.containerId, old.id, { isCurrent: false })
+    if (old.path === path)
+      await table.files.patch({ tenant: owner.tenant, containerId: owner.containerId, id: old.id }, { isCurrent: false })
   const file: ContainerFile = {
     v: 1,
     tenant: owner.tenant,

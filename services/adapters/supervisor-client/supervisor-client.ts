@@ -56,9 +56,7 @@ class SupervisorClient implements Supervisor {
 
   async execute(
     session: SandboxSession,
-    executionId: string,
-    request: ExecuteRequest,
-    after: number,
+    { executionId, request, after }: { readonly executionId: string; readonly request: ExecuteRequest; readonly after: number },
     signal: AbortSignal,
   ): Promise<AsyncIterable<SupervisorEvent>> {
     return this.#start(
@@ -70,9 +68,7 @@ class SupervisorClient implements Supervisor {
 
   async runCommand(
     session: SandboxSession,
-    commandId: string,
-    request: CommandRequest,
-    after: number,
+    { commandId, request, after }: { readonly commandId: string; readonly request: CommandRequest; readonly after: number },
     signal: AbortSignal,
   ): Promise<AsyncIterable<SupervisorEvent>> {
     return this.#start(
@@ -146,9 +142,7 @@ class SupervisorClient implements Supervisor {
 
   async putFile(
     session: SandboxSession,
-    path: string,
-    bytes: number,
-    body: ByteStream,
+    { path, bytes, body }: { readonly path: string; readonly bytes: number; readonly body: ByteStream },
     signal: AbortSignal,
   ): Promise<{ readonly sha256: string }> {
     const headers = { ...BYTES_BODY, 'content-length': String(bytes) }
@@ -178,7 +172,11 @@ class SupervisorClient implements Supervisor {
     return (await readAnswer(z.object({ folders: z.array(z.string().max(255)).max(1_000) }), answer.body)).folders
   }
 
-  async putSkill(session: SandboxSession, folder: string, bytes: number, body: ByteStream, signal: AbortSignal): Promise<void> {
+  async putSkill(
+    session: SandboxSession,
+    { folder, bytes, body }: { readonly folder: string; readonly bytes: number; readonly body: ByteStream },
+    signal: AbortSignal,
+  ): Promise<void> {
     const headers = { ...BYTES_BODY, 'content-length': String(bytes) }
     const target = `/skills/${encodeURIComponent(folder)}`
     await discard((await this.#request(session, { what: 'a skill', method: 'PUT', target, body: { headers, body } }, signal)).body)
@@ -195,8 +193,10 @@ class SupervisorClient implements Supervisor {
 
   async restore(
     session: SandboxSession,
-    { bytes, body }: { readonly bytes: number; readonly body: ByteStream },
-    budget: NamespaceBudget,
+    {
+      snapshot: { bytes, body },
+      budget,
+    }: { readonly snapshot: { readonly bytes: number; readonly body: ByteStream }; readonly budget: NamespaceBudget },
     signal: AbortSignal,
   ): ReturnType<Supervisor['restore']> {
     // With its length the body is sent without chunked encoding, which costs a third of the transfer time.

@@ -27,7 +27,7 @@ export async function takeOverJobs(table: Pick<Table, 'due' | 'executions' | 're
       const row = await table.responses.get(tenant, id)
       if (row !== null && !hasResponseEnded(row.status)) jobs += await makeDue(table.responses, row, now)
     } else if (kind === 'sandbox') {
-      await table.sandboxes.move(id, SANDBOX_STATES, { dueAt: now })
+      await table.sandboxes.move(id, { from: SANDBOX_STATES }, { dueAt: now })
     }
   }
   return jobs
@@ -35,6 +35,6 @@ export async function takeOverJobs(table: Pick<Table, 'due' | 'executions' | 're
 
 async function makeDue<Row extends Execution | ResponseRecord>(store: LeasedStore<Row>, row: Row, now: number): Promise<1> {
   if (row.lease === null) await store.postpone(row.tenant, row.id, now)
-  else await store.commit(row.tenant, row.id, row.fence, {}, { release: true, dueAt: now })
+  else await store.commit(row, {}, { release: true, dueAt: now })
   return 1
 }

@@ -13,5 +13,5 @@ export const detachSandbox = (
   const { tenant, id, generation } = container
   const whileHibernated = isHibernated(container)
   const stateLost = whileHibernated ? container.stateLost : why
-  return containers.setSandbox(tenant, id, generation, { sandboxId: null, stateLost, dueAt }, { whileUnused, whileHibernated })
+  return containers.setSandbox(tenant, id, { generation, sandboxId: null, stateLost, dueAt, whileUnused, whileHibernated })
 }

@@ -131,7 +131,7 @@ async function advanceContainer(deps: Omit<EndDeps, 'objects' | 'telemetry'>, en
   const dueAt = now < ended.createdAt + RECONCILE_AFTER_MS ? null : now + RECONCILE_AFTER_MS
   const { containers } = deps.table
   if (!(await WORK_PLACES[workKindOf(ended).name].leave(containers, ended, now))) return
-  const without = await containers.dequeue(ended.tenant, ended.containerId, ended.id, now, dueAt)
+  const without = await containers.dequeue(ended.tenant, ended.containerId, { executionId: ended.id, now, dueAt })
   // The storage client repeats a write whose reply was lost. A refused write may therefore have succeeded in this call, and then no other worker enqueues.
   const container = without ?? (isFirst ? await containers.get(ended.tenant, ended.containerId) : null)
   if (container !== null) await notifyQueueHead(deps.queue, container, { executionId: container.queue[0], now })

@@ -31,7 +31,8 @@ export const WORK_PLACES: Readonly<Record<WorkKindName, WorkPlace>> = {
       value: LIMITS.maxQueuedPerContainer,
       text: `has ${LIMITS.maxQueuedPerContainer} queued executions, the maximum. Wait for one to finish or cancel one.`,
     },
-    join: (containers, { tenant, containerId, id }, { now, dueAt }) => containers.enqueue(tenant, containerId, id, now, dueAt),
+    join: (containers, { tenant, containerId, id }, { now, dueAt }) =>
+      containers.enqueue(tenant, containerId, { executionId: id, now, dueAt }),
     notify: (queue, container, { id, now }) => notifyQueueHead(queue, container, { executionId: id, now }),
     leave: () => Promise.resolve(true),
   },
@@ -41,12 +42,13 @@ export const WORK_PLACES: Readonly<Record<WorkKindName, WorkPlace>> = {
       value: LIMITS.maxCommandsPerContainer,
       text: `runs ${LIMITS.maxCommandsPerContainer} commands, the maximum. Wait for one to end or cancel one.`,
     },
-    join: (containers, work, { now }) => containers.addCommand(work.tenant, work.containerId, work.id, commandSourceOf(work), now),
+    join: (containers, work, { now }) =>
+      containers.addCommand(work.tenant, work.containerId, { commandId: work.id, isBackground: commandSourceOf(work).isBackground, now }),
     notify: (queue, container, { id, now }) =>
       notifyExecution(queue, { tenant: container.tenant, containerId: container.id, id }, { seen: { at: now, container } }),
     // A command that ended before it ran may still be in the queue.
     leave: async (containers, { tenant, containerId, id }, now) => {
-      const present = await containers.removeCommand(tenant, containerId, id, now)
+      const present = await containers.removeCommand(tenant, containerId, { commandId: id, now })
       return present?.queue[0] === id
     },
   },

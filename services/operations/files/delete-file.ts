@@ -9,7 +9,7 @@ export async function deleteFile(
   file: ContainerFile,
 ): Promise<void> {
   const now = clock.now()
-  await table.files.patch(file.tenant, file.containerId, file.id, { state: 'deleted', isCurrent: false, endedAt: now })
+  await table.files.patch(file, { state: 'deleted', isCurrent: false, endedAt: now })
   if (file.isCurrent) await table.containers.filesChanged(file.tenant, file.containerId, now)
   await objects.delete(file.objectKey)
 }

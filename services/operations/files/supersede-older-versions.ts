@@ -44,7 +44,7 @@ export async function keepNewest(
     if (older !== undefined) superseded.push(older)
     newest.set(row.path, row)
   }
-  await Promise.all(superseded.map((row) => table.files.patch(row.tenant, row.containerId, row.id, { isCurrent: false, endedAt: now })))
+  await Promise.all(superseded.map((row) => table.files.patch(row, { isCurrent: false, endedAt: now })))
 }
 
 const byAge = (a: ContainerFile, b: ContainerFile): number => a.createdAt - b.createdAt || (a.id < b.id ? -1 : 1)

@@ -35,7 +35,7 @@ export async function attachSkills(ports: Ports, container: Container, wanted: r
         if (added.length === 0) return row
         const skills = [...(row.skills ?? []), ...added]
         checkSkillLimits(skills)
-        const changed = await ports.table.containers.setSkills(row.tenant, row.id, row.filesVersion, skills)
+        const changed = await ports.table.containers.setSkills(row.tenant, row.id, { filesVersion: row.filesVersion, skills })
         if (changed === null) row = await ports.table.containers.get(container.tenant, container.id)
         return changed ?? undefined
       },

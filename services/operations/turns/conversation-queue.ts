@@ -12,7 +12,7 @@ export async function leaveConversation(
   containerId: string | null,
 ): Promise<void> {
   if (conversationId === null) return
-  const next = (await ports.conversations.dequeue(tenant, conversationId, id, containerId))?.queue[0]
+  const next = (await ports.conversations.dequeue(tenant, conversationId, { responseId: id, containerId }))?.queue[0]
   if (next !== undefined) await notifyResponse(ports.queue, { tenant, id: next })
 }
 
@@ -24,7 +24,7 @@ export async function hasLiveResponse(
   for (const head of queue) {
     const response = await ports.responses.get(tenant, head)
     if (response !== null && !hasResponseEnded(response.status)) return true
-    await ports.conversations.dequeue(tenant, id, head, null)
+    await ports.conversations.dequeue(tenant, id, { responseId: head, containerId: null })
   }
   return false
 }
@@ -49,7 +49,7 @@ export async function mustWait(
     if (head === undefined || head === id) return false
     const before = await ports.responses.get(tenant, head)
     if (before !== null && !hasResponseEnded(before.status)) return true
-    await ports.conversations.dequeue(tenant, conversationId, head, null)
+    await ports.conversations.dequeue(tenant, conversationId, { responseId: head, containerId: null })
   }
   return true
 }

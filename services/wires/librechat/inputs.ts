@@ -99,11 +99,14 @@ async function bring(
   if (earlier === undefined)
     return void (await unlessMissing(name, () => copyFile(deps, source, { containerId: container.id, path, id, now })))
   // The bytes of the copy are still stored: its row becomes the newest version, which no sandbox has yet.
-  const patched = await deps.table.files.patch(container.tenant, container.id, id, {
-    isCurrent: true,
-    createdAt: now,
-    sandboxGeneration: 0,
-  })
+  const patched = await deps.table.files.patch(
+    { tenant: container.tenant, containerId: container.id, id },
+    {
+      isCurrent: true,
+      createdAt: now,
+      sandboxGeneration: 0,
+    },
+  )
   if (patched !== null) await supersedeOlderVersions(deps, patched, now)
 }
 

@@ -57,7 +57,7 @@ async function createOnce(call: SessionCall, wanted: { readonly name: string; re
   for (let deleted = ''; ;) {
     const now = deps.clock.now()
     const claim = { bodyHash: '', resultId: newId('container'), expiresAt: now + CLAIM_MS }
-    const { record } = await idempotency.claim(caller.tenant, scope, `${deleted}#${wanted.name}`, claim, now)
+    const { record } = await idempotency.claim(caller.tenant, { scope, key: `${deleted}#${wanted.name}`, record: claim, now })
     const id = record.resultId
     const row = await containers.get(caller.tenant, id)
     if (row === null) {

@@ -44,7 +44,7 @@ async function attempt(deps: StepDeps, tenant: string, id: string): Promise<void
   const { row } = acquired
   // A duplicate message must not make the next attempt earlier.
   if (row.nextAttemptAt > deps.clock.now()) {
-    await deliveries.commit(tenant, id, row.fence, {}, { release: true, dueAt: row.nextAttemptAt })
+    await deliveries.commit({ tenant, id, fence: row.fence }, {}, { release: true, dueAt: row.nextAttemptAt })
     return
   }
   const endpoint = (await readEndpoints(sharedRows, tenant)).find((one) => one.id === row.endpointId)
@@ -74,7 +74,7 @@ async function send(deps: StepDeps, row: Delivery, endpoint: WebhookEndpoint): P
   if (nextAt === null) return end(deps, row, { status: 'dead', attempts, lastStatusCode, lastError })
   const { tenant, id, fence } = row
   const patch = { attempts, lastStatusCode, lastError, nextAttemptAt: nextAt }
-  const released = await deps.table.deliveries.commit(tenant, id, fence, patch, { release: true, dueAt: nextAt })
+  const released = await deps.table.deliveries.commit({ tenant, id, fence }, patch, { release: true, dueAt: nextAt })
   report(deps, row, { outcome: 'retry', attempts, status: lastStatusCode })
   const seconds = Math.ceil((nextAt - now) / 1000)
   if (released !== null && seconds <= MAX_DELAY_SECONDS) await notifyDelivery(deps.queue, row, seconds)
@@ -85,7 +85,7 @@ type End = Pick<Delivery, 'status' | 'lastError'> & Partial<Pick<Delivery, 'atte
 async function end(deps: DeliveryDeps, row: Delivery, change: End): Promise<void> {
   const now = deps.clock.now()
   const { tenant, id, fence } = row
-  await deps.table.deliveries.commit(tenant, id, fence, { ...change, endedAt: now }, { removeAt: now + DELIVERY_KEPT_MS })
+  await deps.table.deliveries.commit({ tenant, id, fence }, { ...change, endedAt: now }, { removeAt: now + DELIVERY_KEPT_MS })
   const { status: outcome, attempts = row.attempts, lastStatusCode: status = null } = change
   report(deps, row, { outcome, attempts, status })
 }

@@ -24,7 +24,11 @@ export async function failUnanswered(
 ): Promise<boolean> {
   const now = clock.now()
   const failedStart: FailedStart = { from: startedAt(sandbox), to: now, ...(refusal === null ? {} : { check: refusal.check }) }
-  const moved = await table.sandboxes.move(sandbox.id, ['ready', 'claimed'], { state: 'gone', failedStart, dueAt: now + GONE_KEPT_MS })
+  const moved = await table.sandboxes.move(
+    sandbox.id,
+    { from: ['ready', 'claimed'] },
+    { state: 'gone', failedStart, dueAt: now + GONE_KEPT_MS },
+  )
   if (moved === null) return false
   if (refusal !== null) reportRefusal(telemetry, sandbox, refusal)
   telemetry.emit({

@@ -40,7 +40,7 @@ export function createPlaceStep(deps: PlaceDeps, pool: Pool): (message: Placemen
 async function keepFromReconciler({ table, clock }: PlaceDeps, message: PlacementMessage): Promise<Sandbox | null> {
   if (message.type === 'sandbox.refill' || message.type === 'sandbox.check') return null
   const state = message.type === 'sandbox.stop' ? 'stopping' : 'starting'
-  return table.sandboxes.move(message.sandboxId, [state], { dueAt: clock.now() + SANDBOX_CHECK_MS })
+  return table.sandboxes.move(message.sandboxId, { from: [state] }, { dueAt: clock.now() + SANDBOX_CHECK_MS })
 }
 
 const createAction =

@@ -25,7 +25,7 @@ export async function repairSandbox(deps: PlaceDeps, sandbox: Sandbox, readStatu
   if (sandbox.claimedBy !== null && !(await isHeld(deps, sandbox, now))) return stopSandbox(deps, sandbox.id)
   const status = await readStatus()
   if (status.phase === 'gone') return endSandbox(deps, sandbox, status)
-  await deps.table.sandboxes.move(sandbox.id, [sandbox.state], { dueAt: now + SANDBOX_CHECK_MS })
+  await deps.table.sandboxes.move(sandbox.id, { from: [sandbox.state] }, { dueAt: now + SANDBOX_CHECK_MS })
 }
 
 /** Removes a sandbox that is gone, and enqueues the execution that ran in it. One that never answered is a failed start, whose row is kept. */
@@ -81,7 +81,7 @@ async function repairStart(
     await failStart(deps, sandbox, { from: began })
     return notifyWaitingForSandbox(deps, sandbox, 'started')
   }
-  await deps.table.sandboxes.move(sandbox.id, ['starting'], { dueAt: now + SANDBOX_CHECK_MS })
+  await deps.table.sandboxes.move(sandbox.id, { from: ['starting'] }, { dueAt: now + SANDBOX_CHECK_MS })
   if (!isLaunched) await requestAgain(deps, sandbox, executionId)
 }
 

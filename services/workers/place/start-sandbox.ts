@@ -54,7 +54,7 @@ async function recordLaunch(
     dueAt: now + SANDBOX_CHECK_MS,
     ...(platformId === undefined ? {} : { platformId }),
   }
-  const moved = await table.sandboxes.move(sandbox.id, ['starting'], change)
+  const moved = await table.sandboxes.move(sandbox.id, { from: ['starting'] }, change)
   if (moved !== null) return moved
   // An event preceded this write, or the sandbox is no longer needed.
   const present = await table.sandboxes.get(sandbox.id)
@@ -94,8 +94,8 @@ export async function settleStart(
   }
   // A container may have reserved it while it started.
   const moved =
-    (await table.sandboxes.move(sandbox.id, ['starting'], { ...change, state: 'ready' }, { unclaimed: true })) ??
-    (await table.sandboxes.move(sandbox.id, ['starting'], { ...change, state: 'claimed' }))
+    (await table.sandboxes.move(sandbox.id, { from: ['starting'], unclaimed: true }, { ...change, state: 'ready' })) ??
+    (await table.sandboxes.move(sandbox.id, { from: ['starting'] }, { ...change, state: 'claimed' }))
   if (moved !== null) {
     report('ready')
     return moved
@@ -128,5 +128,5 @@ export async function failStart(
   const now = clock.now()
   const failedStart = { from, to: now, ...(check === undefined ? {} : { check }) }
   const change = { state: 'gone', failedStart, dueAt: now + GONE_KEPT_MS } as const
-  if ((await table.sandboxes.move(id, ['starting'], change)) !== null) await driver.stop(id, platformId)
+  if ((await table.sandboxes.move(id, { from: ['starting'] }, change)) !== null) await driver.stop(id, platformId)
 }

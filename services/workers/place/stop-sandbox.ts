@@ -4,16 +4,20 @@ import type { PlaceDeps } from '../deps.ts'
 /** Stops a sandbox that no container has claimed or reserved meanwhile: the row may be older than a claim. */
 export async function stopUnclaimed(deps: PlaceDeps, { id, state }: Pick<Sandbox, 'id' | 'state'>): Promise<void> {
   const change = { state: 'stopping', dueAt: deps.clock.now() } as const
-  if ((await deps.table.sandboxes.move(id, [state], change, { unclaimed: true })) !== null) await stopSandbox(deps, id)
+  if ((await deps.table.sandboxes.move(id, { from: [state], unclaimed: true }, change)) !== null) await stopSandbox(deps, id)
 }
 
 /** Stops a sandbox permanently. `hasEnded`: the platform has nothing left to stop or to remove. The row's state is `stopping` first, so that a crash in between is repaired. */
 export async function stopSandbox(deps: PlaceDeps, sandboxId: string, { hasEnded = false } = {}): Promise<void> {
   const { table, clock, driver, telemetry } = deps
-  const moved = await table.sandboxes.move(sandboxId, ['starting', 'ready', 'claimed', 'stopping'], {
-    state: 'stopping',
-    dueAt: clock.now(),
-  })
+  const moved = await table.sandboxes.move(
+    sandboxId,
+    { from: ['starting', 'ready', 'claimed', 'stopping'] },
+    {
+      state: 'stopping',
+      dueAt: clock.now(),
+    },
+  )
   const row = moved ?? (await table.sandboxes.get(sandboxId))
   // A row is removed after its sandbox was stopped. The reconciler stops a sandbox that runs without a row.
   if (row === null) return

@@ -84,7 +84,7 @@ async function removeStaleCommands(deps: ReconcilerDeps, { tenant, id, lastActiv
     if (row !== null && hasEnded(row.status)) await publishCompletion(deps, row)
     // A missing row may belong to an acceptance that has not written it yet.
     if (row === null && clock.now() - lastActiveAt > RECONCILE_AFTER_MS)
-      await table.containers.removeCommand(tenant, id, commandId, lastActiveAt)
+      await table.containers.removeCommand(tenant, id, { commandId, now: lastActiveAt })
   }
 }
 

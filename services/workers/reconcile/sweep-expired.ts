@@ -53,7 +53,7 @@ export async function sweepConversation({ table, clock, limits }: Deps, due: Due
     const end = usedAt + conversationDays * DAY_MS
     if (await hasLiveResponse(table, row)) return table.postpone(due, now + DAY_MS)
     if (end > now) return table.postpone(due, nextRetentionCheck(now, end))
-    await table.conversations.markDeleted(tenant, id, now, now + DELETION_MS)
+    await table.conversations.markDeleted(tenant, id, { now, dueAt: now + DELETION_MS })
     return
   }
   await table.conversations.removeItems(tenant, id)

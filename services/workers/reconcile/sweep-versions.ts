@@ -49,7 +49,7 @@ export async function sweepVersions(
     }
     // An upload URL may have been used after its file was deleted, so the bytes go in any case.
     await deps.objects.delete(file.objectKey)
-    if (file.isBrought === true && file.state === 'stored') await files.patch(tenant, id, file.id, { state: 'swept' })
+    if (file.isBrought === true && file.state === 'stored') await files.patch({ tenant, containerId: id, id: file.id }, { state: 'swept' })
     else await files.remove(tenant, id, file.id)
     swept += 1
   }

@@ -72,7 +72,7 @@ export async function renewTurn(
   const isNewer = snapshot.changes > turn.committedChanges && turn.log.writtenSeq >= snapshot.nextSeq
   if (!isNewer || turn.commits.activeCount > 0) return extendLease(responses, turn.row, extendTo)
   return turn.commits(async () => {
-    const isMine = (await responses.commit(tenant, id, fence, await snapshot.patch(), { extendTo })) !== null
+    const isMine = (await responses.commit({ tenant, id, fence }, await snapshot.patch(), { extendTo })) !== null
     turn.committedChanges = snapshot.changes
     return isMine
   })

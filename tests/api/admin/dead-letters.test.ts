@@ -25,10 +25,10 @@ async function ended(change: Partial<Execution>, wanted: Partial<NewExecution> =
   const container = await createContainer(api.table, { tenant: TENANT, subject: null, name: 'x', memoryTier: '1g' }, systemClock.now())
   const own = { tenant: TENANT, containerId: container.id, source: { kind: 'code', code: 'print("again")' }, ...wanted } as const
   const { execution } = await acceptExecution(api, executionRow(own), systemClock.now())
-  const acquired = await api.table.executions.acquireLease(TENANT, execution.id, LEASE)
+  const acquired = await api.table.executions.acquireLease({ tenant: TENANT, id: execution.id }, LEASE)
   if (acquired.kind !== 'acquired') throw new Error(acquired.kind)
   const end = { status: 'failed', endedAt: systemClock.now(), ...change } as const
-  const row = await api.table.executions.commit(TENANT, execution.id, acquired.row.fence, end)
+  const row = await api.table.executions.commit({ tenant: TENANT, id: execution.id, fence: acquired.row.fence }, end)
   if (row === null) throw new Error('lost')
   return row
 }

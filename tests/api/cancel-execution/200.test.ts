@@ -40,7 +40,7 @@ it('closes the event log against a worker that lost its lease, and reports the e
   const { tenant } = api.owner
   const now = Date.now()
   const lease = { owner: 'wrk_a', now: now - 2 * LEASE_MS, expiresAt: now - LEASE_MS }
-  const taken = await api.table.executions.acquireLease(tenant, id, lease, { status: 'starting' })
+  const taken = await api.table.executions.acquireLease({ tenant, id }, lease, { status: 'starting' })
   if (taken.kind !== 'acquired') throw new Error(taken.kind)
   expect(await cancel()).toMatchObject({ status: 'cancelled', lost: [{ what: 'outputs', reason: 'It was cancelled before it started.' }] })
   const late = { seq: 1, at: now, type: 'status', status: 'running' } as const
@@ -59,7 +59,11 @@ it('removes the execution from the queue of its container', async () => {
 
 it('leaves a leased execution to its worker', async () => {
   const now = Date.now()
-  await api.table.executions.acquireLease(api.owner.tenant, id, { owner: 'wrk_a', now, expiresAt: now + LEASE_MS }, { status: 'starting' })
+  await api.table.executions.acquireLease(
+    { tenant: api.owner.tenant, id },
+    { owner: 'wrk_a', now, expiresAt: now + LEASE_MS },
+    { status: 'starting' },
+  )
   expect(await cancel()).toMatchObject({ status: 'starting', reason: null })
   expect((await api.table.executions.get(api.owner.tenant, id))?.cancelRequestedAt).toBeGreaterThan(0)
 })
@@ -67,13 +71,12 @@ it('leaves a leased execution to its worker', async () => {
 it('leaves an execution that reached a sandbox to the next worker', async () => {
   const now = Date.now()
   const acquired = await api.table.executions.acquireLease(
-    api.owner.tenant,
-    id,
+    { tenant: api.owner.tenant, id },
     { owner: 'wrk_a', now, expiresAt: now + LEASE_MS },
     { status: 'running', sandboxId: 'sbx_a' },
   )
   if (acquired.kind !== 'acquired') throw new Error(acquired.kind)
-  await api.table.executions.commit(api.owner.tenant, id, acquired.row.fence, {}, { release: true })
+  await api.table.executions.commit({ tenant: api.owner.tenant, id, fence: acquired.row.fence }, {}, { release: true })
   expect(await cancel()).toMatchObject({ status: 'running' })
   expect((await api.table.executions.get(api.owner.tenant, id))?.lease).toBeNull()
 })

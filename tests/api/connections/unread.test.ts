@@ -46,17 +46,23 @@ beforeAll(async () => {
     await api.table.events.append(owner, { firstSeq: seq, events: [display(seq, 100_000)], fence: 1, sourceSeq: null })
   const outputs = Array.from({ length: 70 }, (_, at) => display(at, 100_000).output)
   const now = Date.now()
-  const lease = await api.table.executions.acquireLease(api.owner.tenant, executionId, { owner: 'w', now, expiresAt: now + 60_000 })
+  const lease = await api.table.executions.acquireLease(
+    { tenant: api.owner.tenant, id: executionId },
+    { owner: 'w', now, expiresAt: now + 60_000 },
+  )
   if (lease.kind !== 'acquired') throw new Error(lease.kind)
   const objectKey = `tenants/${api.owner.tenant}/${accepted.containerId}/results/${executionId}`
   const result = { ...emptyResult, cells: [{ index: 0, status: 'ok', executionCount: 1, outputs }] }
   const { bytes } = await api.objects.put(objectKey, Buffer.from(JSON.stringify(result)), { contentType: 'application/json' })
-  await api.table.executions.commit(api.owner.tenant, executionId, lease.row.fence, {
-    status: 'succeeded',
-    endedAt: now,
-    resultRef: { objectKey, bytes },
-    tailEvents: [{ seq: 191, at: now, type: 'done', status: 'succeeded', reason: null }],
-  })
+  await api.table.executions.commit(
+    { tenant: api.owner.tenant, id: executionId, fence: lease.row.fence },
+    {
+      status: 'succeeded',
+      endedAt: now,
+      resultRef: { objectKey, bytes },
+      tailEvents: [{ seq: 191, at: now, type: 'done', status: 'succeeded', reason: null }],
+    },
+  )
 })
 afterAll(() => api.stop())
 

@@ -67,7 +67,7 @@ class Sandbox {
   /** Ends a command, as a worker does. */
   async answer(id: string, stdout: string): Promise<void> {
     const { tenant } = api.owner
-    await api.table.containers.removeCommand(tenant, this.containerId, id, api.now())
+    await api.table.containers.removeCommand(tenant, this.containerId, { commandId: id, now: api.now() })
     await finishExecution(api, tenant, id, { result: { stdout } })
   }
 }

@@ -72,9 +72,12 @@ it('streams events as they happen, with comments during silence', async () => {
 
 it('streams the end of an execution whose worker crashed before it wrote the event', async () => {
   const now = Date.now()
-  const acquired = await api.table.executions.acquireLease(api.owner.tenant, id, { owner: 'w', now, expiresAt: now + 1_000 })
+  const acquired = await api.table.executions.acquireLease({ tenant: api.owner.tenant, id }, { owner: 'w', now, expiresAt: now + 1_000 })
   if (acquired.kind !== 'acquired') throw new Error(acquired.kind)
-  await api.table.executions.commit(api.owner.tenant, id, acquired.row.fence, { status: 'failed', reason: 'dead_letter', endedAt: now })
+  await api.table.executions.commit(
+    { tenant: api.owner.tenant, id, fence: acquired.row.fence },
+    { status: 'failed', reason: 'dead_letter', endedAt: now },
+  )
   const frames = await collectSse(await follow())
   expect(frames.map((frame) => [frame.id, frame.event])).toEqual([
     ['0', 'status'],
@@ -110,9 +113,9 @@ it('streams the end of the row, not an end in the log of a worker that crashed b
 it('streams an end in the log once when the row has ended the same way', async () => {
   await append([...logged, done(4)], 0)
   const now = Date.now()
-  const acquired = await api.table.executions.acquireLease(api.owner.tenant, id, { owner: 'w', now, expiresAt: now + 1_000 })
+  const acquired = await api.table.executions.acquireLease({ tenant: api.owner.tenant, id }, { owner: 'w', now, expiresAt: now + 1_000 })
   if (acquired.kind !== 'acquired') throw new Error(acquired.kind)
-  await api.table.executions.commit(api.owner.tenant, id, acquired.row.fence, { status: 'succeeded', endedAt: now })
+  await api.table.executions.commit({ tenant: api.owner.tenant, id, fence: acquired.row.fence }, { status: 'succeeded', endedAt: now })
   expect((await collectSse(await follow('?after=2'))).map((frame) => [frame.id, frame.event])).toEqual([
     ['3', 'stdout'],
     ['4', 'done'],

@@ -35,17 +35,20 @@ it('returns the present state after `wait`', async () => {
 it('returns a result stored in an object', async () => {
   const id = await accept()
   const now = Date.now()
-  const acquired = await api.table.executions.acquireLease(api.owner.tenant, id, { owner: 'w', now, expiresAt: now + 1_000 })
+  const acquired = await api.table.executions.acquireLease({ tenant: api.owner.tenant, id }, { owner: 'w', now, expiresAt: now + 1_000 })
   if (acquired.kind !== 'acquired') throw new Error(acquired.kind)
   const objectKey = `tenants/${api.owner.tenant}/${containerId}/results/r`
   const { bytes } = await api.objects.put(objectKey, Buffer.from(JSON.stringify({ ...emptyResult, stdout: 'big' })), {
     contentType: 'application/json',
   })
-  await api.table.executions.commit(api.owner.tenant, id, acquired.row.fence, {
-    status: 'succeeded',
-    endedAt: now,
-    resultRef: { objectKey, bytes },
-  })
+  await api.table.executions.commit(
+    { tenant: api.owner.tenant, id, fence: acquired.row.fence },
+    {
+      status: 'succeeded',
+      endedAt: now,
+      resultRef: { objectKey, bytes },
+    },
+  )
   expect(await (await get(`/v1/executions/${id}`)).json()).toMatchObject({ stdout: 'big', usage: { run_ms: 3 } })
 })
 

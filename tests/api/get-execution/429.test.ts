@@ -35,16 +35,19 @@ const accept = async (kind: keyof typeof WORK, headers: Record<string, string> =
 /** Ends the execution with a result that is stored as an object. */
 async function finish(id: string): Promise<void> {
   const now = Date.now()
-  const lease = await api.table.executions.acquireLease(api.owner.tenant, id, { owner: 'w', now, expiresAt: now + 1_000 })
+  const lease = await api.table.executions.acquireLease({ tenant: api.owner.tenant, id }, { owner: 'w', now, expiresAt: now + 1_000 })
   if (lease.kind !== 'acquired') throw new Error(lease.kind)
   const objectKey = `tenants/${api.owner.tenant}/${containerId}/results/${id}`
   const body = Buffer.from(JSON.stringify({ ...emptyResult, stdout: 'x'.repeat(8_000) }))
   const { bytes } = await api.objects.put(objectKey, body, { contentType: 'application/json' })
-  await api.table.executions.commit(api.owner.tenant, id, lease.row.fence, {
-    status: 'succeeded',
-    endedAt: now,
-    resultRef: { objectKey, bytes },
-  })
+  await api.table.executions.commit(
+    { tenant: api.owner.tenant, id, fence: lease.row.fence },
+    {
+      status: 'succeeded',
+      endedAt: now,
+      resultRef: { objectKey, bytes },
+    },
+  )
 }
 
 it('refuses a result beyond the memory for results in flight, and serves it once there is memory again', async () => {

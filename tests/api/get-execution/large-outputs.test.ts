@@ -51,13 +51,16 @@ async function finish(result: ExecutionResult, container = containerId): Promise
   const objectKey = `tenants/${api.owner.tenant}/${container}/results/${id}`
   const { bytes } = await api.objects.put(objectKey, Buffer.from(JSON.stringify(result)), { contentType: 'application/json' })
   const now = Date.now()
-  const lease = await api.table.executions.acquireLease(api.owner.tenant, id, { owner: 'w', now, expiresAt: now + 1_000 })
+  const lease = await api.table.executions.acquireLease({ tenant: api.owner.tenant, id }, { owner: 'w', now, expiresAt: now + 1_000 })
   if (lease.kind !== 'acquired') throw new Error(lease.kind)
-  await api.table.executions.commit(api.owner.tenant, id, lease.row.fence, {
-    status: 'succeeded',
-    endedAt: now,
-    resultRef: { objectKey, bytes },
-  })
+  await api.table.executions.commit(
+    { tenant: api.owner.tenant, id, fence: lease.row.fence },
+    {
+      status: 'succeeded',
+      endedAt: now,
+      resultRef: { objectKey, bytes },
+    },
+  )
   return id
 }
 const read = async (path: string): Promise<{ readonly bytes: number; readonly answer: Answer }> => {

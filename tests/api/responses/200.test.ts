@@ -89,13 +89,16 @@ it('resumes a stream after a sequence number and ends it with [DONE]', async () 
 it('streams the end of a turn whose worker crashed before it wrote the event', async () => {
   const { id } = await api.openai().responses.create({ model: 'demo', input: 'Hi', background: true })
   const now = Date.now()
-  const acquired = await api.table.responses.acquireLease(api.owner.tenant, id, { owner: 'w', now, expiresAt: now + 1_000 })
+  const acquired = await api.table.responses.acquireLease({ tenant: api.owner.tenant, id }, { owner: 'w', now, expiresAt: now + 1_000 })
   if (acquired.kind !== 'acquired') throw new Error(acquired.kind)
-  await api.table.responses.commit(api.owner.tenant, id, acquired.row.fence, {
-    status: 'failed',
-    error: { code: 'server_error', message: 'Lost.' },
-    completedAt: now,
-  })
+  await api.table.responses.commit(
+    { tenant: api.owner.tenant, id, fence: acquired.row.fence },
+    {
+      status: 'failed',
+      error: { code: 'server_error', message: 'Lost.' },
+      completedAt: now,
+    },
+  )
   const frames = await collectSse(await api.fetch(`/v1/responses/${id}?stream=true`))
   expect(frames.map((frame) => frame.event)).toEqual(['response.failed', null])
   expect(JSON.parse(frames[0]?.data ?? '')).toMatchObject({

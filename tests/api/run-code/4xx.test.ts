@@ -99,7 +99,11 @@ it('returns 404 for a container of another tenant as for a missing one, and acce
 it('returns 429 when the queue of the container is full', async () => {
   const { id } = await api.openai().containers.create({ name: 'full' })
   for (let n = 0; n < LIMITS.maxQueuedPerContainer; n++)
-    await api.table.containers.enqueue(api.owner.tenant, id, `exec_${String(n).padStart(26, '0')}`, Date.now(), Date.now() + 60_000)
+    await api.table.containers.enqueue(api.owner.tenant, id, {
+      executionId: `exec_${String(n).padStart(26, '0')}`,
+      now: Date.now(),
+      dueAt: Date.now() + 60_000,
+    })
   const answer = await api.post(`/v1/containers/${id}/executions`, { code: 'x' })
   expect(answer.status).toBe(429)
   expect(answer.headers.get('x-should-retry')).toBe('true')

@@ -25,25 +25,25 @@ export function containerStoreContract(table: () => Table): void {
     it('are not found by another tenant', async () => {
       const row = await created()
       expect(await store().get(newId('tenant'), row.id)).toBeNull()
-      expect(await store().enqueue(newId('tenant'), row.id, 'exec_1', T0, T0)).toBe('missing')
+      expect(await store().enqueue(newId('tenant'), row.id, { executionId: 'exec_1', now: T0, dueAt: T0 })).toBe('missing')
       expect(await store().markDeleted(newId('tenant'), row.id, T0)).toBeNull()
     })
 
     it('receive skills while their files are unchanged, and then count as changed', async () => {
       const row = await created()
       const skills = [{ name: 'a', description: 'b', folder: 'a-0', objectKey: 'tenants/t/c/skills/x', bytes: 3 }]
-      expect(await store().setSkills(row.tenant, row.id, 0, skills)).toEqual({ ...row, skills, filesVersion: 1 })
-      expect(await store().setSkills(row.tenant, row.id, 0, [])).toBeNull()
-      expect(await store().setSkills(newId('tenant'), row.id, 1, [])).toBeNull()
+      expect(await store().setSkills(row.tenant, row.id, { filesVersion: 0, skills })).toEqual({ ...row, skills, filesVersion: 1 })
+      expect(await store().setSkills(row.tenant, row.id, { filesVersion: 0, skills: [] })).toBeNull()
+      expect(await store().setSkills(newId('tenant'), row.id, { filesVersion: 1, skills: [] })).toBeNull()
       expect(await newest(row)).toEqual({ ...row, skills, filesVersion: 1 })
       await store().markDeleted(row.tenant, row.id, T0)
-      expect(await store().setSkills(row.tenant, row.id, 1, [])).toBeNull()
+      expect(await store().setSkills(row.tenant, row.id, { filesVersion: 1, skills: [] })).toBeNull()
     })
 
     it('queue executions in order of arrival', async () => {
       const row = await created()
-      await store().enqueue(row.tenant, row.id, 'exec_1', T0 + 1, T0 + 11)
-      expect(await store().enqueue(row.tenant, row.id, 'exec_2', T0 + 2, T0 + 12)).toEqual({
+      await store().enqueue(row.tenant, row.id, { executionId: 'exec_1', now: T0 + 1, dueAt: T0 + 11 })
+      expect(await store().enqueue(row.tenant, row.id, { executionId: 'exec_2', now: T0 + 2, dueAt: T0 + 12 })).toEqual({
         ...row,
         queue: ['exec_1', 'exec_2'],
         lastActiveAt: T0 + 2,
@@ -53,7 +53,9 @@ export function containerStoreContract(table: () => Table): void {
 
     it('queue a repeated execution once', async () => {
       const row = await created()
-      await Promise.all(Array.from({ length: 10 }, () => store().enqueue(row.tenant, row.id, 'exec_1', T0, T0)))
+      await Promise.all(
+        Array.from({ length: 10 }, () => store().enqueue(row.tenant, row.id, { executionId: 'exec_1', now: T0, dueAt: T0 })),
+      )
       expect(await newest(row)).toMatchObject({ queue: ['exec_1'] })
     })
 
@@ -61,7 +63,7 @@ export function containerStoreContract(table: () => Table): void {
       const row = await created()
       const answers = await Promise.all(
         Array.from({ length: LIMITS.maxQueuedPerContainer + 8 }, (_, index) =>
-          store().enqueue(row.tenant, row.id, `exec_${index}`, T0, T0),
+          store().enqueue(row.tenant, row.id, { executionId: `exec_${index}`, now: T0, dueAt: T0 }),
         ),
       )
       expect(answers.filter((answer) => answer === 'full')).toHaveLength(8)
@@ -70,26 +72,28 @@ export function containerStoreContract(table: () => Table): void {
 
     it('dequeue only the queue head', async () => {
       const row = await created()
-      for (const id of ['exec_1', 'exec_2']) await store().enqueue(row.tenant, row.id, id, T0, T0)
-      expect(await store().dequeue(row.tenant, row.id, 'exec_2', T0 + 5, T0 + 9)).toBeNull()
-      expect(await store().dequeue(row.tenant, row.id, 'exec_1', T0 + 5, T0 + 9)).toMatchObject({
+      for (const id of ['exec_1', 'exec_2']) await store().enqueue(row.tenant, row.id, { executionId: id, now: T0, dueAt: T0 })
+      expect(await store().dequeue(row.tenant, row.id, { executionId: 'exec_2', now: T0 + 5, dueAt: T0 + 9 })).toBeNull()
+      expect(await store().dequeue(row.tenant, row.id, { executionId: 'exec_1', now: T0 + 5, dueAt: T0 + 9 })).toMatchObject({
         queue: ['exec_2'],
         lastActiveAt: T0 + 5,
         dueAt: T0 + 9,
       })
-      expect(await store().dequeue(row.tenant, row.id, 'exec_1', T0 + 6, T0 + 9)).toBeNull()
-      expect(await store().dequeue(row.tenant, row.id, 'exec_2', T0 + 6, null)).toMatchObject({
+      expect(await store().dequeue(row.tenant, row.id, { executionId: 'exec_1', now: T0 + 6, dueAt: T0 + 9 })).toBeNull()
+      expect(await store().dequeue(row.tenant, row.id, { executionId: 'exec_2', now: T0 + 6, dueAt: null })).toMatchObject({
         queue: [],
         lastActiveAt: T0 + 6,
         dueAt: T0 + 9,
       })
-      expect(await store().dequeue(row.tenant, row.id, 'exec_2', T0 + 6, T0 + 9)).toBeNull()
+      expect(await store().dequeue(row.tenant, row.id, { executionId: 'exec_2', now: T0 + 6, dueAt: T0 + 9 })).toBeNull()
     })
 
     it('dequeue the head once under concurrent calls', async () => {
       const row = await created()
-      for (const id of ['exec_1', 'exec_2']) await store().enqueue(row.tenant, row.id, id, T0, T0)
-      const answers = await Promise.all(Array.from({ length: 10 }, () => store().dequeue(row.tenant, row.id, 'exec_1', T0, T0)))
+      for (const id of ['exec_1', 'exec_2']) await store().enqueue(row.tenant, row.id, { executionId: id, now: T0, dueAt: T0 })
+      const answers = await Promise.all(
+        Array.from({ length: 10 }, () => store().dequeue(row.tenant, row.id, { executionId: 'exec_1', now: T0, dueAt: T0 })),
+      )
       expect(answers.filter((answer) => answer !== null)).toHaveLength(1)
       expect(await newest(row)).toMatchObject({ queue: ['exec_2'] })
     })
@@ -98,7 +102,7 @@ export function containerStoreContract(table: () => Table): void {
       const row = await created({ filesVersion: 3 })
       const change = (sandboxId: string) => ({ sandboxId, stateLost: null, dueAt: T0 })
       const answers = await Promise.all(
-        Array.from({ length: 10 }, (_, index) => store().setSandbox(row.tenant, row.id, 0, change(`sbx_${index}`))),
+        Array.from({ length: 10 }, (_, index) => store().setSandbox(row.tenant, row.id, { generation: 0, ...change(`sbx_${index}`) })),
       )
       expect(answers.filter((answer) => answer !== null)).toHaveLength(1)
       expect(await newest(row)).toMatchObject({ generation: 1, syncedFilesVersion: 0 })
@@ -106,17 +110,21 @@ export function containerStoreContract(table: () => Table): void {
 
     it('detach a sandbox without a new generation, and the next sandbox needs every file', async () => {
       const row = await created()
-      await store().setSandbox(row.tenant, row.id, 0, { sandboxId: 'sbx_1', stateLost: null, dueAt: T0 })
-      await store().filesSynced(row.tenant, row.id, 1, 7)
-      expect(await store().setSandbox(row.tenant, row.id, 1, { sandboxId: null, stateLost: 'sandbox_lost', dueAt: null })).toMatchObject({
+      await store().setSandbox(row.tenant, row.id, { generation: 0, sandboxId: 'sbx_1', stateLost: null, dueAt: T0 })
+      await store().filesSynced(row.tenant, row.id, { generation: 1, version: 7 })
+      expect(
+        await store().setSandbox(row.tenant, row.id, { generation: 1, sandboxId: null, stateLost: 'sandbox_lost', dueAt: null }),
+      ).toMatchObject({
         sandboxId: null,
         stateLost: 'sandbox_lost',
         generation: 1,
         dueAt: null,
         syncedFilesVersion: 7,
       })
-      expect(await store().setSandbox(row.tenant, row.id, 0, { sandboxId: 'sbx_2', stateLost: null, dueAt: T0 })).toBeNull()
-      expect(await store().setSandbox(row.tenant, row.id, 1, { sandboxId: 'sbx_2', stateLost: 'oom', dueAt: T0 })).toMatchObject({
+      expect(await store().setSandbox(row.tenant, row.id, { generation: 0, sandboxId: 'sbx_2', stateLost: null, dueAt: T0 })).toBeNull()
+      expect(
+        await store().setSandbox(row.tenant, row.id, { generation: 1, sandboxId: 'sbx_2', stateLost: 'oom', dueAt: T0 }),
+      ).toMatchObject({
         generation: 2,
         syncedFilesVersion: -1,
       })
@@ -124,23 +132,23 @@ export function containerStoreContract(table: () => Table): void {
 
     it('keep their sandbox if an execution is queued and the detach requires an idle container', async () => {
       const row = await created()
-      await store().setSandbox(row.tenant, row.id, 0, { sandboxId: 'sbx_1', stateLost: null, dueAt: T0 })
-      await store().enqueue(row.tenant, row.id, 'exec_1', T0, T0)
+      await store().setSandbox(row.tenant, row.id, { generation: 0, sandboxId: 'sbx_1', stateLost: null, dueAt: T0 })
+      await store().enqueue(row.tenant, row.id, { executionId: 'exec_1', now: T0, dueAt: T0 })
       const none = { sandboxId: null, stateLost: null, dueAt: T0 }
-      expect(await store().setSandbox(row.tenant, row.id, 1, none, { whileUnused: true })).toBeNull()
+      expect(await store().setSandbox(row.tenant, row.id, { generation: 1, ...none, whileUnused: true })).toBeNull()
       expect(await newest(row)).toMatchObject({ sandboxId: 'sbx_1' })
-      await store().dequeue(row.tenant, row.id, 'exec_1', T0, T0)
-      expect(await store().setSandbox(row.tenant, row.id, 1, none, { whileUnused: true })).toMatchObject({ sandboxId: null })
+      await store().dequeue(row.tenant, row.id, { executionId: 'exec_1', now: T0, dueAt: T0 })
+      expect(await store().setSandbox(row.tenant, row.id, { generation: 1, ...none, whileUnused: true })).toMatchObject({ sandboxId: null })
     })
 
     it('count file changes and record the synchronized count for the present generation only', async () => {
       const row = await created()
-      await store().setSandbox(row.tenant, row.id, 0, { sandboxId: 'sbx_1', stateLost: null, dueAt: null })
+      await store().setSandbox(row.tenant, row.id, { generation: 0, sandboxId: 'sbx_1', stateLost: null, dueAt: null })
       await store().filesChanged(row.tenant, row.id, T0 + 1)
       expect(await store().filesChanged(row.tenant, row.id, T0 + 2)).toMatchObject({ filesVersion: 2, lastActiveAt: T0 + 2 })
-      await store().filesSynced(row.tenant, row.id, 1, 2)
-      await store().filesSynced(row.tenant, row.id, 1, 1)
-      await store().filesSynced(row.tenant, row.id, 0, 9)
+      await store().filesSynced(row.tenant, row.id, { generation: 1, version: 2 })
+      await store().filesSynced(row.tenant, row.id, { generation: 1, version: 1 })
+      await store().filesSynced(row.tenant, row.id, { generation: 0, version: 9 })
       expect(await newest(row)).toMatchObject({ syncedFilesVersion: 2 })
     })
 
@@ -150,7 +158,7 @@ export function containerStoreContract(table: () => Table): void {
       expect(await newest(row)).toMatchObject({ stateLost: 'oom' })
       await store().markStateLossReported(row.tenant, row.id, 'sbx_2')
       expect(await newest(row)).toMatchObject({ stateLost: null })
-      await store().setSandbox(row.tenant, row.id, 2, { sandboxId: null, stateLost: 'lost', dueAt: null })
+      await store().setSandbox(row.tenant, row.id, { generation: 2, sandboxId: null, stateLost: 'lost', dueAt: null })
       await store().markStateLossReported(row.tenant, row.id, 'sbx_2')
       expect(await newest(row)).toMatchObject({ stateLost: 'lost' })
     })
@@ -160,8 +168,8 @@ export function containerStoreContract(table: () => Table): void {
       expect(await store().markDeleted(row.tenant, row.id, T0 + 1)).toMatchObject({ deletedAt: T0 + 1 })
       expect(await store().markDeleted(row.tenant, row.id, T0 + 2)).toMatchObject({ deletedAt: T0 + 1 })
       expect(await newest(row)).toMatchObject({ deletedAt: T0 + 1 })
-      expect(await store().enqueue(row.tenant, row.id, 'exec_1', T0, T0)).toBe('missing')
-      expect(await store().setSandbox(row.tenant, row.id, 0, { sandboxId: 'sbx_1', stateLost: null, dueAt: null })).toBeNull()
+      expect(await store().enqueue(row.tenant, row.id, { executionId: 'exec_1', now: T0, dueAt: T0 })).toBe('missing')
+      expect(await store().setSandbox(row.tenant, row.id, { generation: 0, sandboxId: 'sbx_1', stateLost: null, dueAt: null })).toBeNull()
       expect(await store().filesChanged(row.tenant, row.id, T0)).toBeNull()
       expect(await store().list(row.tenant, { after: null, limit: 10, order: 'asc', name: null })).toEqual({ rows: [], hasMore: false })
       await store().remove(row.tenant, row.id)
@@ -227,16 +235,19 @@ export function containerStoreContract(table: () => Table): void {
     it('lists running commands in the foreground and in the background until they end', async () => {
       const row = containerRow()
       await store().create(row)
-      const add = (id: string, isBackground = false) => store().addCommand(row.tenant, row.id, id, { isBackground }, T0 + 1)
+      const add = (id: string, isBackground = false) => store().addCommand(row.tenant, row.id, { commandId: id, isBackground, now: T0 + 1 })
       await Promise.all(['cmd_1', 'cmd_2', 'cmd_3'].map((id) => add(id)))
       await add('cmd_1')
       await add('cmd_4', true)
       const full = await store().get(row.tenant, row.id)
       expect([new Set(full?.commands), full?.backgroundCommands]).toEqual([new Set(['cmd_1', 'cmd_2', 'cmd_3']), ['cmd_4']])
       expect(full?.commands).toHaveLength(3)
-      await Promise.all(['cmd_1', 'cmd_3'].map((id) => store().removeCommand(row.tenant, row.id, id, T0 + 5)))
-      expect(await store().removeCommand(row.tenant, row.id, 'cmd_1', T0 + 9)).toMatchObject({ commands: ['cmd_2'], lastActiveAt: T0 + 5 })
-      expect(await store().removeCommand(row.tenant, row.id, 'cmd_4', T0 + 9)).toMatchObject({
+      await Promise.all(['cmd_1', 'cmd_3'].map((id) => store().removeCommand(row.tenant, row.id, { commandId: id, now: T0 + 5 })))
+      expect(await store().removeCommand(row.tenant, row.id, { commandId: 'cmd_1', now: T0 + 9 })).toMatchObject({
+        commands: ['cmd_2'],
+        lastActiveAt: T0 + 5,
+      })
+      expect(await store().removeCommand(row.tenant, row.id, { commandId: 'cmd_4', now: T0 + 9 })).toMatchObject({
         backgroundCommands: [],
         lastActiveAt: T0 + 5,
       })
@@ -280,12 +291,12 @@ export function containerStoreContract(table: () => Table): void {
     it('has a maximum of running commands, and none of a deleted container', async () => {
       const row = containerRow({ commands: Array.from({ length: LIMITS.maxCommandsPerContainer }, (_, number) => `cmd_${number}`) })
       await store().create(row)
-      expect(await store().addCommand(row.tenant, row.id, 'cmd_more', { isBackground: false }, T0)).toBe('full')
-      expect(await store().addCommand(row.tenant, row.id, 'cmd_more', { isBackground: true }, T0)).toMatchObject({
+      expect(await store().addCommand(row.tenant, row.id, { commandId: 'cmd_more', isBackground: false, now: T0 })).toBe('full')
+      expect(await store().addCommand(row.tenant, row.id, { commandId: 'cmd_more', isBackground: true, now: T0 })).toMatchObject({
         backgroundCommands: ['cmd_more'],
       })
       await store().markDeleted(row.tenant, row.id, T0)
-      expect(await store().addCommand(row.tenant, row.id, 'cmd_late', { isBackground: true }, T0)).toBe('missing')
+      expect(await store().addCommand(row.tenant, row.id, { commandId: 'cmd_late', isBackground: true, now: T0 })).toBe('missing')
     })
   })
 }

@@ -41,17 +41,26 @@ export function conversationStoreContract(table: () => Table): void {
       await store().enqueue(tenant, id, 'resp_1')
       await store().enqueue(tenant, id, 'resp_2')
       expect(await store().enqueue(tenant, id, 'resp_1')).toMatchObject({ queue: ['resp_1', 'resp_2'] })
-      expect(await store().dequeue(tenant, id, 'resp_2', 'cntr_2')).toBeNull()
-      expect(await store().dequeue(tenant, id, 'resp_1', 'cntr_1')).toMatchObject({ queue: ['resp_2'], containerId: 'cntr_1' })
-      expect(await store().dequeue(tenant, id, 'resp_2', null)).toMatchObject({ queue: [], containerId: 'cntr_1' })
+      expect(await store().dequeue(tenant, id, { responseId: 'resp_2', containerId: 'cntr_2' })).toBeNull()
+      expect(await store().dequeue(tenant, id, { responseId: 'resp_1', containerId: 'cntr_1' })).toMatchObject({
+        queue: ['resp_2'],
+        containerId: 'cntr_1',
+      })
+      expect(await store().dequeue(tenant, id, { responseId: 'resp_2', containerId: null })).toMatchObject({
+        queue: [],
+        containerId: 'cntr_1',
+      })
     })
 
     it('refuse items beyond the limit, and are missing once deleted', async () => {
       const queue = Array.from({ length: LIMITS.maxQueuedPerConversation }, (_, index) => `resp_${index}`)
       const { tenant, id } = await created({ queue })
       expect(await store().enqueue(tenant, id, 'resp_new')).toBe('full')
-      expect(await store().markDeleted(tenant, id, T0 + 1, 3_000_000)).toMatchObject({ deletedAt: T0 + 1 })
-      expect(await store().markDeleted(tenant, id, T0 + 2, 4_000_000)).toMatchObject({ deletedAt: T0 + 1, dueAt: 3_000_000 })
+      expect(await store().markDeleted(tenant, id, { now: T0 + 1, dueAt: 3_000_000 })).toMatchObject({ deletedAt: T0 + 1 })
+      expect(await store().markDeleted(tenant, id, { now: T0 + 2, dueAt: 4_000_000 })).toMatchObject({
+        deletedAt: T0 + 1,
+        dueAt: 3_000_000,
+      })
       expect(await store().enqueue(tenant, id, 'resp_new')).toBe('missing')
       expect(await store().setMetadata(tenant, id, {})).toBeNull()
       const due = (await table().due(3_000_000, 100)).filter((row) => row.kind === 'conversation')

@@ -33,10 +33,10 @@ export function dueContract(table: () => Table): void {
       expect(await dueNow(2)).toHaveLength(2)
       expect((await table().due(EARLY + 999, 100, EARLY + 3)).map(({ kind }) => kind)).toEqual(['execution', 'sandbox'])
 
-      await table().executions.commit(tenant, execution.id, 0, { status: 'failed', reason: 'deadline' })
-      await table().responses.acquireLease(tenant, response.id, { owner: 'w', now: EARLY, expiresAt: EARLY + 30_000 })
+      await table().executions.commit({ tenant, id: execution.id, fence: 0 }, { status: 'failed', reason: 'deadline' })
+      await table().responses.acquireLease({ tenant, id: response.id }, { owner: 'w', now: EARLY, expiresAt: EARLY + 30_000 })
       await table().containers.postpone(tenant, container.id, null)
-      await table().sandboxes.move(sandbox.id, ['starting'], { dueAt: null })
+      await table().sandboxes.move(sandbox.id, { from: ['starting'] }, { dueAt: null })
       expect(await dueNow()).toEqual([])
     })
 

@@ -47,10 +47,10 @@ export function fileStoreContract(table: () => Table): void {
       const file = fileRow({ state: 'awaiting_upload' })
       await store().put(file)
       const change = { state: 'stored', bytes: 99, sha256: 'bb', createdAt: T0 + 9 } as const
-      expect(await store().patch(file.tenant, file.containerId, file.id, change)).toEqual({ ...file, ...change })
-      expect(await store().patch(file.tenant, file.containerId, file.id, {})).toEqual({ ...file, ...change })
-      expect(await store().patch(file.tenant, file.containerId, file.id, { sha256: null })).toEqual({ ...file, ...change, sha256: null })
-      expect(await store().patch(file.tenant, file.containerId, 'cfile_none', change)).toBeNull()
+      expect(await store().patch(file, change)).toEqual({ ...file, ...change })
+      expect(await store().patch(file, {})).toEqual({ ...file, ...change })
+      expect(await store().patch(file, { sha256: null })).toEqual({ ...file, ...change, sha256: null })
+      expect(await store().patch({ tenant: file.tenant, containerId: file.containerId, id: 'cfile_none' }, change)).toBeNull()
     })
 
     it('are missing after their removal', async () => {

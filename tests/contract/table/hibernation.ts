@@ -23,13 +23,15 @@ export function hibernationContract(table: () => Table): void {
     return row
   }
   const claim = (row: Container, wanted: typeof CLAIM | typeof OTHER = CLAIM, now = T0) =>
-    store().claimHibernation(row.tenant, row.id, row, wanted, now)
+    store().claimHibernation(row.tenant, row.id, { idle: row, claim: wanted, now })
 
   describe('hibernation', () => {
     it('is claimed once by concurrent workers, and due when the claim ends', async () => {
       const row = await created()
       const claims = Array.from({ length: 10 }, (_, index) => ({ ...CLAIM, objectKey: `tenants/t/c/snapshots/${index}` }))
-      const answers = await Promise.all(claims.map((wanted) => store().claimHibernation(row.tenant, row.id, row, wanted, T0)))
+      const answers = await Promise.all(
+        claims.map((wanted) => store().claimHibernation(row.tenant, row.id, { idle: row, claim: wanted, now: T0 })),
+      )
       const [winner, ...others] = answers.filter((answer) => answer !== null)
       expect(others).toEqual([])
       expect(winner).toEqual({ ...row, hibernating: winner?.hibernating, dueAt: CLAIM.expiresAt })
@@ -40,8 +42,10 @@ export function hibernationContract(table: () => Table): void {
       expect(await claim(waiting)).toBeNull()
       expect(await claim(await created({ commands: ['cmd_1'] }))).toBeNull()
       const used = await created()
-      expect(await store().claimHibernation(used.tenant, used.id, { ...used, lastActiveAt: T0 - 1 }, CLAIM, T0)).toBeNull()
-      expect(await store().claimHibernation(used.tenant, used.id, { ...used, generation: 0 }, CLAIM, T0)).toBeNull()
+      expect(
+        await store().claimHibernation(used.tenant, used.id, { idle: { ...used, lastActiveAt: T0 - 1 }, claim: CLAIM, now: T0 }),
+      ).toBeNull()
+      expect(await store().claimHibernation(used.tenant, used.id, { idle: { ...used, generation: 0 }, claim: CLAIM, now: T0 })).toBeNull()
       expect(await claim(await created({ sandboxId: null }))).toBeNull()
       const deleted = await created()
       await store().markDeleted(deleted.tenant, deleted.id, T0)
@@ -52,13 +56,13 @@ export function hibernationContract(table: () => Table): void {
       const row = await created()
       await claim(row)
       expect(await claim(row, OTHER, CLAIM.expiresAt - 1)).toBeNull()
-      expect(await store().renewHibernation(row.tenant, row.id, CLAIM.objectKey, T0 + 60_000)).toMatchObject({
+      expect(await store().renewHibernation(row.tenant, row.id, { objectKey: CLAIM.objectKey, expiresAt: T0 + 60_000 })).toMatchObject({
         hibernating: { objectKey: CLAIM.objectKey, expiresAt: T0 + 60_000 },
       })
       expect(await claim(row, OTHER, T0 + 60_000)).toMatchObject({ hibernating: OTHER })
-      expect(await store().renewHibernation(row.tenant, row.id, CLAIM.objectKey, T0 + 99_000)).toBeNull()
+      expect(await store().renewHibernation(row.tenant, row.id, { objectKey: CLAIM.objectKey, expiresAt: T0 + 99_000 })).toBeNull()
       const kept = { snapshot: snapshot(), stateLost: null, dueAt: T0 }
-      expect(await store().hibernate(row.tenant, row.id, CLAIM.objectKey, kept)).toBeNull()
+      expect(await store().hibernate(row.tenant, row.id, { objectKey: CLAIM.objectKey, ...kept })).toBeNull()
       expect(await store().endHibernation(row.tenant, row.id, CLAIM.objectKey)).toBeNull()
       expect(await store().get(row.tenant, row.id)).toMatchObject({ hibernating: OTHER, sandboxId: 'sbx_1', snapshot: null })
     })
@@ -68,16 +72,16 @@ export function hibernationContract(table: () => Table): void {
       await claim(row)
       const kept = { snapshot: snapshot(), stateLost: null, dueAt: T0 + 5 }
       const hibernated = { ...row, sandboxId: null, snapshot: snapshot(), hibernating: null, dueAt: T0 + 5 }
-      expect(await store().hibernate(row.tenant, row.id, CLAIM.objectKey, kept)).toEqual(hibernated)
-      expect(await store().hibernate(row.tenant, row.id, CLAIM.objectKey, kept)).toEqual(hibernated)
+      expect(await store().hibernate(row.tenant, row.id, { objectKey: CLAIM.objectKey, ...kept })).toEqual(hibernated)
+      expect(await store().hibernate(row.tenant, row.id, { objectKey: CLAIM.objectKey, ...kept })).toEqual(hibernated)
     })
 
     it('fails if an execution arrived or the container was deleted', async () => {
       const row = await created()
       await claim(row)
-      await store().enqueue(row.tenant, row.id, 'exec_1', T0 + 1, T0 + 2)
+      await store().enqueue(row.tenant, row.id, { executionId: 'exec_1', now: T0 + 1, dueAt: T0 + 2 })
       const kept = { snapshot: snapshot(), stateLost: null, dueAt: T0 }
-      expect(await store().hibernate(row.tenant, row.id, CLAIM.objectKey, kept)).toBeNull()
+      expect(await store().hibernate(row.tenant, row.id, { objectKey: CLAIM.objectKey, ...kept })).toBeNull()
       expect(await store().endHibernation(row.tenant, row.id, CLAIM.objectKey)).toMatchObject({
         queue: ['exec_1'],
         sandboxId: 'sbx_1',
@@ -87,8 +91,8 @@ export function hibernationContract(table: () => Table): void {
       const deleted = await created()
       await claim(deleted)
       await store().markDeleted(deleted.tenant, deleted.id, T0)
-      expect(await store().renewHibernation(deleted.tenant, deleted.id, CLAIM.objectKey, T0)).toBeNull()
-      expect(await store().hibernate(deleted.tenant, deleted.id, CLAIM.objectKey, kept)).toBeNull()
+      expect(await store().renewHibernation(deleted.tenant, deleted.id, { objectKey: CLAIM.objectKey, expiresAt: T0 })).toBeNull()
+      expect(await store().hibernate(deleted.tenant, deleted.id, { objectKey: CLAIM.objectKey, ...kept })).toBeNull()
       expect(await store().endHibernation(deleted.tenant, deleted.id, CLAIM.objectKey)).toMatchObject({ hibernating: null })
     })
   })
@@ -98,24 +102,30 @@ export function hibernationContract(table: () => Table): void {
 
     it('counts each sandbox once and allows none after the snapshot was restored', async () => {
       const row = await created({ snapshot: snapshot() })
-      expect(await store().beginRestore(row.tenant, row.id, 1, objectKey)).toMatchObject({ snapshot: { tries: 1, isRestored: false } })
-      expect(await store().beginRestore(row.tenant, row.id, 1, objectKey)).toMatchObject({ snapshot: { tries: 1, triedBy: 1 } })
-      await store().setSandbox(row.tenant, row.id, 1, { sandboxId: newId('sandbox'), stateLost: null, dueAt: null })
+      expect(await store().beginRestore(row.tenant, row.id, { generation: 1, objectKey })).toMatchObject({
+        snapshot: { tries: 1, isRestored: false },
+      })
+      expect(await store().beginRestore(row.tenant, row.id, { generation: 1, objectKey })).toMatchObject({
+        snapshot: { tries: 1, triedBy: 1 },
+      })
+      await store().setSandbox(row.tenant, row.id, { generation: 1, sandboxId: newId('sandbox'), stateLost: null, dueAt: null })
       const { generation = 0 } = (await store().get(row.tenant, row.id)) ?? {}
       expect(generation).toBe(2)
-      expect(await store().beginRestore(row.tenant, row.id, 1, objectKey)).toBeNull()
-      expect(await store().beginRestore(row.tenant, row.id, 2, objectKey)).toMatchObject({ snapshot: { tries: 2, triedBy: 2 } })
+      expect(await store().beginRestore(row.tenant, row.id, { generation: 1, objectKey })).toBeNull()
+      expect(await store().beginRestore(row.tenant, row.id, { generation: 2, objectKey })).toMatchObject({
+        snapshot: { tries: 2, triedBy: 2 },
+      })
       const awake = { snapshot: snapshot({ tries: 2, triedBy: 2, isRestored: true }) }
-      expect(await store().endRestore(row.tenant, row.id, 2, objectKey)).toMatchObject(awake)
-      expect(await store().endRestore(row.tenant, row.id, 2, objectKey)).toMatchObject(awake)
-      expect(await store().beginRestore(row.tenant, row.id, 2, objectKey)).toBeNull()
+      expect(await store().endRestore(row.tenant, row.id, { generation: 2, objectKey })).toMatchObject(awake)
+      expect(await store().endRestore(row.tenant, row.id, { generation: 2, objectKey })).toMatchObject(awake)
+      expect(await store().beginRestore(row.tenant, row.id, { generation: 2, objectKey })).toBeNull()
     })
 
     it('is for this sandbox and this snapshot only', async () => {
       const row = await created({ snapshot: snapshot() })
       for (const verb of ['beginRestore', 'endRestore'] as const) {
-        expect(await store()[verb](row.tenant, row.id, 2, objectKey)).toBeNull()
-        expect(await store()[verb](row.tenant, row.id, 1, OTHER.objectKey)).toBeNull()
+        expect(await store()[verb](row.tenant, row.id, { generation: 2, objectKey })).toBeNull()
+        expect(await store()[verb](row.tenant, row.id, { generation: 1, objectKey: OTHER.objectKey })).toBeNull()
       }
       expect(await store().get(row.tenant, row.id)).toEqual(row)
     })
@@ -123,10 +133,12 @@ export function hibernationContract(table: () => Table): void {
     it('allows a detach as hibernated only while no kernel has received the snapshot', async () => {
       const row = await created({ snapshot: snapshot() })
       const none = { sandboxId: null, stateLost: null, dueAt: null }
-      await store().endRestore(row.tenant, row.id, 1, objectKey)
-      expect(await store().setSandbox(row.tenant, row.id, 1, none, { whileHibernated: true })).toBeNull()
+      await store().endRestore(row.tenant, row.id, { generation: 1, objectKey })
+      expect(await store().setSandbox(row.tenant, row.id, { generation: 1, ...none, whileHibernated: true })).toBeNull()
       const sleeper = await created({ snapshot: snapshot() })
-      expect(await store().setSandbox(sleeper.tenant, sleeper.id, 1, none, { whileHibernated: true })).toMatchObject({ sandboxId: null })
+      expect(await store().setSandbox(sleeper.tenant, sleeper.id, { generation: 1, ...none, whileHibernated: true })).toMatchObject({
+        sandboxId: null,
+      })
     })
   })
 }

@@ -93,8 +93,8 @@ function leasedRows<Row extends LeasedRow>(
 
     it.each(['', 'exec_none', '../..', 'a#row', 'x'.repeat(5000), '☃'])('find nothing under the id %j', async (id) => {
       expect(await store().get('t', id)).toBeNull()
-      expect(await store().acquireLease('t', id, leaseOf('w', T0))).toEqual({ kind: 'missing' })
-      expect(await store().commit('t', id, 0, working)).toBeNull()
+      expect(await store().acquireLease({ tenant: 't', id }, leaseOf('w', T0))).toEqual({ kind: 'missing' })
+      expect(await store().commit({ tenant: 't', id, fence: 0 }, working)).toBeNull()
       expect(await store().requestCancel('t', id, T0)).toBeNull()
       await expect(store().postpone('t', id, T0)).resolves.toBeUndefined()
       await expect(store().remove('t', id)).resolves.toBeUndefined()
@@ -105,14 +105,14 @@ function leasedRows<Row extends LeasedRow>(
       const row = await created()
       const other = newId('tenant')
       expect(await store().get(other, row.id)).toBeNull()
-      expect(await store().acquireLease(other, row.id, leaseOf('w', T0))).toEqual({ kind: 'missing' })
+      expect(await store().acquireLease({ tenant: other, id: row.id }, leaseOf('w', T0))).toEqual({ kind: 'missing' })
       await store().remove(other, row.id)
       expect(await store().get(row.tenant, row.id)).toEqual(row)
     })
 
     it('grant the lease, the next fencing token and the patch in one write', async () => {
       const row = await created()
-      const acquired = await store().acquireLease(row.tenant, row.id, leaseOf('w1', T0), working)
+      const acquired = await store().acquireLease(row, leaseOf('w1', T0), working)
       const expected = { ...row, ...working, fence: 1, lease: { owner: 'w1', expiresAt: T0 + LEASE_MS }, dueAt: T0 + LEASE_MS }
       expect(acquired).toEqual({ kind: 'acquired', row: expected })
       expect(await store().get(row.tenant, row.id)).toEqual(expected)
@@ -120,15 +120,15 @@ function leasedRows<Row extends LeasedRow>(
 
     it('refuse a second lease while the first is live, and change nothing', async () => {
       const row = await created()
-      const held = await store().acquireLease(row.tenant, row.id, leaseOf('w1', T0))
-      const refused = await store().acquireLease(row.tenant, row.id, leaseOf('w2', T0 + LEASE_MS - 1), working)
+      const held = await store().acquireLease(row, leaseOf('w1', T0))
+      const refused = await store().acquireLease(row, leaseOf('w2', T0 + LEASE_MS - 1), working)
       expect(refused).toEqual({ ...held, kind: 'busy' })
     })
 
     it('grant a new lease from the moment the old one ends', async () => {
       const row = await created()
-      await store().acquireLease(row.tenant, row.id, leaseOf('w1', T0))
-      expect(await store().acquireLease(row.tenant, row.id, leaseOf('w2', T0 + LEASE_MS))).toMatchObject({
+      await store().acquireLease(row, leaseOf('w1', T0))
+      expect(await store().acquireLease(row, leaseOf('w2', T0 + LEASE_MS))).toMatchObject({
         kind: 'acquired',
         row: { fence: 2, lease: { owner: 'w2' } },
       })
@@ -136,41 +136,41 @@ function leasedRows<Row extends LeasedRow>(
 
     it('refuse a second lease to the same worker, which may get a message twice', async () => {
       const row = await created()
-      const held = await store().acquireLease(row.tenant, row.id, leaseOf('w1', T0))
-      expect(await store().acquireLease(row.tenant, row.id, leaseOf('w1', T0 + 1))).toEqual({ ...held, kind: 'busy' })
+      const held = await store().acquireLease(row, leaseOf('w1', T0))
+      expect(await store().acquireLease(row, leaseOf('w1', T0 + 1))).toEqual({ ...held, kind: 'busy' })
     })
 
     it('report a change since the read and change nothing', async () => {
       const row = await created()
-      await store().acquireLease(row.tenant, row.id, leaseOf('w1', T0))
-      const free = await store().commit(row.tenant, row.id, 1, {}, { release: true })
-      expect(await store().acquireLease(row.tenant, row.id, { ...leaseOf('w2', T0), seen: { fence: 0 } }, working)).toEqual({
+      await store().acquireLease(row, leaseOf('w1', T0))
+      const free = await store().commit({ tenant: row.tenant, id: row.id, fence: 1 }, {}, { release: true })
+      expect(await store().acquireLease(row, { ...leaseOf('w2', T0), seen: { fence: 0 } }, working)).toEqual({
         kind: 'moved',
         row: free,
       })
-      expect(await store().acquireLease(row.tenant, row.id, { ...leaseOf('w2', T0), seen: { fence: 1 } })).toMatchObject({
+      expect(await store().acquireLease(row, { ...leaseOf('w2', T0), seen: { fence: 1 } })).toMatchObject({
         kind: 'acquired',
         row: { fence: 2 },
       })
-      expect(await store().acquireLease(row.tenant, row.id, { ...leaseOf('w3', T0), seen: { fence: 1 } })).toMatchObject({ kind: 'busy' })
+      expect(await store().acquireLease(row, { ...leaseOf('w3', T0), seen: { fence: 1 } })).toMatchObject({ kind: 'busy' })
     })
 
     it('refuse a commit with an old fencing token, and change nothing', async () => {
       const row = await created()
-      await store().acquireLease(row.tenant, row.id, leaseOf('w1', T0))
-      const second = await store().acquireLease(row.tenant, row.id, leaseOf('w2', T0 + LEASE_MS))
-      expect(await store().commit(row.tenant, row.id, 1, ended)).toBeNull()
-      expect(await store().commit(row.tenant, row.id, 3, ended)).toBeNull()
+      await store().acquireLease(row, leaseOf('w1', T0))
+      const second = await store().acquireLease(row, leaseOf('w2', T0 + LEASE_MS))
+      expect(await store().commit({ tenant: row.tenant, id: row.id, fence: 1 }, ended)).toBeNull()
+      expect(await store().commit({ tenant: row.tenant, id: row.id, fence: 3 }, ended)).toBeNull()
       expect({ kind: 'acquired', row: await store().get(row.tenant, row.id) }).toEqual(second)
     })
 
     it('end once, without lease and due time, and accept no further change', async () => {
       const row = await created()
-      await store().acquireLease(row.tenant, row.id, leaseOf('w1', T0))
-      const end = await store().commit(row.tenant, row.id, 1, ended, { extendTo: T0 + 99, dueAt: T0 + 99 })
+      await store().acquireLease(row, leaseOf('w1', T0))
+      const end = await store().commit({ tenant: row.tenant, id: row.id, fence: 1 }, ended, { extendTo: T0 + 99, dueAt: T0 + 99 })
       expect(end).toEqual({ ...row, ...ended, fence: 1, lease: null, dueAt: null })
-      expect(await store().commit(row.tenant, row.id, 1, working)).toBeNull()
-      expect(await store().acquireLease(row.tenant, row.id, leaseOf('w1', T0))).toEqual({ kind: 'ended', row: end })
+      expect(await store().commit({ tenant: row.tenant, id: row.id, fence: 1 }, working)).toBeNull()
+      expect(await store().acquireLease(row, leaseOf('w1', T0))).toEqual({ kind: 'ended', row: end })
       expect(await store().requestCancel(row.tenant, row.id, T0)).toEqual(end)
       await store().postpone(row.tenant, row.id, T0 + 5)
       expect(await store().get(row.tenant, row.id)).toEqual(end)
@@ -178,33 +178,36 @@ function leasedRows<Row extends LeasedRow>(
 
     it('are due again after their end for their removal', async () => {
       const row = await created()
-      await store().acquireLease(row.tenant, row.id, leaseOf('w1', T0))
-      expect(await store().commit(row.tenant, row.id, 1, ended, { removeAt: T0 + 99 })).toMatchObject({ lease: null, dueAt: T0 + 99 })
+      await store().acquireLease(row, leaseOf('w1', T0))
+      expect(await store().commit({ tenant: row.tenant, id: row.id, fence: 1 }, ended, { removeAt: T0 + 99 })).toMatchObject({
+        lease: null,
+        dueAt: T0 + 99,
+      })
       await store().postpone(row.tenant, row.id, T0 + 5)
       expect(await store().get(row.tenant, row.id)).toMatchObject({ dueAt: T0 + 99 })
     })
 
     it('extend the lease and the due time', async () => {
       const row = await created()
-      await store().acquireLease(row.tenant, row.id, leaseOf('w1', T0))
-      const extended = await store().commit(row.tenant, row.id, 1, {}, { extendTo: T0 + 99_000 })
+      await store().acquireLease(row, leaseOf('w1', T0))
+      const extended = await store().commit({ tenant: row.tenant, id: row.id, fence: 1 }, {}, { extendTo: T0 + 99_000 })
       expect(extended).toMatchObject({ lease: { owner: 'w1', expiresAt: T0 + 99_000 }, dueAt: T0 + 99_000 })
     })
 
     it('release the lease with a new due time', async () => {
       const row = await created()
-      await store().acquireLease(row.tenant, row.id, leaseOf('w1', T0))
-      const released = await store().commit(row.tenant, row.id, 1, working, { release: true, dueAt: T0 + 3 })
+      await store().acquireLease(row, leaseOf('w1', T0))
+      const released = await store().commit({ tenant: row.tenant, id: row.id, fence: 1 }, working, { release: true, dueAt: T0 + 3 })
       expect(released).toMatchObject({ lease: null, dueAt: T0 + 3, fence: 1 })
-      expect(await store().commit(row.tenant, row.id, 1, {}, { extendTo: T0 + 99_000 })).toBeNull()
-      expect(await store().acquireLease(row.tenant, row.id, leaseOf('w2', T0 + 1))).toMatchObject({ kind: 'acquired', row: { fence: 2 } })
+      expect(await store().commit({ tenant: row.tenant, id: row.id, fence: 1 }, {}, { extendTo: T0 + 99_000 })).toBeNull()
+      expect(await store().acquireLease(row, leaseOf('w2', T0 + 1))).toMatchObject({ kind: 'acquired', row: { fence: 2 } })
     })
 
     it('keep the due time in a plain commit, and accept an empty commit', async () => {
       const row = await created()
-      await store().acquireLease(row.tenant, row.id, leaseOf('w1', T0))
-      expect(await store().commit(row.tenant, row.id, 1, working)).toMatchObject({ dueAt: T0 + LEASE_MS })
-      expect(await store().commit(row.tenant, row.id, 1, {})).toMatchObject({ fence: 1, dueAt: T0 + LEASE_MS })
+      await store().acquireLease(row, leaseOf('w1', T0))
+      expect(await store().commit({ tenant: row.tenant, id: row.id, fence: 1 }, working)).toMatchObject({ dueAt: T0 + LEASE_MS })
+      expect(await store().commit({ tenant: row.tenant, id: row.id, fence: 1 }, {})).toMatchObject({ fence: 1, dueAt: T0 + LEASE_MS })
     })
 
     it('keep the first cancel request', async () => {
@@ -223,17 +226,17 @@ function leasedRows<Row extends LeasedRow>(
 
     it('grant exactly one of many concurrent leases', async () => {
       const row = await created()
-      const answers = await Promise.all(
-        Array.from({ length: 20 }, (_, index) => store().acquireLease(row.tenant, row.id, leaseOf(`w${index}`, T0))),
-      )
+      const answers = await Promise.all(Array.from({ length: 20 }, (_, index) => store().acquireLease(row, leaseOf(`w${index}`, T0))))
       expect(answers.map((answer) => answer.kind).toSorted()).toEqual(['acquired', ...Array<string>(19).fill('busy')])
       expect(await store().get(row.tenant, row.id)).toMatchObject({ fence: 1 })
     })
 
     it('end by exactly one of many concurrent commits', async () => {
       const row = await created()
-      await store().acquireLease(row.tenant, row.id, leaseOf('w1', T0))
-      const answers = await Promise.all(Array.from({ length: 20 }, () => store().commit(row.tenant, row.id, 1, ended)))
+      await store().acquireLease(row, leaseOf('w1', T0))
+      const answers = await Promise.all(
+        Array.from({ length: 20 }, () => store().commit({ tenant: row.tenant, id: row.id, fence: 1 }, ended)),
+      )
       expect(answers.filter((answer) => answer !== null)).toHaveLength(1)
     })
 
@@ -254,7 +257,7 @@ function leasedRows<Row extends LeasedRow>(
             now += wait
             if (verb === 'take') {
               const isFree = holder === null || holder.expiresAt <= now
-              const answer = await store().acquireLease(row.tenant, row.id, leaseOf(`${who}/${(takes += 1)}`, now))
+              const answer = await store().acquireLease(row, leaseOf(`${who}/${(takes += 1)}`, now))
               expect(answer.kind).toBe(isFree ? 'acquired' : 'busy')
               if (isFree) {
                 fence += 1
@@ -266,7 +269,7 @@ function leasedRows<Row extends LeasedRow>(
             const mine = fences.get(who) ?? -1
             const options = verb === 'release' ? { release: true } : verb === 'extend' ? { extendTo: now + LEASE_MS } : {}
             const isAllowed: boolean = mine === fence && (verb !== 'extend' || holder !== null)
-            const answer = await store().commit(row.tenant, row.id, mine, working, options)
+            const answer = await store().commit({ tenant: row.tenant, id: row.id, fence: mine }, working, options)
             expect(answer !== null).toBe(isAllowed)
             if (isAllowed && verb === 'release') holder = null
             if (isAllowed && verb === 'extend') holder = { expiresAt: now + LEASE_MS }

@@ -24,7 +24,7 @@ export function sandboxStoreContract(table: () => Table): void {
     it('are claimed by exactly one of many concurrent containers', async () => {
       const row = await created({ state: 'ready' })
       const answers = await Promise.all(
-        Array.from({ length: 20 }, (_, index) => store().claim(row.id, by(`cntr_${index}`), T0 + 1, T0 + 2)),
+        Array.from({ length: 20 }, (_, index) => store().claim(row.id, by(`cntr_${index}`), { now: T0 + 1, dueAt: T0 + 2 })),
       )
       const won = answers.filter((answer) => answer !== null)
       expect(won).toEqual([{ ...row, state: 'claimed', claimedBy: won[0]?.claimedBy, claimedAt: T0 + 1, dueAt: T0 + 2 }])
@@ -33,16 +33,19 @@ export function sandboxStoreContract(table: () => Table): void {
 
     it.each(['starting', 'claimed', 'stopping', 'gone'] as const)('cannot be claimed while they are %s', async (state) => {
       const row = await created({ state })
-      expect(await store().claim(row.id, by('cntr_1'), T0, T0)).toBeNull()
+      expect(await store().claim(row.id, by('cntr_1'), { now: T0, dueAt: T0 })).toBeNull()
       expect(await store().get(row.id)).toEqual(row)
     })
 
     it('that were started for a container can be claimed only by that container', async () => {
       const row = await created({ claimedBy: by('cntr_1'), claimedAt: T0 })
-      await store().move(row.id, ['starting'], { state: 'ready', address, readyAt: T0 + 1 })
+      await store().move(row.id, { from: ['starting'] }, { state: 'ready', address, readyAt: T0 + 1 })
       expect((await store().ready('1g', 1000)).map(({ id }) => id)).not.toContain(row.id)
-      expect(await store().claim(row.id, by('cntr_2'), T0, T0)).toBeNull()
-      expect(await store().claim(row.id, by('cntr_1'), T0 + 2, T0)).toMatchObject({ state: 'claimed', claimedBy: by('cntr_1') })
+      expect(await store().claim(row.id, by('cntr_2'), { now: T0, dueAt: T0 })).toBeNull()
+      expect(await store().claim(row.id, by('cntr_1'), { now: T0 + 2, dueAt: T0 })).toMatchObject({
+        state: 'claimed',
+        claimedBy: by('cntr_1'),
+      })
     })
 
     it('are reserved while starting by exactly one of many concurrent containers, and offered to no other', async () => {
@@ -50,10 +53,10 @@ export function sandboxStoreContract(table: () => Table): void {
       const answers = await Promise.all(Array.from({ length: 10 }, (_, index) => store().reserve(row.id, by(`cntr_${index}`), T0 + 1)))
       const won = answers.filter((answer) => answer !== null)
       expect(won).toEqual([{ ...row, claimedBy: won[0]?.claimedBy, claimedAt: T0 + 1 }])
-      expect(await store().move(row.id, ['starting'], { state: 'ready' }, { unclaimed: true })).toBeNull()
-      await store().move(row.id, ['starting'], { state: 'ready' })
+      expect(await store().move(row.id, { from: ['starting'], unclaimed: true }, { state: 'ready' })).toBeNull()
+      await store().move(row.id, { from: ['starting'] }, { state: 'ready' })
       expect((await store().ready('1g', 1000)).map(({ id }) => id)).not.toContain(row.id)
-      expect(await store().claim(row.id, by('cntr_other'), T0, T0)).toBeNull()
+      expect(await store().claim(row.id, by('cntr_other'), { now: T0, dueAt: T0 })).toBeNull()
     })
 
     it('that start for the pool are listed by tier, oldest first, until they are reserved, ready or stopped', async () => {
@@ -67,10 +70,10 @@ export function sandboxStoreContract(table: () => Table): void {
       const owned = await created({ ...tier, claimedBy: by('cntr_1') })
       expect(await listed(first, second, owned)).toEqual([0, 1, -1])
       await store().reserve(first.id, by('cntr_2'), T0)
-      await store().move(second.id, ['starting'], { platformId: 'arn', launchedAt: T0 + 3 })
+      await store().move(second.id, { from: ['starting'] }, { platformId: 'arn', launchedAt: T0 + 3 })
       expect(await store().get(second.id)).toEqual({ ...second, platformId: 'arn', launchedAt: T0 + 3 })
       expect(await listed(first, second)).toEqual([-1, 0])
-      await store().move(second.id, ['starting'], { state: 'ready', address, readyAt: T0 + 4 })
+      await store().move(second.id, { from: ['starting'] }, { state: 'ready', address, readyAt: T0 + 4 })
       expect(await listed(second)).toEqual([-1])
       expect((await store().ready('64g', 1000)).map(({ id }) => id)).toEqual([second.id])
       await store().remove(second.id)
@@ -84,16 +87,16 @@ export function sandboxStoreContract(table: () => Table): void {
 
     it('change state only from the expected state', async () => {
       const row = await created()
-      expect(await store().move(row.id, ['ready', 'claimed'], { state: 'gone' })).toBeNull()
-      expect(await store().move(row.id, ['starting'], { state: 'ready', address, readyAt: T0 + 5, dueAt: T0 + 6 })).toEqual({
+      expect(await store().move(row.id, { from: ['ready', 'claimed'] }, { state: 'gone' })).toBeNull()
+      expect(await store().move(row.id, { from: ['starting'] }, { state: 'ready', address, readyAt: T0 + 5, dueAt: T0 + 6 })).toEqual({
         ...row,
         state: 'ready',
         address,
         readyAt: T0 + 5,
         dueAt: T0 + 6,
       })
-      expect(await store().move(row.id, ['ready'], { dueAt: null })).toMatchObject({ state: 'ready', dueAt: null })
-      expect(await store().move('sbx_none', ['ready'], { state: 'gone' })).toBeNull()
+      expect(await store().move(row.id, { from: ['ready'] }, { dueAt: null })).toMatchObject({ state: 'ready', dueAt: null })
+      expect(await store().move('sbx_none', { from: ['ready'] }, { state: 'gone' })).toBeNull()
     })
 
     it('are offered oldest first, by tier, from ready to claimed', async () => {
@@ -101,12 +104,12 @@ export function sandboxStoreContract(table: () => Table): void {
       const late = await mine({ createdAt: T0 + 2 })
       const early = await mine({ createdAt: T0 + 1, state: 'ready' })
       const other = await created({ memoryTier: '16g', state: 'ready' })
-      await store().move(late.id, ['starting'], { state: 'ready', readyAt: T0 + 3 })
+      await store().move(late.id, { from: ['starting'] }, { state: 'ready', readyAt: T0 + 3 })
       expect(await store().ready('64g', 10)).toEqual([early, { ...late, state: 'ready', readyAt: T0 + 3 }])
       expect(await store().ready('64g', 1)).toEqual([early])
       expect(await store().ready('16g', 10)).toEqual([other])
-      await store().claim(early.id, by('cntr_1'), T0, T0)
-      await store().move(late.id, ['ready'], { state: 'stopping' })
+      await store().claim(early.id, by('cntr_1'), { now: T0, dueAt: T0 })
+      await store().move(late.id, { from: ['ready'] }, { state: 'stopping' })
       expect(await store().ready('64g', 10)).toEqual([])
       expect((await store().all()).map(({ id }) => id)).toEqual(expect.arrayContaining([early.id, late.id, other.id]))
     })
@@ -118,17 +121,17 @@ export function sandboxStoreContract(table: () => Table): void {
       const warm = await created()
       const reserved = await created()
       await created({ claimedBy: { tenant: 'tnt_held2', containerId: 'cntr_2' } })
-      await store().move(warm.id, ['starting'], { state: 'ready', address, readyAt: T0 })
+      await store().move(warm.id, { from: ['starting'] }, { state: 'ready', address, readyAt: T0 })
       expect(await ids()).toEqual([started.id])
-      await store().claim(warm.id, mine, T0, T0)
+      await store().claim(warm.id, mine, { now: T0, dueAt: T0 })
       await store().reserve(reserved.id, mine, T0)
-      await store().move(started.id, ['starting'], { state: 'claimed', address, readyAt: T0 })
-      await store().move(reserved.id, ['starting'], { state: 'claimed', address, readyAt: T0 })
+      await store().move(started.id, { from: ['starting'] }, { state: 'claimed', address, readyAt: T0 })
+      await store().move(reserved.id, { from: ['starting'] }, { state: 'claimed', address, readyAt: T0 })
       expect((await ids()).toSorted()).toEqual([started.id, warm.id, reserved.id].toSorted())
       expect(await ids('tnt_hel')).toEqual([])
-      await store().move(warm.id, ['claimed'], { state: 'stopping', dueAt: T0 })
+      await store().move(warm.id, { from: ['claimed'] }, { state: 'stopping', dueAt: T0 })
       await store().remove(started.id)
-      await store().move(reserved.id, ['claimed'], { state: 'gone', dueAt: T0 })
+      await store().move(reserved.id, { from: ['claimed'] }, { state: 'gone', dueAt: T0 })
       // A row that stops may be listed.
       expect((await ids()).filter((id) => id !== warm.id)).toEqual([])
     })
@@ -137,7 +140,7 @@ export function sandboxStoreContract(table: () => Table): void {
       const row = await created({ state: 'stopping' })
       const ids = async () => (await store().all()).map(({ id }) => id)
       expect(await ids()).toContain(row.id)
-      await store().move(row.id, ['stopping'], { state: 'gone', dueAt: null })
+      await store().move(row.id, { from: ['stopping'] }, { state: 'gone', dueAt: null })
       expect(await ids()).not.toContain(row.id)
       expect(await store().get(row.id)).toMatchObject({ state: 'gone' })
       await store().remove(row.id)

@@ -130,7 +130,9 @@ export function smallStoresContract(table: () => Table): void {
     it('has one owner per key and returns its record to the others', async () => {
       const tenant = newId('tenant')
       const answers = await Promise.all(
-        Array.from({ length: 12 }, (_, index) => table().idempotency.claim(tenant, 'executions', 'key-1', record(`exec_${index}`), T0)),
+        Array.from({ length: 12 }, (_, index) =>
+          table().idempotency.claim(tenant, { scope: 'executions', key: 'key-1', record: record(`exec_${index}`), now: T0 }),
+        ),
       )
       const [owner] = answers.filter((answer) => answer.isNew)
       expect(answers.filter((answer) => answer.isNew)).toHaveLength(1)
@@ -148,18 +150,20 @@ export function smallStoresContract(table: () => Table): void {
         ['a', '☃'.repeat(2000)],
       ] as const
       for (const [scope, key] of keys)
-        expect(await table().idempotency.claim(tenant, scope, key, record('exec_1'), T0)).toMatchObject({ isNew: true })
-      expect(await table().idempotency.claim(newId('tenant'), 'a', 'b', record('exec_2'), T0)).toMatchObject({ isNew: true })
+        expect(await table().idempotency.claim(tenant, { scope, key, record: record('exec_1'), now: T0 })).toMatchObject({ isNew: true })
+      expect(await table().idempotency.claim(newId('tenant'), { scope: 'a', key: 'b', record: record('exec_2'), now: T0 })).toMatchObject({
+        isNew: true,
+      })
     })
 
     it('ignores a record from the moment it expires', async () => {
       const tenant = newId('tenant')
-      await table().idempotency.claim(tenant, 's', 'k', record('exec_1', T0 + 10), T0)
-      expect(await table().idempotency.claim(tenant, 's', 'k', record('exec_2'), T0 + 9)).toEqual({
+      await table().idempotency.claim(tenant, { scope: 's', key: 'k', record: record('exec_1', T0 + 10), now: T0 })
+      expect(await table().idempotency.claim(tenant, { scope: 's', key: 'k', record: record('exec_2'), now: T0 + 9 })).toEqual({
         record: record('exec_1', T0 + 10),
         isNew: false,
       })
-      expect(await table().idempotency.claim(tenant, 's', 'k', record('exec_2', T0 + 20), T0 + 10)).toEqual({
+      expect(await table().idempotency.claim(tenant, { scope: 's', key: 'k', record: record('exec_2', T0 + 20), now: T0 + 10 })).toEqual({
         record: record('exec_2', T0 + 20),
         isNew: true,
       })

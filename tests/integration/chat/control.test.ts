@@ -42,7 +42,7 @@ describe('cancelling a response', () => {
     const cancelled = {
       ...responses,
       commit: async (...args: Parameters<typeof responses.commit>) => {
-        if (args[3].pending && --left === 0) await responses.requestCancel(bench.tenant, id, Date.now())
+        if (args[1].pending && --left === 0) await responses.requestCancel(bench.tenant, id, Date.now())
         return responses.commit(...args)
       },
     }

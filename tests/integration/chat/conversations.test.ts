@@ -108,7 +108,7 @@ describe('a turn in a conversation', () => {
   it('adds nothing to a conversation that was deleted during the turn', async () => {
     bench.upstream.play(() => say('Hello.'))
     const { id } = await accept({ input: 'one' })
-    await bench.storage.table.conversations.markDeleted(bench.tenant, conversation.id, Date.now(), Date.now() + 1_000_000)
+    await bench.storage.table.conversations.markDeleted(bench.tenant, conversation.id, { now: Date.now(), dueAt: Date.now() + 1_000_000 })
     expect((await bench.finish(id)).status).toBe('completed')
     expect(await items()).toEqual([])
   })
@@ -123,7 +123,7 @@ describe('a turn in a conversation', () => {
       responses: {
         ...responses,
         commit: async (...args: Parameters<typeof responses.commit>) => {
-          if (args[3].status === 'completed' && !hasFailed) {
+          if (args[1].status === 'completed' && !hasFailed) {
             hasFailed = true
             throw new Error('The table failed')
           }

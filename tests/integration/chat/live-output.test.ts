@@ -213,7 +213,7 @@ describe('the output of running code', () => {
     })
     await expect(dying({ v: 1, type: 'response.step', tenant: api.owner.tenant, responseId: code.id })).rejects.toThrow('crashed')
     const row = await api.table.responses.get(api.owner.tenant, code.id)
-    await api.table.responses.commit(api.owner.tenant, code.id, row?.fence ?? 0, {}, { release: true })
+    await api.table.responses.commit({ tenant: api.owner.tenant, id: code.id, fence: row?.fence ?? 0 }, {}, { release: true })
     await step(code.id)
     expect(await outputEvents()).toHaveLength(1)
     const events = await follow(code.id).whole()

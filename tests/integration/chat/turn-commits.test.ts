@@ -33,7 +33,7 @@ const message = (id: string, text: string): ResponseItem => ({
 /** A turn of a worker that takes the lease of the row at `now`, epoch ms. */
 async function takeTurn(row: ResponseRecord, owner: string, now: number, objects: ObjectStore): Promise<Turn> {
   const lease = { owner, now, expiresAt: now + 30_000 }
-  const acquired = await fixture.storage.table.responses.acquireLease(row.tenant, row.id, lease, { status: 'in_progress' })
+  const acquired = await fixture.storage.table.responses.acquireLease(row, lease, { status: 'in_progress' })
   if (acquired.kind !== 'acquired') throw new Error(acquired.kind)
   return new Turn({ ...fixture.deps, objects }, acquired.row, { logged: null, execution: null, onBroken: () => undefined })
 }

@@ -26,22 +26,22 @@ describe('the jobs of a stopped server', () => {
     await responses.create(turn)
     const starting = sandboxRow({ state: 'starting', dueAt: now + 10_000 })
     await sandboxes.create(starting)
-    const dead = await executions.acquireLease(held.tenant, held.id, lease('dead'))
-    const deadTurn = await responses.acquireLease(turn.tenant, turn.id, lease('dead'))
-    const last = await executions.acquireLease(ended.tenant, ended.id, lease('dead'))
+    const dead = await executions.acquireLease(held, lease('dead'))
+    const deadTurn = await responses.acquireLease(turn, lease('dead'))
+    const last = await executions.acquireLease(ended, lease('dead'))
     if (dead.kind !== 'acquired' || deadTurn.kind !== 'acquired' || last.kind !== 'acquired') throw new Error('The lease was not granted')
-    await executions.commit(ended.tenant, ended.id, last.row.fence, { status: 'succeeded' })
+    await executions.commit({ tenant: ended.tenant, id: ended.id, fence: last.row.fence }, { status: 'succeeded' })
     expect(await due(now)).toEqual([])
-    expect(await executions.acquireLease(held.tenant, held.id, lease('next'))).toMatchObject({ kind: 'busy' })
+    expect(await executions.acquireLease(held, lease('next'))).toMatchObject({ kind: 'busy' })
 
     expect(await takeOverJobs(storage.table, now)).toBe(3)
 
     expect((await due(now)).toSorted()).toEqual([held.id, waiting.id, turn.id, starting.id].toSorted())
-    expect(await executions.acquireLease(held.tenant, held.id, lease('next'))).toMatchObject({
+    expect(await executions.acquireLease(held, lease('next'))).toMatchObject({
       kind: 'acquired',
       row: { fence: dead.row.fence + 1 },
     })
-    expect(await responses.acquireLease(turn.tenant, turn.id, lease('next'))).toMatchObject({ kind: 'acquired' })
-    expect(await executions.commit(held.tenant, held.id, dead.row.fence, { status: 'succeeded' })).toBeNull()
+    expect(await responses.acquireLease(turn, lease('next'))).toMatchObject({ kind: 'acquired' })
+    expect(await executions.commit({ tenant: held.tenant, id: held.id, fence: dead.row.fence }, { status: 'succeeded' })).toBeNull()
   })
 })

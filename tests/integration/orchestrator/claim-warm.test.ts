@@ -100,7 +100,7 @@ it('tries the next sandbox when another worker has claimed the remembered one', 
   const execution = executionIn(first)
   await finder.acquire(first, execution)
   await finder.finishClaim(execution.id)
-  for (const id of pool) await storage.table.sandboxes.claim(id, { tenant: 'other', containerId: 'other' }, 1, 1)
+  for (const id of pool) await storage.table.sandboxes.claim(id, { tenant: 'other', containerId: 'other' }, { now: 1, dueAt: 1 })
   const late = await warmSandbox()
   const second = await freshContainer()
   const next = executionIn(second)
@@ -129,7 +129,7 @@ it('has no pending work after the step has ended', async () => {
   const container = await freshContainer()
   const execution = executionIn(container)
   await storage.table.executions.create(execution)
-  await storage.table.containers.enqueue(TENANT, container.id, execution.id, Date.now(), Date.now())
+  await storage.table.containers.enqueue(TENANT, container.id, { executionId: execution.id, now: Date.now(), dueAt: Date.now() })
   // No process listens at its address, so the claimed sandbox is given up at once.
   await createRunStep(deps)({ v: 1, type: 'execution.step', tenant: TENANT, containerId: container.id, executionId: execution.id })
   expect(refills).toBe(1)

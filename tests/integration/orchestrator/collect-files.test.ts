@@ -88,7 +88,7 @@ describe('a file uploaded while code runs', () => {
     const uploaded = await upload('data.csv', 'new')
     await collect({ deleted: ['data.csv'] })
     expect(await current()).toEqual([uploaded.id])
-    await storage.table.files.patch(tenant, containerId, uploaded.id, { sandboxGeneration: GENERATION })
+    await storage.table.files.patch({ tenant, containerId, id: uploaded.id }, { sandboxGeneration: GENERATION })
     await collect({ deleted: ['data.csv'] })
     expect(await current()).toEqual([])
   })

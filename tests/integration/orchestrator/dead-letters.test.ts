@@ -92,7 +92,7 @@ describe('a job with only failing steps', () => {
     const container = await createContainer(storage.table, { tenant: TENANT, subject: null, name: 'x', memoryTier: '1g' }, Date.now())
     const sandbox = sandboxRow({ state: 'claimed', claimedBy: { tenant: TENANT, containerId: container.id }, dueAt: null })
     await storage.table.sandboxes.create(sandbox)
-    await storage.table.containers.setSandbox(TENANT, container.id, 0, { sandboxId: sandbox.id, stateLost: null, dueAt: null })
+    await storage.table.containers.setSandbox(TENANT, container.id, { generation: 0, sandboxId: sandbox.id, stateLost: null, dueAt: null })
     const message = { v: 1, type: 'container.hibernate', tenant: TENANT, containerId: container.id } as const
     await storage.clients.sqs.send(
       new SendMessageCommand({

@@ -56,8 +56,8 @@ async function job(): Promise<{ readonly row: () => Promise<Execution | null>; r
   await table.sandboxes.create(
     sandboxRow({ id: sandboxId, state: 'claimed', claimedBy: { tenant, containerId }, address, privateKey, readyAt: now, dueAt: null }),
   )
-  await table.containers.setSandbox(tenant, containerId, 0, { sandboxId, stateLost: null, dueAt: null })
-  await table.containers.filesSynced(tenant, containerId, 1, 0)
+  await table.containers.setSandbox(tenant, containerId, { generation: 0, sandboxId, stateLost: null, dueAt: null })
+  await table.containers.filesSynced(tenant, containerId, { generation: 1, version: 0 })
   const { id, subject, responseId, source, onError, storeHistory, metadata, publicUrl } = executionRow()
   const deleted = { ...doneEvent(0), deleted: ['gone.txt'] }
   sandbox.on(`PUT /executions/${id}`, sendLines(deleted))

@@ -80,13 +80,17 @@ async function startedContainer(): Promise<{ container: Container; sandboxId: st
   const claimedBy = { tenant: TENANT, containerId: created.id }
   const sandbox = newSandbox({ memoryTier: '1g', image: deps.images.resolve().reference, claimedBy }, Date.now())
   await storage.table.sandboxes.create(sandbox)
-  await storage.table.sandboxes.move(sandbox.id, ['starting'], {
-    state: 'claimed',
-    address: { kind: 'tcp', host: '127.0.0.1', port },
-    readyAt: Date.now(),
-  })
+  await storage.table.sandboxes.move(
+    sandbox.id,
+    { from: ['starting'] },
+    {
+      state: 'claimed',
+      address: { kind: 'tcp', host: '127.0.0.1', port },
+      readyAt: Date.now(),
+    },
+  )
   const change = { sandboxId: sandbox.id, stateLost: null, dueAt: null }
-  const container = await storage.table.containers.setSandbox(TENANT, created.id, created.generation, change)
+  const container = await storage.table.containers.setSandbox(TENANT, created.id, { generation: created.generation, ...change })
   if (container === null) throw new Error('The container moved on.')
   health = { ...health, sandbox_id: sandbox.id }
   return { container, sandboxId: sandbox.id }
@@ -164,7 +168,7 @@ describe('a sandbox that the driver reports as ready before its supervisor liste
     const { container, sandboxId } = await startedContainer()
     const from = Date.now() - 3 * SANDBOX_START_MS
     const gone = { state: 'gone', address: null, readyAt: null } as const
-    await storage.table.sandboxes.move(sandboxId, ['claimed'], { ...gone, failedStart: { from, to: from + 1_000 } })
+    await storage.table.sandboxes.move(sandboxId, { from: ['claimed'] }, { ...gone, failedStart: { from, to: from + 1_000 } })
     const acquired = await new SandboxFinder(deps).acquire(container, execution(container))
     expect(acquired).toMatchObject({ kind: 'starting', failsSince: from })
     expect(sent).toEqual(['sandbox.place'])
@@ -174,7 +178,11 @@ describe('a sandbox that the driver reports as ready before its supervisor liste
     const { container, sandboxId } = await startedContainer()
     const from = Date.now() - 3 * SANDBOX_START_MS
     const gone = { state: 'gone', address: null, readyAt: null } as const
-    await storage.table.sandboxes.move(sandboxId, ['claimed'], { ...gone, failedStart: { from: from + SANDBOX_START_MS, to: Date.now() } })
+    await storage.table.sandboxes.move(
+      sandboxId,
+      { from: ['claimed'] },
+      { ...gone, failedStart: { from: from + SANDBOX_START_MS, to: Date.now() } },
+    )
     expect(await new SandboxFinder(deps).acquire(container, execution(container, { startsFailSince: from }))).toEqual({ kind: 'failed' })
   })
 
@@ -190,7 +198,8 @@ describe('a sandbox that the driver reports as ready before its supervisor liste
 describe('the warm pool', () => {
   it('offers no sandbox of another version to a container', async () => {
     const { container } = await startedContainer()
-    const free = await storage.table.containers.setSandbox(TENANT, container.id, container.generation, {
+    const free = await storage.table.containers.setSandbox(TENANT, container.id, {
+      generation: container.generation,
       sandboxId: null,
       stateLost: null,
       dueAt: null,

@@ -179,8 +179,8 @@ describe('an execution that arrives during hibernation', () => {
 async function undo({ tenant, id }: Container, sandboxId: string | null): Promise<void> {
   const { containers } = bench.storage.table
   const { generation, snapshot } = await bench.container(id)
-  await containers.setSandbox(tenant, id, generation, { sandboxId, stateLost: null, dueAt: null })
-  await containers.endRestore(tenant, id, generation + 1, snapshot?.objectKey ?? '')
+  await containers.setSandbox(tenant, id, { generation, sandboxId, stateLost: null, dueAt: null })
+  await containers.endRestore(tenant, id, { generation: generation + 1, objectKey: snapshot?.objectKey ?? '' })
 }
 
 describe('a worker that crashes', () => {

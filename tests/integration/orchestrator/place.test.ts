@@ -97,7 +97,11 @@ describe('the warm pool', () => {
   it('is drained to a smaller size without stopping claimed sandboxes', async () => {
     const [kept, ...others] = await deps.table.sandboxes.ready('1g', 10)
     if (kept === undefined) throw new Error('The pool is empty.')
-    await deps.table.sandboxes.claim(kept.id, { tenant: 'tnt_x', containerId: 'cntr_x' }, deps.clock.now(), deps.clock.now() + 30_000)
+    await deps.table.sandboxes.claim(
+      kept.id,
+      { tenant: 'tnt_x', containerId: 'cntr_x' },
+      { now: deps.clock.now(), dueAt: deps.clock.now() + 30_000 },
+    )
     await createPool({ ...deps, poolSizes: {} }).refill()
     expect(await deps.table.sandboxes.ready('1g', 10)).toEqual([])
     const left = await running()
@@ -112,7 +116,7 @@ describe('the reconciler', () => {
     await startSandbox(deps, failed)
     const now = deps.clock.now()
     const change = { state: 'gone', failedStart: { from: now, to: now }, dueAt: now + 600_000 } as const
-    expect(await deps.table.sandboxes.move(failed.id, ['ready'], change)).not.toBeNull()
+    expect(await deps.table.sandboxes.move(failed.id, { from: ['ready'] }, change)).not.toBeNull()
     expect(await running()).toContain(failed.id)
     expect(await reconcile(deps)).toMatchObject({ failed: 0, orphans: 1 })
     expect(await running()).not.toContain(failed.id)

@@ -71,7 +71,12 @@ async function lossAfterEndOf(change: Partial<Sandbox>): Promise<string | null> 
   const tenant = newId('tenant')
   const created = await createContainer(storage.table, { tenant, subject: null, name: 'x', memoryTier: '1g' }, now)
   const id = await running({ state: 'claimed', claimedBy: { tenant, containerId: created.id }, claimedAt: now, ...change })
-  await storage.table.containers.setSandbox(tenant, created.id, created.generation, { sandboxId: id, stateLost: null, dueAt: null })
+  await storage.table.containers.setSandbox(tenant, created.id, {
+    generation: created.generation,
+    sandboxId: id,
+    stateLost: null,
+    dueAt: null,
+  })
   alive.delete(id)
   await handleTaskStateChange(deps, { sandboxId: id, platformId: id, status: { phase: 'gone', reason: 'lost', exitCode: 137 } })
   const container = await storage.table.containers.get(tenant, created.id)
@@ -95,7 +100,12 @@ describe('after an upgrade', () => {
       claimedAt: now,
       answeredAt: now,
     })
-    await storage.table.containers.setSandbox(held.tenant, held.id, held.generation, { sandboxId: working, stateLost: null, dueAt: null })
+    await storage.table.containers.setSandbox(held.tenant, held.id, {
+      generation: held.generation,
+      sandboxId: working,
+      stateLost: null,
+      dueAt: null,
+    })
     now += 60_000
     expect(await reconcile(deps)).toMatchObject({ failed: 0 })
     expect([...alive].toSorted()).toEqual([mine, working].toSorted())
@@ -127,7 +137,7 @@ describe('a start that never completes', () => {
     const container = await createContainer(table, { tenant, subject: null, name: 'x', memoryTier: '4g' }, now)
     const execution = executionRow({ tenant, containerId: container.id, createdAt: now, dueAt: now + 3_600_000 })
     await table.executions.create(execution)
-    await table.containers.enqueue(tenant, container.id, execution.id, now, now + 3_600_000)
+    await table.containers.enqueue(tenant, container.id, { executionId: execution.id, now, dueAt: now + 3_600_000 })
     const clock = { now: () => now }
     const step = createRunStep({
       ...deps,

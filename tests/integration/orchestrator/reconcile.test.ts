@@ -62,17 +62,23 @@ describe('a job with only failing steps', () => {
     const container = await fixture.newContainer()
     const id = await fixture.accept(container)
     const next = await fixture.accept(container)
-    const acquired = await fixture.storage.table.executions.acquireLease(container.tenant, id, {
-      owner: 'w',
-      now: fixture.now,
-      expiresAt: fixture.now + LEASE_MS,
-    })
+    const acquired = await fixture.storage.table.executions.acquireLease(
+      { tenant: container.tenant, id },
+      {
+        owner: 'w',
+        now: fixture.now,
+        expiresAt: fixture.now + LEASE_MS,
+      },
+    )
     if (acquired.kind !== 'acquired') throw new Error(acquired.kind)
-    await fixture.storage.table.executions.commit(container.tenant, id, acquired.row.fence, {
-      status: 'running',
-      startedAt: fixture.now,
-      sandboxId: 'sbx_1',
-    })
+    await fixture.storage.table.executions.commit(
+      { tenant: container.tenant, id, fence: acquired.row.fence },
+      {
+        status: 'running',
+        startedAt: fixture.now,
+        sandboxId: 'sbx_1',
+      },
+    )
     await fixture.passAt(fixture.now + LEASE_MS + 1)
     expect(await fixture.storage.table.executions.get(container.tenant, id)).toMatchObject({ status: 'running' })
     await fixture.passAt(fixture.now + HOUR_MS / 2)
@@ -106,13 +112,11 @@ describe('a queue head without a worker', () => {
   it('is removed by the execution behind it, even in a busy container', async () => {
     const container = await fixture.newContainer()
     // A crash before the row of the first execution was written.
-    await fixture.storage.table.containers.enqueue(
-      container.tenant,
-      container.id,
-      'exec_absent',
-      fixture.now,
-      fixture.now + RECONCILE_AFTER_MS,
-    )
+    await fixture.storage.table.containers.enqueue(container.tenant, container.id, {
+      executionId: 'exec_absent',
+      now: fixture.now,
+      dueAt: fixture.now + RECONCILE_AFTER_MS,
+    })
     const id = await fixture.accept(container)
     await fixture.sendStep(container, id)
     expect(await fixture.storage.table.containers.get(container.tenant, container.id)).toMatchObject({ queue: ['exec_absent', id] })
@@ -128,13 +132,16 @@ describe('a repeated acceptance', () => {
     const container = await fixture.newContainer()
     const id = await fixture.accept(container)
     const { tenant } = container
-    const acquired = await fixture.storage.table.executions.acquireLease(tenant, id, {
-      owner: 'w',
-      now: fixture.now,
-      expiresAt: fixture.now + LEASE_MS,
-    })
+    const acquired = await fixture.storage.table.executions.acquireLease(
+      { tenant, id },
+      {
+        owner: 'w',
+        now: fixture.now,
+        expiresAt: fixture.now + LEASE_MS,
+      },
+    )
     if (acquired.kind !== 'acquired') throw new Error(acquired.kind)
-    await fixture.storage.table.executions.commit(tenant, id, acquired.row.fence, { status: 'succeeded', endedAt: fixture.now })
+    await fixture.storage.table.executions.commit({ tenant, id, fence: acquired.row.fence }, { status: 'succeeded', endedAt: fixture.now })
     await fixture.storage.table.containers.markDeleted(tenant, container.id, fixture.now)
     await expect(acceptExecution(fixture.deps, executionRow({ tenant, id, containerId: container.id }), fixture.now)).rejects.toMatchObject(
       {

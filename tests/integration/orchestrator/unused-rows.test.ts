@@ -51,7 +51,10 @@ describe('the reconciler removes', () => {
     const { tenant, id: containerId } = container
     const id = await fixture.accept(container)
     const { table } = fixture.storage
-    const acquired = await table.executions.acquireLease(tenant, id, { owner: 'w', now: fixture.now, expiresAt: fixture.now + LEASE_MS })
+    const acquired = await table.executions.acquireLease(
+      { tenant, id },
+      { owner: 'w', now: fixture.now, expiresAt: fixture.now + LEASE_MS },
+    )
     if (acquired.kind !== 'acquired') throw new Error(acquired.kind)
     const owner = { kind: 'execution', tenant, id } as const
     const say = (firstSeq: number) =>
@@ -81,15 +84,20 @@ describe('the reconciler removes', () => {
     const row: ResponseRecord = { ...responseRow({ createdAt: fixture.now }), request: { ...responseRow().request, store } }
     const { tenant, id } = row
     await fixture.storage.table.responses.create(row)
-    const acquired = await fixture.storage.table.responses.acquireLease(tenant, id, {
-      owner: 'w',
-      now: fixture.now,
-      expiresAt: fixture.now + LEASE_MS,
-    })
+    const acquired = await fixture.storage.table.responses.acquireLease(
+      { tenant, id },
+      {
+        owner: 'w',
+        now: fixture.now,
+        expiresAt: fixture.now + LEASE_MS,
+      },
+    )
     if (acquired.kind !== 'acquired') throw new Error(acquired.kind)
     await fixture.storage.objects.put(`${objectPrefix(tenant, id)}results/x`, Buffer.from('{}'), { contentType: 'application/json' })
     const end = { status: 'completed', completedAt: fixture.now } as const
-    await fixture.storage.table.responses.commit(tenant, id, acquired.row.fence, end, { removeAt: responseRemoval(row, fixture.now) })
+    await fixture.storage.table.responses.commit({ tenant, id, fence: acquired.row.fence }, end, {
+      removeAt: responseRemoval(row, fixture.now),
+    })
     const ended = fixture.now
     await fixture.passAt(ended + keptMs - 1)
     expect(await fixture.storage.table.responses.get(tenant, id)).toMatchObject({ status: 'completed' })
@@ -108,7 +116,7 @@ describe('an idle container', () => {
     const mine = sandboxRow({ state: 'claimed', claimedBy: { tenant, containerId }, dueAt: lastActiveAt + 3_600_000 })
     await fixture.storage.table.sandboxes.create(mine)
     const dueAt = lastActiveAt + earlySleepMs
-    await fixture.storage.table.containers.setSandbox(tenant, containerId, 0, { sandboxId: mine.id, stateLost: null, dueAt })
+    await fixture.storage.table.containers.setSandbox(tenant, containerId, { generation: 0, sandboxId: mine.id, stateLost: null, dueAt })
     const passAt = async (afterMs: number) => {
       fixture.now = lastActiveAt + afterMs
       await reconcile({ ...fixture.deps, earlySleepMs })
@@ -131,7 +139,8 @@ describe('an idle container', () => {
     const asked = () => fixture.sent.filter((message) => message.containerId === container.id)
     const sandbox = sandboxRow({ state: 'claimed', claimedBy: { tenant: container.tenant, containerId: container.id }, dueAt: idleAt + 2 })
     await fixture.storage.table.sandboxes.create(sandbox)
-    await fixture.storage.table.containers.setSandbox(container.tenant, container.id, 0, {
+    await fixture.storage.table.containers.setSandbox(container.tenant, container.id, {
+      generation: 0,
       sandboxId: sandbox.id,
       stateLost: null,
       dueAt: idleAt,

@@ -47,8 +47,8 @@ const lease = () => ({ owner: 'worker', now: fixture.now, expiresAt: fixture.now
 /** Commits the end of an execution as its worker does, which dies before it publishes the completion. Its messages are lost with it. */
 async function endWithoutCompletion(tenant: string, id: string): Promise<void> {
   const { executions } = fixture.storage.table
-  const { fence } = acquired(await executions.acquireLease(tenant, id, lease()))
-  await executions.commit(tenant, id, fence, { status: 'succeeded', endedAt: fixture.now, result: emptyResult, tailEvents: [] })
+  const { fence } = acquired(await executions.acquireLease({ tenant, id }, lease()))
+  await executions.commit({ tenant, id, fence }, { status: 'succeeded', endedAt: fixture.now, result: emptyResult, tailEvents: [] })
 }
 
 async function passes(...seconds: readonly number[]): Promise<void> {
@@ -109,9 +109,9 @@ it('delivers the expiry of a container once, although its checks repeat it', asy
     await passes((6 * HOUR_MS) / 1000)
     for (const delivery of await deliveriesOf(tenant, endpoint)) {
       if (delivery.status !== 'pending') continue
-      const { fence } = acquired(await table.deliveries.acquireLease(tenant, delivery.id, lease()))
+      const { fence } = acquired(await table.deliveries.acquireLease({ tenant, id: delivery.id }, lease()))
       const removeAt = fixture.now + 30 * DAY_MS
-      await table.deliveries.commit(tenant, delivery.id, fence, { status: 'delivered', endedAt: fixture.now }, { removeAt })
+      await table.deliveries.commit({ tenant, id: delivery.id, fence }, { status: 'delivered', endedAt: fixture.now }, { removeAt })
       delivered++
     }
   }
@@ -133,7 +133,7 @@ it('does not stop a warm sandbox that was claimed after its row was read', async
     ...table.sandboxes,
     async get(sandbox: string) {
       const row = await table.sandboxes.get(sandbox)
-      if (sandbox === id) await table.sandboxes.claim(id, by, fixture.now, fixture.now + 30_000)
+      if (sandbox === id) await table.sandboxes.claim(id, by, { now: fixture.now, dueAt: fixture.now + 30_000 })
       return row
     },
   }

@@ -29,7 +29,7 @@ function startWorker() {
     enqueue: async (_, delaySeconds) => void delays.push(delaySeconds),
     endAsDeadLetter: async (row) => {
       ended.push(row.id)
-      await storage.table.executions.commit(row.tenant, row.id, row.fence, { status: 'failed', reason: 'dead_letter' })
+      await storage.table.executions.commit(row, { status: 'failed', reason: 'dead_letter' })
     },
   }
   return { time, worker, job, delays, ended }
@@ -107,7 +107,7 @@ describe('a dead letter', () => {
     const { worker, job, ended } = stand
     const row = await newJob(stand)
     expect(await failAsDeadLetter(worker, job, row)).toBe('busy')
-    await storage.table.executions.commit(row.tenant, row.id, row.fence, { status: 'cancelled', reason: 'caller' })
+    await storage.table.executions.commit(row, { status: 'cancelled', reason: 'caller' })
     expect(await failAsDeadLetter(worker, job, row)).toBe('ended')
     expect(ended).toEqual([])
   })
@@ -118,7 +118,7 @@ describe('a dead letter', () => {
     const job = responseJob({ table, queue, clock: worker.clock, signals: createLocalSignals() })
     const row: ResponseRecord = responseRow({ status: 'queued', request: responseRequest({ background: true }) })
     await table.responses.create(row)
-    const slow = await table.responses.acquireLease(row.tenant, row.id, { owner: 'slow', now: 1, expiresAt: 2 })
+    const slow = await table.responses.acquireLease(row, { owner: 'slow', now: 1, expiresAt: 2 })
     if (slow.kind !== 'acquired') throw new Error(`The row is ${slow.kind}`)
     const owner = { kind: 'response', tenant: row.tenant, id: row.id } as const
     const batch = (seq: number) => ({

@@ -42,9 +42,9 @@ async function commit(bytes: number, ports: Pick<RunDeps, 'table' | 'queue' | 'o
   const container = await createContainer(storage.table, { tenant, subject: null, name: 'end', memoryTier: '1g' }, now)
   const { id } = executionRow()
   await storage.table.executions.create(executionRow({ tenant, id, containerId: container.id, createdAt: now }))
-  const acquired = await storage.table.executions.acquireLease(tenant, id, { owner: 'w', now, expiresAt: now + LEASE_MS })
+  const acquired = await storage.table.executions.acquireLease({ tenant, id }, { owner: 'w', now, expiresAt: now + LEASE_MS })
   if (acquired.kind !== 'acquired') throw new Error(acquired.kind)
-  await storage.table.executions.commit(tenant, id, acquired.row.fence, { status: 'running', startedAt: now })
+  await storage.table.executions.commit({ tenant, id, fence: acquired.row.fence }, { status: 'running', startedAt: now })
   const row = { ...acquired.row, status: 'running', startedAt: now } as const
   const common = { ...ports, signals: createLocalSignals(), clock: { now: () => Date.now() }, telemetry: silentTelemetry }
   const deps = { ...common, costPerSecond: () => 0 } as unknown as RunDeps

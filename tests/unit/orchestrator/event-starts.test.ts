@@ -230,10 +230,11 @@ describe('where starts are reported by event, a start for a container', () => {
     const containerId = newId('container')
     const executionId = newId('execution')
     const container = await createContainer(storage.table, { tenant, id: containerId, subject: null, name: 'x', memoryTier: '1g' }, now)
-    await storage.table.containers.enqueue(tenant, containerId, executionId, now, now + 3_600_000)
+    await storage.table.containers.enqueue(tenant, containerId, { executionId, now, dueAt: now + 3_600_000 })
     const sandbox = newSandbox({ memoryTier: '1g', image: 'sandbox:1', claimedBy: { tenant, containerId } }, now)
     await storage.table.sandboxes.create(sandbox)
-    await storage.table.containers.setSandbox(tenant, containerId, container.generation, {
+    await storage.table.containers.setSandbox(tenant, containerId, {
+      generation: container.generation,
       sandboxId: sandbox.id,
       stateLost: null,
       dueAt: null,
@@ -252,11 +253,16 @@ describe('where starts are reported by event, a start for a container', () => {
   it('fails when its running task reports a failed isolation check, which is emitted, counted and stored for the execution', async () => {
     const containerId = newId('container')
     const container = await createContainer(storage.table, { tenant, id: containerId, subject: null, name: 'x', memoryTier: '1g' }, now)
-    await storage.table.containers.enqueue(tenant, containerId, newId('execution'), now, now + 3_600_000)
+    await storage.table.containers.enqueue(tenant, containerId, { executionId: newId('execution'), now, dueAt: now + 3_600_000 })
     const sandbox = newSandbox({ memoryTier: '1g', image: 'sandbox:1', claimedBy: { tenant, containerId } }, now)
     const { id } = sandbox
     await storage.table.sandboxes.create(sandbox)
-    await storage.table.containers.setSandbox(tenant, containerId, container.generation, { sandboxId: id, stateLost: null, dueAt: null })
+    await storage.table.containers.setSandbox(tenant, containerId, {
+      generation: container.generation,
+      sandboxId: id,
+      stateLost: null,
+      dueAt: null,
+    })
     const events: WideEvent[] = []
     deps = { ...deps, telemetry: { emit: (event) => void events.push(event) } }
     const change = { sandboxId: id, platformId: `arn:${id}` }

@@ -75,7 +75,12 @@ describe('an idle container', () => {
       await table.executions.create(
         executionRow({ tenant, containerId, status: 'succeeded', createdAt: now - agoMs - 5_000, endedAt: now - agoMs, dueAt: null }),
       )
-    const given = await table.containers.setSandbox(tenant, containerId, 0, { sandboxId: sandbox.id, stateLost: null, dueAt: now })
+    const given = await table.containers.setSandbox(tenant, containerId, {
+      generation: 0,
+      sandboxId: sandbox.id,
+      stateLost: null,
+      dueAt: now,
+    })
     if (given === null) throw new Error('The container got no sandbox')
     return given
   }

@@ -29,11 +29,11 @@ describe('the supervisor client', () => {
       })
     })
     const supervisor = client()
-    expect((await collect(await supervisor.execute(stub.session, 'exec_1', code, -1, never))).map((event) => event.type)).toEqual([
-      'started',
-      'stream',
-      'done',
-    ])
+    expect(
+      (await collect(await supervisor.execute(stub.session, { executionId: 'exec_1', request: code, after: -1 }, never))).map(
+        (event) => event.type,
+      ),
+    ).toEqual(['started', 'stream', 'done'])
     expect(JSON.parse(body)).toMatchObject({
       v: 1,
       cells: [{ code: 'print(1)' }],
@@ -41,7 +41,7 @@ describe('the supervisor client', () => {
       store_history: true,
       timeout_ms: 5_000,
     })
-    await collect(await supervisor.execute(stub.session, 'exec_1', code, -1, never))
+    await collect(await supervisor.execute(stub.session, { executionId: 'exec_1', request: code, after: -1 }, never))
     expect(stub.seen).toEqual(['GET /health', 'PUT /executions/exec_1?after=-1', 'PUT /executions/exec_1?after=-1'])
   })
 
@@ -50,7 +50,8 @@ describe('the supervisor client', () => {
     stub.on('PUT /executions/exec_1', sendLines(started, doneEvent(1)))
     const supervisor = client()
     for (let i = 0; i < 20; i++) {
-      for await (const event of await supervisor.execute(stub.session, 'exec_1', code, -1, never)) if (event.type === 'done') break
+      for await (const event of await supervisor.execute(stub.session, { executionId: 'exec_1', request: code, after: -1 }, never))
+        if (event.type === 'done') break
     }
     expect(stub.connections()).toBeLessThanOrEqual(2)
   })
@@ -58,11 +59,13 @@ describe('the supervisor client', () => {
   it('sends nothing to another sandbox at the same address', async () => {
     await using stub = await startStubSupervisor('sbx_other')
     const session = { ...stub.session, sandboxId: 'sbx_mine' }
-    await expect(client().execute(session, 'exec_1', code, -1, never)).rejects.toMatchObject({
+    await expect(client().execute(session, { executionId: 'exec_1', request: code, after: -1 }, never)).rejects.toMatchObject({
       name: 'SupervisorError',
       code: 'wrong_sandbox',
     })
-    await expect(client().putFile(session, 'a.txt', 1, oneByte(), never)).rejects.toMatchObject({ code: 'wrong_sandbox' })
+    await expect(client().putFile(session, { path: 'a.txt', bytes: 1, body: oneByte() }, never)).rejects.toMatchObject({
+      code: 'wrong_sandbox',
+    })
     expect(new Set(stub.seen)).toEqual(new Set(['GET /health']))
   })
 
@@ -70,9 +73,14 @@ describe('the supervisor client', () => {
     const stub = await startStubSupervisor('sbx_mine')
     stub.on('PUT /executions/exec_1', (request) => void request.socket.destroy())
     const supervisor = client()
-    await expect(supervisor.execute(stub.session, 'exec_1', code, -1, never)).rejects.toMatchObject({ name: 'LinkError', kind: 'broken' })
+    await expect(supervisor.execute(stub.session, { executionId: 'exec_1', request: code, after: -1 }, never)).rejects.toMatchObject({
+      name: 'LinkError',
+      kind: 'broken',
+    })
     stub.identity.sandbox_id = 'sbx_other'
-    await expect(supervisor.execute(stub.session, 'exec_1', code, -1, never)).rejects.toMatchObject({ code: 'wrong_sandbox' })
+    await expect(supervisor.execute(stub.session, { executionId: 'exec_1', request: code, after: -1 }, never)).rejects.toMatchObject({
+      code: 'wrong_sandbox',
+    })
     expect(stub.seen).toEqual(['GET /health', 'PUT /executions/exec_1?after=-1', 'GET /health'])
     await stub[Symbol.asyncDispose]()
   })
@@ -82,11 +90,13 @@ describe('the supervisor client', () => {
     stub.on('PUT /executions/exec_1', sendLines(started, doneEvent(1)))
     const supervisor = client()
     await supervisor.health(stub.session.address, 0, never)
-    await collect(await supervisor.execute(stub.session, 'exec_1', code, -1, never))
+    await collect(await supervisor.execute(stub.session, { executionId: 'exec_1', request: code, after: -1 }, never))
     expect(stub.seen).toEqual(['GET /health', 'PUT /executions/exec_1?after=-1'])
     const other = client()
     await other.health(stub.session.address, 0, never)
-    await expect(other.execute({ ...stub.session, sandboxId: 'sbx_mine' }, 'exec_1', code, -1, never)).rejects.toMatchObject({
+    await expect(
+      other.execute({ ...stub.session, sandboxId: 'sbx_mine' }, { executionId: 'exec_1', request: code, after: -1 }, never),
+    ).rejects.toMatchObject({
       code: 'wrong_sandbox',
     })
   })
@@ -138,7 +148,7 @@ describe('the supervisor client', () => {
     stub.on('PUT /executions/exec_1', (_request, response) =>
       sendJson(response, status, { error: { code: 'whatever', message: 'Because.' } }),
     )
-    await expect(client().execute(stub.session, 'exec_1', code, -1, never)).rejects.toMatchObject({
+    await expect(client().execute(stub.session, { executionId: 'exec_1', request: code, after: -1 }, never)).rejects.toMatchObject({
       name: 'SupervisorError',
       code: expected,
       message: expect.stringContaining('Because.'),
@@ -148,7 +158,9 @@ describe('the supervisor client', () => {
   it('reports broken when the stream ends before "done"', async () => {
     await using stub = await startStubSupervisor('sbx_a')
     stub.on('PUT /executions/exec_1', sendLines(started, printed))
-    await expect(collect(await client().execute(stub.session, 'exec_1', code, -1, never))).rejects.toMatchObject({
+    await expect(
+      collect(await client().execute(stub.session, { executionId: 'exec_1', request: code, after: -1 }, never)),
+    ).rejects.toMatchObject({
       name: 'LinkError',
       kind: 'broken',
     })
@@ -164,7 +176,9 @@ describe('the supervisor client', () => {
   ])('refuses a stream with %s', async (_what, lines) => {
     await using stub = await startStubSupervisor('sbx_a')
     stub.on('PUT /executions/exec_1', sendLines(...lines, doneEvent(9)))
-    await expect(collect(await client().execute(stub.session, 'exec_1', code, -1, never))).rejects.toMatchObject({
+    await expect(
+      collect(await client().execute(stub.session, { executionId: 'exec_1', request: code, after: -1 }, never)),
+    ).rejects.toMatchObject({
       name: 'SupervisorError',
       code: 'protocol',
     })
@@ -180,7 +194,7 @@ describe('the supervisor client', () => {
         doneEvent(1),
       ),
     )
-    const [display] = await collect(await client().execute(stub.session, 'exec_1', code, -1, never))
+    const [display] = await collect(await client().execute(stub.session, { executionId: 'exec_1', request: code, after: -1 }, never))
     expect(display).toMatchObject({ type: 'display', data: { 'image/png': png }, executionCount: null, displayId: null })
   })
 
@@ -217,7 +231,7 @@ describe('the supervisor client', () => {
       response.writeHead(204).end()
     })
     const supervisor = client()
-    const { sha256 } = await supervisor.putFile(stub.session, 'a b/c#?.txt', 1, oneByte(), never)
+    const { sha256 } = await supervisor.putFile(stub.session, { path: 'a b/c#?.txt', bytes: 1, body: oneByte() }, never)
     expect(sha256).toBe(createHash('sha256').update('x').digest('hex'))
     const file = await supervisor.getFile(stub.session, 'a b/c#?.txt', never)
     expect([file?.bytes, file && (await readText(file.body))]).toEqual([1, 'x'])
@@ -233,7 +247,9 @@ describe('the supervisor client', () => {
     async function* endless(): AsyncGenerator<Uint8Array> {
       for (let i = 0; i < 4_096; i++) yield Buffer.alloc(64 * 1024)
     }
-    await expect(client().putFile(stub.session, 'big', 4_096 * 64 * 1024, endless(), never)).rejects.toMatchObject({ code: 'disk_full' })
+    await expect(client().putFile(stub.session, { path: 'big', bytes: 4_096 * 64 * 1024, body: endless() }, never)).rejects.toMatchObject({
+      code: 'disk_full',
+    })
   })
 
   it('saves and restores a snapshot', async () => {
@@ -256,7 +272,13 @@ describe('the supervisor client', () => {
     })
     const supervisor = client()
     const snapshot = await supervisor.snapshot(stub.session, { timeoutMs: 1_000_000 }, never)
-    expect(await supervisor.restore(stub.session, { bytes: 6, body: snapshot.body }, { timeoutMs: 2_000.5, cpuMs: 1_000 }, never)).toEqual({
+    expect(
+      await supervisor.restore(
+        stub.session,
+        { snapshot: { bytes: 6, body: snapshot.body }, budget: { timeoutMs: 2_000.5, cpuMs: 1_000 } },
+        never,
+      ),
+    ).toEqual({
       restored: 6,
       lost: [{ what: 'x', reason: 'a generator' }],
       usage: { runMs: 5, cpuMs: 4 },
@@ -268,7 +290,10 @@ describe('the supervisor client', () => {
 
   it('reports refused without a listener', async () => {
     const session = { sandboxId: 'sbx_a', privateKey: anyPrivateKey(), address: { kind: 'unix', socketPath: '/nowhere/s.sock' } } as const
-    await expect(client().execute(session, 'exec_1', code, -1, never)).rejects.toMatchObject({ name: 'LinkError', kind: 'refused' })
+    await expect(client().execute(session, { executionId: 'exec_1', request: code, after: -1 }, never)).rejects.toMatchObject({
+      name: 'LinkError',
+      kind: 'refused',
+    })
     await expect(client().health(session.address, 10, never)).rejects.toMatchObject({ kind: 'refused' })
   })
 })

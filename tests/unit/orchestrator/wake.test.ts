@@ -61,7 +61,7 @@ describe('dead letters', () => {
     const held = executionRow({ id: newId('execution'), tenant: TENANT })
     await deps.table.executions.create(held)
     const now = systemClock.now()
-    await deps.table.executions.acquireLease(TENANT, held.id, { owner: 'another-worker', now, expiresAt: now + 60_000 })
+    await deps.table.executions.acquireLease({ tenant: TENANT, id: held.id }, { owner: 'another-worker', now, expiresAt: now + 60_000 })
     const body = { v: 1, type: 'execution.step', tenant: TENANT, executionId: held.id, containerId: held.containerId }
     const answer = await processDeadLetters(deps, [message('placements', 'not JSON', 'one'), message('executions', body, 'two')])
     expect(answer).toEqual({ batchItemFailures: [{ itemIdentifier: 'two' }] })

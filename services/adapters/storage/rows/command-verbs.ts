@@ -20,7 +20,7 @@ export const createCommandVerbs = (items: Items): Verbs => ({
 })
 
 const addingVerb = (items: Items): Pick<Verbs, 'addCommand'> => ({
-  async addCommand(tenant, id, commandId, { isBackground }, now) {
+  async addCommand(tenant, id, { commandId, isBackground, now }) {
     const row = { tenant, id }
     const list = isBackground ? 'backgroundCommands' : 'commands'
     const isUsed = set('lastActiveAt', now)
@@ -50,7 +50,7 @@ const addingVerb = (items: Items): Pick<Verbs, 'addCommand'> => ({
 })
 
 const removingVerb = (items: Items): Pick<Verbs, 'removeCommand'> => ({
-  async removeCommand(tenant, id, commandId, now) {
+  async removeCommand(tenant, id, { commandId, now }) {
     const removeAt = ({ list, index }: CommandPlace): Promise<Container | null> => {
       const path = `${list}[${index}]`
       const actions = [remove(path), ...(list === 'commands' ? [set('lastActiveAt', now)] : [])]

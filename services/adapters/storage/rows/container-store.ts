@@ -79,7 +79,7 @@ function rowVerbs(
 
 function queueVerbs(items: Items): Pick<ContainerStore, 'enqueue' | 'dequeue'> {
   return {
-    async enqueue(tenant, id, executionId, now, dueAt) {
+    async enqueue(tenant, id, { executionId, now, dueAt }) {
       const mayWait = all(isLive, lacks('queue', executionId), shorterThan('queue', LIMITS.maxQueuedPerContainer))
       const actions = [append('queue', executionId), set('lastActiveAt', now), set('dueAt', dueAt)]
       return changeByCompareAndSet(
@@ -95,7 +95,7 @@ function queueVerbs(items: Items): Pick<ContainerStore, 'enqueue' | 'dequeue'> {
       )
     },
 
-    async dequeue(tenant, id, executionId, now, dueAt) {
+    async dequeue(tenant, id, { executionId, now, dueAt }) {
       const actions = [remove('queue[0]'), set('lastActiveAt', now), ...(dueAt === null ? [] : [set('dueAt', dueAt)])]
       // After a power failure the reconciler finds the ended execution in the queue and removes it again.
       return decode(await items.update(keyOf(tenant, id), actions, equals('queue[0]', executionId), { isDeferred: true }))
@@ -107,7 +107,7 @@ function sandboxVerbs(
   items: Items,
 ): Pick<ContainerStore, 'setSandbox' | 'filesChanged' | 'setSkills' | 'filesSynced' | 'markStateLossReported'> {
   return {
-    async setSandbox(tenant, id, generation, change, { whileUnused = false, whileHibernated = false } = {}) {
+    async setSandbox(tenant, id, { generation, whileUnused = false, whileHibernated = false, ...change }) {
       const actions = [
         assign('sandboxId', change.sandboxId),
         assign('stateLost', change.stateLost),
@@ -133,12 +133,12 @@ function sandboxVerbs(
       return decode(await items.update(keyOf(tenant, id), [increment('filesVersion'), set('lastActiveAt', now)], isLive))
     },
 
-    async setSkills(tenant, id, filesVersion, skills) {
+    async setSkills(tenant, id, { filesVersion, skills }) {
       const actions = [...containerCodec.patch({ skills }), increment('filesVersion')]
       return decode(await items.update(keyOf(tenant, id), actions, all(isLive, equals('filesVersion', filesVersion))))
     },
 
-    async filesSynced(tenant, id, generation, version) {
+    async filesSynced(tenant, id, { generation, version }) {
       const isNews = all(equals('generation', generation), below('syncedFilesVersion', version))
       await items.update(keyOf(tenant, id), [set('syncedFilesVersion', version)], isNews)
     },

@@ -47,12 +47,12 @@ export function createConversationStore(items: Items, objects: ObjectStore): Con
       )
     },
 
-    async dequeue(tenant, id, responseId, containerId) {
+    async dequeue(tenant, id, { responseId, containerId }) {
       const actions = [remove('queue[0]'), ...(containerId === null ? [] : [set('containerId', containerId)])]
       return decode(await items.update(keyOf(tenant, id), actions, equals('queue[0]', responseId)))
     },
 
-    async markDeleted(tenant, id, now, dueAt) {
+    async markDeleted(tenant, id, { now, dueAt }) {
       const marked = await items.update(keyOf(tenant, id), [set('deletedAt', now), set('dueAt', dueAt)], isLive)
       return marked === null ? get(tenant, id) : decode(marked)
     },

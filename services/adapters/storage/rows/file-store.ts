@@ -38,7 +38,7 @@ export function createFileStore(items: Items): FileStore {
       } while (startKey !== undefined)
       return files.toSorted(byAge)
     },
-    async patch(tenant, containerId, id, change) {
+    async patch({ tenant, containerId, id }, change) {
       const actions = fileCodec.patch(change)
       if (actions.length === 0) return get(tenant, containerId, id)
       const item = await items.update(fileKey(tenant, containerId, id), actions, exists('pk'))

@@ -40,7 +40,7 @@ async function getIf(
 
 function hibernatingVerbs(items: Items): Pick<Verbs, 'claimHibernation' | 'renewHibernation' | 'hibernate' | 'endHibernation'> {
   return {
-    async claimHibernation(tenant, id, { generation, lastActiveAt }, claim, now) {
+    async claimHibernation(tenant, id, { idle: { generation, lastActiveAt }, claim, now }) {
       const isIdle = all(equals('generation', generation), exists('sandboxId'), equals('lastActiveAt', lastActiveAt), isUnused)
       const isFree = any(absent('hibernating'), atMost('hibernating.expiresAt', now))
       const actions = [set('hibernating', claim), set('dueAt', claim.expiresAt)]
@@ -50,7 +50,7 @@ function hibernatingVerbs(items: Items): Pick<Verbs, 'claimHibernation' | 'renew
       )
     },
 
-    renewHibernation: (tenant, id, objectKey, expiresAt) =>
+    renewHibernation: (tenant, id, { objectKey, expiresAt }) =>
       updateContainer(items, {
         tenant,
         id,
@@ -58,7 +58,7 @@ function hibernatingVerbs(items: Items): Pick<Verbs, 'claimHibernation' | 'renew
         condition: all(isLive, isClaim(objectKey)),
       }),
 
-    async hibernate(tenant, id, objectKey, { snapshot, stateLost, dueAt }) {
+    async hibernate(tenant, id, { objectKey, snapshot, stateLost, dueAt }) {
       const actions = [
         remove('hibernating'),
         remove('sandboxId'),
@@ -79,7 +79,7 @@ function hibernatingVerbs(items: Items): Pick<Verbs, 'claimHibernation' | 'renew
 
 function restoringVerbs(items: Items): Pick<Verbs, 'beginRestore' | 'endRestore'> {
   return {
-    async beginRestore(tenant, id, generation, objectKey) {
+    async beginRestore(tenant, id, { generation, objectKey }) {
       const isFirst = any(absent('snapshot.triedBy'), below('snapshot.triedBy', generation))
       const isAllowed = all(isLive, equals('generation', generation), isSnapshot(objectKey), equals('snapshot.isRestored', false))
       const actions = [increment('snapshot.tries'), set('snapshot.triedBy', generation)]
@@ -95,7 +95,7 @@ function restoringVerbs(items: Items): Pick<Verbs, 'beginRestore' | 'endRestore'
       )
     },
 
-    endRestore: (tenant, id, generation, objectKey) =>
+    endRestore: (tenant, id, { generation, objectKey }) =>
       updateContainer(items, {
         tenant,
         id,

@@ -21,10 +21,10 @@ export function createIdempotencyStore(items: Items): IdempotencyStore {
     ttl: Math.ceil(record.expiresAt / 1000),
   })
   return {
-    async remember(tenant, scope, key, record) {
+    async remember(tenant, { scope, key, record }) {
       await items.put(itemOf(tenant, { scope, key, record }))
     },
-    async claim(tenant, scope, key, record, now) {
+    async claim(tenant, { scope, key, record, now }) {
       const item = itemOf(tenant, { scope, key, record })
       return changeByCompareAndSet(
         async () => {

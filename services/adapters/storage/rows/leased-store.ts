@@ -96,7 +96,7 @@ export function createLeasedStore<Row extends LeasedRow>(items: Items, kind: Lea
 function acquireLease<Row extends LeasedRow>(rows: Rows<Row>): LeasedStore<Row>['acquireLease'] {
   const { isLive } = rows
   const hasEnded = (row: Row): boolean => !rows.kind.live.includes(row.status)
-  return async (tenant, id, { owner, now, expiresAt, seen = {} }, patch = {}) => {
+  return async ({ tenant, id }, { owner, now, expiresAt, seen = {} }, patch = {}) => {
     const actions = [...rows.patch(patch), set('lease', { owner, expiresAt }), set('dueAt', expiresAt), increment('fence')]
     const isFree = any(absent('lease'), atMost('lease.expiresAt', now))
     const fields = Object.entries(seen) as [keyof Seen, string | number | null][]
@@ -121,7 +121,7 @@ function acquireLease<Row extends LeasedRow>(rows: Rows<Row>): LeasedStore<Row>[
 
 function commit<Row extends LeasedRow>(rows: Rows<Row>): LeasedStore<Row>['commit'] {
   const { isLive } = rows
-  return async (tenant, id, fence, patch, { release = false, extendTo, dueAt, removeAt } = {}) => {
+  return async ({ tenant, id, fence }, patch, { release = false, extendTo, dueAt, removeAt } = {}) => {
     const isMine = all(isLive, equals('fence', fence))
     const ends = patch.status !== undefined && !rows.kind.live.includes(patch.status)
     if (ends) {

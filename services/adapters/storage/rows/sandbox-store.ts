@@ -44,7 +44,7 @@ function rowVerbs(items: Items): Pick<SandboxStore, 'create' | 'get' | 'remove'>
 
 function claimVerbs(items: Items): Pick<SandboxStore, 'claim' | 'reserve' | 'move'> {
   return {
-    async claim(id, { tenant, containerId }, now, dueAt) {
+    async claim(id, { tenant, containerId }, { now, dueAt }) {
       const change = sandboxCodec.patch({ state: 'claimed', claimedBy: { tenant, containerId }, claimedAt: now })
       // Only the container for which a sandbox was started may claim it.
       const isMine = equals('claimedBy', JSON.stringify({ tenant, containerId }))
@@ -65,7 +65,7 @@ function claimVerbs(items: Items): Pick<SandboxStore, 'claim' | 'reserve' | 'mov
       )
     },
 
-    async move(id, from, change, { unclaimed = false } = {}) {
+    async move(id, { from, unclaimed = false }, change) {
       const actions = [...sandboxCodec.patch(change), ...poolActions(id, change)]
       if (actions.length === 0) actions.push(assign('id', id))
       const isThere = oneOf('state', from)

@@ -17,7 +17,7 @@ const claim = ({ deps, caller }: Pick<Call, 'deps' | 'caller'>, requestId: strin
   const record = { bodyHash: '', resultId, expiresAt: now + KEPT_MS }
   // Tokens of several end users can have one key id.
   const scope = `librechat#${caller.keyId}#${caller.subject ?? ''}`
-  return deps.table.idempotency.claim(caller.tenant, scope, requestId, record, now)
+  return deps.table.idempotency.claim(caller.tenant, { scope, key: requestId, record, now })
 }
 
 /** The id of the execution of a request; null when the client did not identify it. Throws ServiceError `conflict` if it was cancelled or sent before. */

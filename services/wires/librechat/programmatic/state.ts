@@ -94,7 +94,12 @@ export async function takeProgram(
   const now = deps.clock.now()
   // Of two requests at the same time both may have read the object.
   const record = { bodyHash: '', resultId: container.id, expiresAt: expiresAt + KEPT_MS }
-  const { isNew } = await deps.table.idempotency.claim(container.tenant, 'librechat-program', `${container.id} ${random}`, record, now)
+  const { isNew } = await deps.table.idempotency.claim(container.tenant, {
+    scope: 'librechat-program',
+    key: `${container.id} ${random}`,
+    record,
+    now,
+  })
   await deps.objects.delete(key)
   if (!isNew || expiresAt < now) throw unknown
   return { container, program }

@@ -80,12 +80,15 @@ const completeUploadRoute = defineRoute({
       return json(200, renderContainerFile(file))
     }
     const sha256 = await checkBytes(deps.objects, file)
-    const stored = await deps.table.files.patch(caller.tenant, container.id, id, {
-      state: 'stored',
-      sha256,
-      isCurrent: true,
-      createdAt: deps.clock.now(),
-    })
+    const stored = await deps.table.files.patch(
+      { tenant: caller.tenant, containerId: container.id, id },
+      {
+        state: 'stored',
+        sha256,
+        isCurrent: true,
+        createdAt: deps.clock.now(),
+      },
+    )
     if (stored === null) throw fileMissing(id)
     await supersedeOlderVersions(deps, stored, deps.clock.now())
     return json(200, renderContainerFile(stored))

@@ -123,7 +123,7 @@ const deleteConversationRoute = defineRoute({
     const { deps } = call
     const { tenant, id } = await conversationOf(call, call.param('conversation_id'), 'run')
     const now = deps.clock.now()
-    await deps.table.conversations.markDeleted(tenant, id, now, now + SWEEP_AFTER_MS)
+    await deps.table.conversations.markDeleted(tenant, id, { now, dueAt: now + SWEEP_AFTER_MS })
     await deps.table.conversations.removeItems(tenant, id)
     return json(200, { id, object: 'conversation.deleted', deleted: true })
   },

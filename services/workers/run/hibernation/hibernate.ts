@@ -36,12 +36,12 @@ export async function hibernate(deps: StepDeps, finder: SandboxFinder, message: 
   if (await endBackgroundCommands(deps, before)) return
   const now = deps.clock.now()
   const claim: Hibernation = { objectKey: newObjectKey(tenant, 'snapshots', id), expiresAt: now + LEASE_MS }
-  const claimed = await containers.claimHibernation(tenant, id, before, claim, now)
+  const claimed = await containers.claimHibernation(tenant, id, { idle: before, claim, now })
   if (claimed === null) return
   const lease = startLeaseHeartbeat({
     id,
     clock: deps.clock,
-    renew: async (expiresAt) => (await containers.renewHibernation(tenant, id, claim.objectKey, expiresAt)) !== null,
+    renew: async (expiresAt) => (await containers.renewHibernation(tenant, id, { objectKey: claim.objectKey, expiresAt })) !== null,
   })
   try {
     // Snapshots of a crashed worker and of the previous hibernation: neither is restored again.
@@ -49,7 +49,7 @@ export async function hibernate(deps: StepDeps, finder: SandboxFinder, message: 
     if (claimed.snapshot?.isRestored === true) await deps.objects.delete(claimed.snapshot.objectKey)
     const result = await save(deps, finder, { container: claimed, objectKey: claim.objectKey, signal: lease.signal })
     const dueAt = firstRetentionCheck(deps.clock.now())
-    const hibernated = await containers.hibernate(tenant, id, claim.objectKey, { ...result, dueAt })
+    const hibernated = await containers.hibernate(tenant, id, { objectKey: claim.objectKey, ...result, dueAt })
     const saved = result.snapshot?.objectKey === claim.objectKey
     if (hibernated === null && saved) await deps.objects.delete(claim.objectKey)
     const outcome = hibernated === null ? 'interrupted' : saved ? 'saved' : 'not_saved'
@@ -150,7 +150,7 @@ async function endBackgroundCommands(deps: RunDeps, container: Container): Promi
   for (const commandId of backgroundCommands) {
     const found = await table.executions.get(tenant, commandId)
     if (found === null) {
-      await table.containers.removeCommand(tenant, id, commandId, clock.now())
+      await table.containers.removeCommand(tenant, id, { commandId, now: clock.now() })
       continue
     }
     if (hasEnded(found.status)) {

@@ -15,7 +15,8 @@ type Requested = { readonly kind: 'starting'; readonly sandboxId: string } | { r
 
 /** Names a sandbox in the container's row; null when another step changed the container. */
 export const attachSandbox = ({ table }: Pick<Deps, 'table'>, container: Container, sandboxId: string | null): Promise<Container | null> =>
-  table.containers.setSandbox(container.tenant, container.id, container.generation, {
+  table.containers.setSandbox(container.tenant, container.id, {
+    generation: container.generation,
     sandboxId,
     stateLost: container.stateLost,
     dueAt: container.dueAt,
@@ -33,7 +34,7 @@ export async function claimWarmSandbox(
   for await (const id of deps.candidates.of({ tier: container.memoryTier, image: image.reference })) {
     const now = deps.clock.now()
     const owner = { tenant: container.tenant, containerId: container.id }
-    const sandbox = await deps.table.sandboxes.claim(id, owner, now, now + SANDBOX_CHECK_MS)
+    const sandbox = await deps.table.sandboxes.claim(id, owner, { now, dueAt: now + SANDBOX_CHECK_MS })
     if (sandbox === null) continue
     const attached = await attachSandbox(deps, container, id)
     if (attached !== null) return { kind: 'claimed', sandbox, container: attached }

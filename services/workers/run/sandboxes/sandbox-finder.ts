@@ -151,7 +151,7 @@ export class SandboxFinder {
       return 'refused'
     }
     if (health !== 'up') return health === 'starting' ? { kind: 'starting', sandboxId: sandbox.id } : 'dead'
-    await table.sandboxes.move(sandbox.id, ['claimed'], { answeredAt: clock.now() })
+    await table.sandboxes.move(sandbox.id, { from: ['claimed'] }, { answeredAt: clock.now() })
     return { kind: 'live', session: this.#sessions.add(session), container }
   }
 }

@@ -15,7 +15,7 @@ type QueuePorts = Pick<RunDeps, 'table' | 'queue' | 'clock'>
 /** Appends work to the container's queue: an execution that its acceptance left outside it, or a command whose sandbox has to be prepared. */
 export async function joinQueue({ table, queue, clock }: QueuePorts, { tenant, id }: Container, jobId: string): Promise<void> {
   const now = clock.now()
-  const after = await table.containers.enqueue(tenant, id, jobId, now, now + RECONCILE_AFTER_MS)
+  const after = await table.containers.enqueue(tenant, id, { executionId: jobId, now, dueAt: now + RECONCILE_AFTER_MS })
   if (typeof after !== 'string' && after.queue[0] === jobId) await notifyExecution(queue, { tenant, containerId: id, id: jobId })
 }
 
@@ -44,7 +44,11 @@ export async function notifyWaiting(
 export async function leaveQueue({ table, queue, clock }: QueuePorts, container: Container, jobId: string): Promise<void> {
   if (container.queue[0] !== jobId) return
   const now = clock.now()
-  const without = await table.containers.dequeue(container.tenant, container.id, jobId, now, now + RECONCILE_AFTER_MS)
+  const without = await table.containers.dequeue(container.tenant, container.id, {
+    executionId: jobId,
+    now,
+    dueAt: now + RECONCILE_AFTER_MS,
+  })
   if (without !== null) await notifyQueueHead(queue, without, { executionId: without.queue[0], now })
 }
 
@@ -62,7 +66,7 @@ export async function removeStaleQueueHead(deps: Omit<EndDeps, 'telemetry'>, con
   }
   await freeSlot(deps, tenant, head)
   const dueAt = deps.clock.now() + RECONCILE_AFTER_MS
-  const next = (await deps.table.containers.dequeue(tenant, id, head, container.lastActiveAt, dueAt))?.queue[0]
+  const next = (await deps.table.containers.dequeue(tenant, id, { executionId: head, now: container.lastActiveAt, dueAt }))?.queue[0]
   if (next !== undefined) await notifyExecution(deps.queue, { tenant, containerId: id, id: next })
   return true
 }

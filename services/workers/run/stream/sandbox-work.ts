@@ -49,7 +49,7 @@ const SANDBOX_WORK: Readonly<Record<WorkKindName, SandboxWork>> = {
   execution: {
     async opener({ supervisor, objects }, work) {
       const request = executeRequest(work, await cellsOf(objects, work.row))
-      return (after, signal) => supervisor.execute(work.session, work.row.id, request, after, signal)
+      return (after, signal) => supervisor.execute(work.session, { executionId: work.row.id, request, after }, signal)
     },
     stop: (supervisor, { session, row }, killAfterMs) => supervisor.interrupt(session, row.id, killAfterMs),
     followInput: () => ({ close: () => undefined }),
@@ -58,7 +58,7 @@ const SANDBOX_WORK: Readonly<Record<WorkKindName, SandboxWork>> = {
   command: {
     async opener({ supervisor }, work) {
       const request = commandRequest(work)
-      return (after, signal) => supervisor.runCommand(work.session, work.row.id, request, after, signal)
+      return (after, signal) => supervisor.runCommand(work.session, { commandId: work.row.id, request, after }, signal)
     },
     stop: (supervisor, { session, row }, killAfterMs) => supervisor.stopCommand(session, row.id, killAfterMs),
     followInput,

@@ -51,7 +51,7 @@ export async function collectFiles(deps: RunDeps, request: CollectionRequest): P
     envelope.deleted.map(async (path) => {
       const file = current.get(path)
       if (file?.sandboxGeneration !== generation || isUnseen(path, envelope.skipped)) return
-      await deps.table.files.patch(tenant, containerId, file.id, { isCurrent: false, endedAt: deps.clock.now() })
+      await deps.table.files.patch({ tenant, containerId, id: file.id }, { isCurrent: false, endedAt: deps.clock.now() })
     }),
   )
 

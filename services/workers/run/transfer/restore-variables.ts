@@ -34,7 +34,7 @@ export async function restoreVariables(
   const { tenant, id, generation } = container
   const { objectKey } = container.snapshot
   const began = deps.clock.now()
-  const row = await deps.table.containers.beginRestore(tenant, id, generation, objectKey)
+  const row = await deps.table.containers.beginRestore(tenant, id, { generation, objectKey })
   if (row === null) throw new LeaseLostError(id)
   const report = (outcome: string, lost: readonly Lost[], usage: NamespaceUsage = NO_USAGE): Restored => {
     const { bytes } = container.snapshot
@@ -45,7 +45,7 @@ export async function restoreVariables(
   const object = await deps.objects.get(objectKey)
   if (object === null) return report('missing', all('Their snapshot no longer exists.'))
   try {
-    const { lost, usage } = await deps.supervisor.restore(session, object, budget, signal)
+    const { lost, usage } = await deps.supervisor.restore(session, { snapshot: object, budget }, signal)
     return report('restored', named(lost), usage)
   } catch (cause) {
     if (!(cause instanceof SupervisorError)) throw cause
@@ -59,7 +59,8 @@ export async function restoreVariables(
 /** From now on the sandbox may have newer variables than the snapshot. Throws LeaseLostError when another step changed the container. */
 export async function noteAwake(deps: RunDeps, container: Sleeper): Promise<void> {
   const { tenant, id, generation, snapshot } = container
-  if ((await deps.table.containers.endRestore(tenant, id, generation, snapshot.objectKey)) === null) throw new LeaseLostError(id)
+  if ((await deps.table.containers.endRestore(tenant, id, { generation, objectKey: snapshot.objectKey })) === null)
+    throw new LeaseLostError(id)
 }
 
 /** Errors that every sandbox would repeat. */

@@ -34,16 +34,16 @@ export async function syncFiles(deps: RunDeps, container: Container, target: Tar
         if (file.state === 'deleted' && file.sandboxGeneration === generation) {
           const kept = current.has(file.path) ? null : await remove(deps, target.session, file)
           if (kept !== null) lost.push(kept)
-          await deps.table.files.patch(tenant, id, file.id, { sandboxGeneration: 0 })
+          await deps.table.files.patch(file, { sandboxGeneration: 0 })
         }
         if (!file.isCurrent || file.state !== 'stored' || file.sandboxGeneration === generation) return
         const problem = await push(deps, file, target)
-        if (problem === null) await deps.table.files.patch(tenant, id, file.id, { sandboxGeneration: generation })
+        if (problem === null) await deps.table.files.patch(file, { sandboxGeneration: generation })
         else lost.push(problem)
       }),
     ),
   )
-  await deps.table.containers.filesSynced(tenant, id, generation, filesVersion)
+  await deps.table.containers.filesSynced(tenant, id, { generation, version: filesVersion })
   if (lost.length <= MAX_NAMED) return lost
   const others = lost.length - MAX_NAMED
   return [...lost.slice(0, MAX_NAMED), { what: 'files', reason: `${others} more files could not be brought in; the first ones say why.` }]
@@ -64,7 +64,7 @@ async function push(deps: RunDeps, file: ContainerFile, { session, signal }: Tar
   const object = await deps.objects.get(file.objectKey)
   if (object === null) return { what: `file ${JSON.stringify(file.path)}`, reason: 'Its stored content no longer exists.' }
   try {
-    await deps.supervisor.putFile(session, file.path, object.bytes, object.body, signal)
+    await deps.supervisor.putFile(session, { path: file.path, bytes: object.bytes, body: object.body }, signal)
     return null
   } catch (cause) {
     const reason = cause instanceof SupervisorError ? REFUSED[cause.code] : undefined
@@ -114,7 +114,7 @@ async function writeSkill(
   const object = await objects.get(objectKey)
   if (object === null) return 'Its stored content no longer exists.'
   try {
-    await supervisor.putSkill(session, folder, object.bytes, object.body, signal)
+    await supervisor.putSkill(session, { folder, bytes: object.bytes, body: object.body }, signal)
     return null
   } catch (cause) {
     const reason = cause instanceof SupervisorError ? REFUSED_SKILLS[cause.code] : undefined
