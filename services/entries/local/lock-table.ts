@@ -49,7 +49,7 @@ export async function lockTable(options: {
   return {
     async release() {
       clearInterval(timer)
-      await items.update(KEY, [remove('owner')], equals('owner', owner))
+      await items.update(KEY, [remove('owner')], { condition: equals('owner', owner) })
       await life.end()
     },
   }
@@ -64,19 +64,19 @@ async function acquire(items: LockItems, tableName: string, owner: string): Prom
     set('pid', process.pid),
     set('expiresAt', now + TABLE_LOCK_MS),
   ]
-  if ((await items.update(KEY, entry, any(absent('owner'), atMost('expiresAt', now)))) !== null) return
+  if ((await items.update(KEY, entry, { condition: any(absent('owner'), atMost('expiresAt', now)) })) !== null) return
   const present = await items.get(KEY)
   const holder = String(present?.['owner'])
   // The reply to this call's own write was lost, and the client repeated the write.
   if (holder === owner) return
-  if ((await isDead(holder)) && (await items.update(KEY, entry, equals('owner', holder))) !== null) return
+  if ((await isDead(holder)) && (await items.update(KEY, entry, { condition: equals('owner', holder) })) !== null) return
   throw new ConfigError(
     `The table ${tableName} is used by another server (process ${String(present?.['pid'])} on ${String(present?.['machine'])}). Stop it, or use another table: each server needs its own table. If that server has crashed, start again in ${TABLE_LOCK_MS / 1000} seconds.`,
   )
 }
 
 const renew = async (items: LockItems, owner: string): Promise<boolean> =>
-  (await items.update(KEY, [set('expiresAt', Date.now() + TABLE_LOCK_MS)], equals('owner', owner))) !== null
+  (await items.update(KEY, [set('expiresAt', Date.now() + TABLE_LOCK_MS)], { condition: equals('owner', owner) })) !== null
 
 const lifePath = (owner: string): string => join(tmpdir(), `cellblock-table-${owner}.lock`)
 

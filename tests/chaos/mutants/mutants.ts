@@ -17,7 +17,7 @@ const NEXT_ACTION = 'services/workers/run/step/next-action.ts'
 export const CHAOS_MUTANTS: readonly ChaosMutant[] = [
   {
     what: 'a commit checks the fencing token',
-    edit: { file: LEASED, find: "const isMine = all(isLive, equals('fence', fence))", replace: 'const isMine = isLive' },
+    edit: { file: LEASED, find: "const isMine = all(isLive, equals('fence', row.fence))", replace: 'const isMine = isLive' },
     scenario: 'races',
   },
   {
@@ -89,8 +89,8 @@ export const CHAOS_MUTANTS: readonly ChaosMutant[] = [
     what: 'only the queue head is dequeued',
     edit: {
       file: 'services/adapters/storage/rows/container-store.ts',
-      find: "items.update(keyOf(tenant, id), actions, equals('queue[0]', executionId), { isDeferred: true })",
-      replace: "items.update(keyOf(tenant, id), actions, exists('queue[0]'))",
+      find: "items.update(keyOf(tenant, id), actions, { condition: equals('queue[0]', executionId), isDeferred: true })",
+      replace: "items.update(keyOf(tenant, id), actions, { condition: exists('queue[0]') })",
     },
     scenario: 'duplicates',
   },

@@ -194,7 +194,7 @@ export const SERVICE_MUTANTS: readonly Mutant[] = [
   service(
     'fencing',
     'adapters/storage/rows/leased-store.ts',
-    "all(isLive, equals('fence', fence))",
+    "all(isLive, equals('fence', row.fence))",
     'isLive',
     'contract/dynamodb-table.test.ts',
   ),

@@ -57,7 +57,7 @@ async function writeEntry(owner: string): Promise<void> {
   const names = { v: 1, owner, machine: hostname(), pid: process.pid, expiresAt }
   const actions = Object.entries(names).map(([name, value]) => set(name, value))
   await storage.items.put({ ...KEY, v: 1 }, { kind: 'absent', path: 'pk' })
-  expect(await storage.items.update(KEY, actions, exists('pk'))).not.toBeNull()
+  expect(await storage.items.update(KEY, actions, { condition: exists('pk') })).not.toBeNull()
 }
 
 describe('the lock of a table', () => {
@@ -88,7 +88,7 @@ describe('the lock of a table', () => {
     const owner = newId('worker')
     await writeEntry(owner)
     await expect(lock()).rejects.toThrow(ConfigError)
-    await storage.items.update(KEY, [set('expiresAt', Date.now())], equals('owner', owner))
+    await storage.items.update(KEY, [set('expiresAt', Date.now())], { condition: equals('owner', owner) })
     await (await lock()).release()
   })
 
@@ -110,7 +110,7 @@ describe('the lock of a table', () => {
     const owner = (await entryOf())?.['owner']
     await expect
       .poll(async () => {
-        await storage.items.update(KEY, [set('expiresAt', Date.now() - TABLE_LOCK_MS)], equals('owner', owner))
+        await storage.items.update(KEY, [set('expiresAt', Date.now() - TABLE_LOCK_MS)], { condition: equals('owner', owner) })
         return (second = await lock().catch(() => null))
       })
       .not.toBeNull()

@@ -45,7 +45,7 @@ function singleItems(client: DynamoDBClient, ofTable: OfTable): Pick<Items, 'get
         )) !== null
       )
     },
-    async update(key, actions, condition) {
+    async update(key, actions, { condition }) {
       const e = new ExpressionPrinter()
       const UpdateExpression = e.update(actions)
       refuseLargeValues(Object.values(e.values))

@@ -15,7 +15,7 @@ export const createCommandVerbs = (items: Items): Verbs => ({
   ...addingVerb(items),
   ...removingVerb(items),
   async noteLostCommands(tenant, id, lost) {
-    await updateContainer(items, { tenant, id, actions: [set('lostCommands', JSON.stringify(lost))], condition: isLive })
+    await updateContainer(items, { tenant, id }, { actions: [set('lostCommands', JSON.stringify(lost))], condition: isLive })
   },
 })
 
@@ -28,16 +28,12 @@ const addingVerb = (items: Items): Pick<Verbs, 'addCommand'> => ({
     return changeByCompareAndSet(
       async () => {
         const added =
-          (await updateContainer(
-            items,
-            { ...row, actions: [append(list, commandId), isUsed], condition: mayAppend },
-            { isDeferred: true },
-          )) ??
-          (await updateContainer(
-            items,
-            { ...row, actions: [set(list, [commandId]), isUsed], condition: all(isLive, absent(list)) },
-            { isDeferred: true },
-          ))
+          (await updateContainer(items, row, { actions: [append(list, commandId), isUsed], condition: mayAppend, isDeferred: true })) ??
+          (await updateContainer(items, row, {
+            actions: [set(list, [commandId]), isUsed],
+            condition: all(isLive, absent(list)),
+            isDeferred: true,
+          }))
         if (added !== null) return added
         const container = await getContainer(items, tenant, id)
         if (container === null || container.deletedAt !== null) return 'missing'
@@ -55,7 +51,7 @@ const removingVerb = (items: Items): Pick<Verbs, 'removeCommand'> => ({
       const path = `${list}[${index}]`
       const actions = [remove(path), ...(list === 'commands' ? [set('lastActiveAt', now)] : [])]
       // As for an execution in the queue: the reconciler finds an ended command.
-      return updateContainer(items, { tenant, id, actions, condition: equals(path, commandId) }, { isDeferred: true })
+      return updateContainer(items, { tenant, id }, { actions, condition: equals(path, commandId), isDeferred: true })
     }
     // Usually it is the only one, which needs no read.
     const first = await removeAt({ list: 'commands', index: 0 })

@@ -1,6 +1,6 @@
 import type { Container } from '../../../model/containers/container.ts'
-import type { Action, Condition } from './expression.ts'
-import type { Items, WriteOptions } from './items.ts'
+import type { Action } from './expression.ts'
+import type { Items, UpdateOptions } from './items.ts'
 import { rowKey } from './keys.ts'
 import type { Item } from './row-codec.ts'
 import { containerCodec } from './row-shapes.ts'
@@ -13,11 +13,6 @@ export const getContainer = async (items: Items, tenant: string, id: string): Pr
 /** One conditional write. Null when the condition does not hold. */
 export const updateContainer = async (
   items: Items,
-  {
-    tenant,
-    id,
-    actions,
-    condition,
-  }: { readonly tenant: string; readonly id: string; readonly actions: readonly Action[]; readonly condition: Condition },
-  options?: WriteOptions,
-): Promise<Container | null> => decode(await items.update(rowKey(tenant, 'container', id), actions, condition, options))
+  { tenant, id }: { readonly tenant: string; readonly id: string },
+  write: UpdateOptions & { readonly actions: readonly Action[] },
+): Promise<Container | null> => decode(await items.update(rowKey(tenant, 'container', id), write.actions, write))

@@ -57,19 +57,21 @@ function rowVerbs(
           const before = item['extensions']
           const isUnchanged = before === undefined ? absent('extensions') : equals('extensions', before)
           const actions = containerCodec.patch({ extensions: { ...row.extensions, [wire]: extension } })
-          return decode(await items.update(keyOf(tenant, id), actions, all(isLive, isUnchanged))) ?? undefined
+          return decode(await items.update(keyOf(tenant, id), actions, { condition: all(isLive, isUnchanged) })) ?? undefined
         },
         () => new Error(`The extensions of ${id} changed during every attempt to change one.`),
       )
     },
 
     async postpone(tenant, id, dueAt) {
-      await items.update(keyOf(tenant, id), [assign('dueAt', dueAt)], isThere)
+      await items.update(keyOf(tenant, id), [assign('dueAt', dueAt)], { condition: isThere })
     },
 
     async markDeleted(tenant, id, now) {
       return decode(
-        await items.update(keyOf(tenant, id), [setOnce('deletedAt', now), set('dueAt', now), remove('lpk'), remove('lsk')], isThere),
+        await items.update(keyOf(tenant, id), [setOnce('deletedAt', now), set('dueAt', now), remove('lpk'), remove('lsk')], {
+          condition: isThere,
+        }),
       )
     },
 
@@ -84,7 +86,7 @@ function queueVerbs(items: Items): Pick<ContainerStore, 'enqueue' | 'dequeue'> {
       const actions = [append('queue', executionId), set('lastActiveAt', now), set('dueAt', dueAt)]
       return changeByCompareAndSet(
         async () => {
-          const container = decode(await items.update(keyOf(tenant, id), actions, mayWait, { isDeferred: true }))
+          const container = decode(await items.update(keyOf(tenant, id), actions, { condition: mayWait, isDeferred: true }))
           if (container !== null) return container
           const row = await getContainer(items, tenant, id)
           if (row === null || row.deletedAt !== null) return 'missing'
@@ -98,7 +100,7 @@ function queueVerbs(items: Items): Pick<ContainerStore, 'enqueue' | 'dequeue'> {
     async dequeue(tenant, id, { executionId, now, dueAt }) {
       const actions = [remove('queue[0]'), set('lastActiveAt', now), ...(dueAt === null ? [] : [set('dueAt', dueAt)])]
       // After a power failure the reconciler finds the ended execution in the queue and removes it again.
-      return decode(await items.update(keyOf(tenant, id), actions, equals('queue[0]', executionId), { isDeferred: true }))
+      return decode(await items.update(keyOf(tenant, id), actions, { condition: equals('queue[0]', executionId), isDeferred: true }))
     },
   }
 }
@@ -121,7 +123,7 @@ function sandboxVerbs(
         ...(whileUnused ? [shorterThan('queue', 1)] : []),
         ...(whileHibernated ? [equals('snapshot.isRestored', false)] : []),
       ]
-      const given = decode(await items.update(keyOf(tenant, id), actions, all(...conditions)))
+      const given = decode(await items.update(keyOf(tenant, id), actions, { condition: all(...conditions) }))
       if (given !== null || change.sandboxId === null) return given
       // The client repeats a write whose reply was lost, so a refused write may have succeeded in this call.
       const row = await getContainer(items, tenant, id)
@@ -130,21 +132,21 @@ function sandboxVerbs(
     },
 
     async filesChanged(tenant, id, now) {
-      return decode(await items.update(keyOf(tenant, id), [increment('filesVersion'), set('lastActiveAt', now)], isLive))
+      return decode(await items.update(keyOf(tenant, id), [increment('filesVersion'), set('lastActiveAt', now)], { condition: isLive }))
     },
 
     async setSkills(tenant, id, { filesVersion, skills }) {
       const actions = [...containerCodec.patch({ skills }), increment('filesVersion')]
-      return decode(await items.update(keyOf(tenant, id), actions, all(isLive, equals('filesVersion', filesVersion))))
+      return decode(await items.update(keyOf(tenant, id), actions, { condition: all(isLive, equals('filesVersion', filesVersion)) }))
     },
 
     async filesSynced(tenant, id, { generation, version }) {
       const isNews = all(equals('generation', generation), below('syncedFilesVersion', version))
-      await items.update(keyOf(tenant, id), [set('syncedFilesVersion', version)], isNews)
+      await items.update(keyOf(tenant, id), [set('syncedFilesVersion', version)], { condition: isNews })
     },
 
     async markStateLossReported(tenant, id, sandboxId) {
-      await items.update(keyOf(tenant, id), [remove('stateLost'), remove('lostCommands')], equals('sandboxId', sandboxId))
+      await items.update(keyOf(tenant, id), [remove('stateLost'), remove('lostCommands')], { condition: equals('sandboxId', sandboxId) })
     },
   }
 }

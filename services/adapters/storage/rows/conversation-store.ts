@@ -29,14 +29,14 @@ export function createConversationStore(items: Items, objects: ObjectStore): Con
     get,
 
     async setMetadata(tenant, id, metadata) {
-      return decode(await items.update(keyOf(tenant, id), conversationCodec.patch({ metadata }), isLive))
+      return decode(await items.update(keyOf(tenant, id), conversationCodec.patch({ metadata }), { condition: isLive }))
     },
 
     async enqueue(tenant, id, responseId) {
       const mayWait = all(isLive, lacks('queue', responseId), shorterThan('queue', LIMITS.maxQueuedPerConversation))
       return changeByCompareAndSet(
         async () => {
-          const row = decode(await items.update(keyOf(tenant, id), [append('queue', responseId)], mayWait))
+          const row = decode(await items.update(keyOf(tenant, id), [append('queue', responseId)], { condition: mayWait }))
           if (row !== null) return row
           const found = await get(tenant, id)
           if (found === null || found.deletedAt !== null) return 'missing'
@@ -49,11 +49,11 @@ export function createConversationStore(items: Items, objects: ObjectStore): Con
 
     async dequeue(tenant, id, { responseId, containerId }) {
       const actions = [remove('queue[0]'), ...(containerId === null ? [] : [set('containerId', containerId)])]
-      return decode(await items.update(keyOf(tenant, id), actions, equals('queue[0]', responseId)))
+      return decode(await items.update(keyOf(tenant, id), actions, { condition: equals('queue[0]', responseId) }))
     },
 
     async markDeleted(tenant, id, { now, dueAt }) {
-      const marked = await items.update(keyOf(tenant, id), [set('deletedAt', now), set('dueAt', dueAt)], isLive)
+      const marked = await items.update(keyOf(tenant, id), [set('deletedAt', now), set('dueAt', dueAt)], { condition: isLive })
       return marked === null ? get(tenant, id) : decode(marked)
     },
 

@@ -21,7 +21,7 @@ export async function findDue(
 }
 
 export async function postponeDue(items: Items, { kind, tenant, id, dueAt: was }: DueRow, dueAt: number): Promise<void> {
-  await items.update(rowKey(tenant, kind, id), [set('dueAt', dueAt)], equals('dueAt', was))
+  await items.update(rowKey(tenant, kind, id), [set('dueAt', dueAt)], { condition: equals('dueAt', was) })
 }
 
 function dueRow(pk: string, dueAt: number): DueRow {

@@ -41,7 +41,7 @@ export function createFileStore(items: Items): FileStore {
     async patch({ tenant, containerId, id }, change) {
       const actions = fileCodec.patch(change)
       if (actions.length === 0) return get(tenant, containerId, id)
-      const item = await items.update(fileKey(tenant, containerId, id), actions, exists('pk'))
+      const item = await items.update(fileKey(tenant, containerId, id), actions, { condition: exists('pk') })
       return item === null ? null : fileCodec.decode(item)
     },
     remove: (tenant, containerId, id) => items.delete(fileKey(tenant, containerId, id)),

@@ -45,18 +45,17 @@ function hibernatingVerbs(items: Items): Pick<Verbs, 'claimHibernation' | 'renew
       const isFree = any(absent('hibernating'), atMost('hibernating.expiresAt', now))
       const actions = [set('hibernating', claim), set('dueAt', claim.expiresAt)]
       return (
-        (await updateContainer(items, { tenant, id, actions, condition: all(isLive, isIdle, isFree) })) ??
+        (await updateContainer(items, { tenant, id }, { actions, condition: all(isLive, isIdle, isFree) })) ??
         (await getIf(items, { tenant, id }, (row) => row.hibernating?.objectKey === claim.objectKey))
       )
     },
 
     renewHibernation: (tenant, id, { objectKey, expiresAt }) =>
-      updateContainer(items, {
-        tenant,
-        id,
-        actions: [set('hibernating.expiresAt', expiresAt)],
-        condition: all(isLive, isClaim(objectKey)),
-      }),
+      updateContainer(
+        items,
+        { tenant, id },
+        { actions: [set('hibernating.expiresAt', expiresAt)], condition: all(isLive, isClaim(objectKey)) },
+      ),
 
     async hibernate(tenant, id, { objectKey, snapshot, stateLost, dueAt }) {
       const actions = [
@@ -67,13 +66,13 @@ function hibernatingVerbs(items: Items): Pick<Verbs, 'claimHibernation' | 'renew
         set('dueAt', dueAt),
       ]
       return (
-        (await updateContainer(items, { tenant, id, actions, condition: all(isLive, isClaim(objectKey), isUnused) })) ??
+        (await updateContainer(items, { tenant, id }, { actions, condition: all(isLive, isClaim(objectKey), isUnused) })) ??
         (await getIf(items, { tenant, id }, (row) => row.snapshot?.objectKey === objectKey))
       )
     },
 
     endHibernation: (tenant, id, objectKey) =>
-      updateContainer(items, { tenant, id, actions: [remove('hibernating')], condition: isClaim(objectKey) }),
+      updateContainer(items, { tenant, id }, { actions: [remove('hibernating')], condition: isClaim(objectKey) }),
   }
 }
 
@@ -84,7 +83,7 @@ function restoringVerbs(items: Items): Pick<Verbs, 'beginRestore' | 'endRestore'
       const isAllowed = all(isLive, equals('generation', generation), isSnapshot(objectKey), equals('snapshot.isRestored', false))
       const actions = [increment('snapshot.tries'), set('snapshot.triedBy', generation)]
       return (
-        (await updateContainer(items, { tenant, id, actions, condition: all(isAllowed, isFirst) })) ??
+        (await updateContainer(items, { tenant, id }, { actions, condition: all(isAllowed, isFirst) })) ??
         // The same sandbox tries again.
         (await getIf(items, { tenant, id }, (row) => {
           const { snapshot } = row
@@ -96,11 +95,10 @@ function restoringVerbs(items: Items): Pick<Verbs, 'beginRestore' | 'endRestore'
     },
 
     endRestore: (tenant, id, { generation, objectKey }) =>
-      updateContainer(items, {
-        tenant,
-        id,
-        actions: [set('snapshot.isRestored', true)],
-        condition: all(isLive, equals('generation', generation), isSnapshot(objectKey)),
-      }),
+      updateContainer(
+        items,
+        { tenant, id },
+        { actions: [set('snapshot.isRestored', true)], condition: all(isLive, equals('generation', generation), isSnapshot(objectKey)) },
+      ),
   }
 }

@@ -31,13 +31,18 @@ export interface WriteOptions {
   readonly isDeferred?: boolean
 }
 
+/** An update is written only while the condition holds. */
+export interface UpdateOptions extends WriteOptions {
+  readonly condition: Condition
+}
+
 /** The primitives that every row store is built on; a storage driver implements these nine. Reads are strongly consistent. */
 export interface Items {
   get(key: ItemKey): Promise<Item | null>
   /** Replaces the item. False when the condition does not hold. */
   put(item: Item, condition?: Condition, options?: WriteOptions): Promise<boolean>
   /** The item after the update; null when the condition does not hold. */
-  update(key: ItemKey, actions: readonly Action[], condition: Condition, options?: WriteOptions): Promise<Item | null>
+  update(key: ItemKey, actions: readonly Action[], options: UpdateOptions): Promise<Item | null>
   delete(key: ItemKey): Promise<void>
   query(request: QueryRequest): Promise<QueryPage>
   /** In the order of the keys; null for missing items. */

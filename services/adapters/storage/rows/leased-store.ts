@@ -16,7 +16,7 @@ import {
   type Action,
   type Condition,
 } from './expression.ts'
-import type { Items } from './items.ts'
+import type { Items, UpdateOptions } from './items.ts'
 import { dueShard, rowKey } from './keys.ts'
 import type { Item, RowCodec } from './row-codec.ts'
 
@@ -52,8 +52,8 @@ class Rows<Row extends LeasedRow> {
     return this.decode(await this.items.get(this.keyOf(tenant, id)))
   }
 
-  async update(tenant: string, id: string, ...write: Write): Promise<Row | null> {
-    return this.decode(await this.items.update(this.keyOf(tenant, id), ...write))
+  async update({ tenant, id }: Pick<Row, 'tenant' | 'id'>, actions: readonly Action[], options: UpdateOptions): Promise<Row | null> {
+    return this.decode(await this.items.update(this.keyOf(tenant, id), actions, options))
   }
 
   decode(item: Item | null): Row | null {
@@ -65,7 +65,6 @@ class Rows<Row extends LeasedRow> {
     return this.kind.codec.patch(Object.fromEntries(fields) as Partial<Row>)
   }
 }
-type Write = [actions: readonly Action[], condition: Condition, options?: { readonly isDeferred: true }]
 
 /** Rows that workers advance under a lease; each operation is one conditional write. */
 export function createLeasedStore<Row extends LeasedRow>(items: Items, kind: LeasedKind<Row>): LeasedStore<Row> {
@@ -82,11 +81,11 @@ export function createLeasedStore<Row extends LeasedRow>(items: Items, kind: Lea
     commit: commit(rows),
 
     async requestCancel(tenant, id, now) {
-      return (await rows.update(tenant, id, [setOnce('cancelRequestedAt', now)], rows.isLive)) ?? rows.get(tenant, id)
+      return (await rows.update({ tenant, id }, [setOnce('cancelRequestedAt', now)], { condition: rows.isLive })) ?? rows.get(tenant, id)
     },
 
     async postpone(tenant, id, dueAt) {
-      await rows.update(tenant, id, [assign('dueAt', dueAt)], rows.isLive)
+      await rows.update({ tenant, id }, [assign('dueAt', dueAt)], { condition: rows.isLive })
     },
 
     remove: (tenant, id) => items.delete(rows.keyOf(tenant, id)),
@@ -105,7 +104,7 @@ function acquireLease<Row extends LeasedRow>(rows: Rows<Row>): LeasedStore<Row>[
     const mayTake = all(isLive, ...(seen.fence === 0 ? [] : [isFree]), ...isAsSeen)
     for (let attempt = 1; ; attempt++) {
       // A holder acts through later writes. A power failure loses them together with this write, or loses neither.
-      const acquired = await rows.update(tenant, id, actions, mayTake, { isDeferred: true })
+      const acquired = await rows.update({ tenant, id }, actions, { condition: mayTake, isDeferred: true })
       if (acquired !== null) return { kind: 'acquired', row: acquired }
       const row = await rows.get(tenant, id)
       if (row === null) return { kind: 'missing' }
@@ -121,12 +120,12 @@ function acquireLease<Row extends LeasedRow>(rows: Rows<Row>): LeasedStore<Row>[
 
 function commit<Row extends LeasedRow>(rows: Rows<Row>): LeasedStore<Row>['commit'] {
   const { isLive } = rows
-  return async ({ tenant, id, fence }, patch, { release = false, extendTo, dueAt, removeAt } = {}) => {
-    const isMine = all(isLive, equals('fence', fence))
+  return async (row, patch, { release = false, extendTo, dueAt, removeAt } = {}) => {
+    const isMine = all(isLive, equals('fence', row.fence))
     const ends = patch.status !== undefined && !rows.kind.live.includes(patch.status)
     if (ends) {
       const actions = [...rows.patch(patch), remove('lease'), assign('dueAt', removeAt ?? null)]
-      return rows.update(tenant, id, actions, isMine)
+      return rows.update(row, actions, { condition: isMine })
     }
     const nextDueAt = dueAt ?? patch.dueAt ?? extendTo
     const isExtending = extendTo !== undefined && !release
@@ -136,7 +135,7 @@ function commit<Row extends LeasedRow>(rows: Rows<Row>): LeasedStore<Row>['commi
       ...(isExtending ? [set('lease.expiresAt', extendTo)] : []),
       ...(nextDueAt !== undefined ? [set('dueAt', nextDueAt)] : patch.dueAt === null ? [remove('dueAt')] : []),
     ]
-    if (actions.length === 0) actions.push(set('fence', fence))
-    return rows.update(tenant, id, actions, isExtending ? all(isMine, exists('lease')) : isMine)
+    if (actions.length === 0) actions.push(set('fence', row.fence))
+    return rows.update(row, actions, { condition: isExtending ? all(isMine, exists('lease')) : isMine })
   }
 }

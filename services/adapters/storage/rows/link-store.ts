@@ -40,7 +40,7 @@ export function createLinkStore(items: Items): LinkStore {
     async revoke(tenant, id, now) {
       const pointer = await items.get(rowKey(tenant, 'link', id))
       if (pointer === null) return null
-      return decode(await items.update(linkKey(hashOf(pointer)), [setOnce('revokedAt', now)], exists('pk')))
+      return decode(await items.update(linkKey(hashOf(pointer)), [setOnce('revokedAt', now)], { condition: exists('pk') }))
     },
   }
 }

@@ -50,18 +50,18 @@ function claimVerbs(items: Items): Pick<SandboxStore, 'claim' | 'reserve' | 'mov
       const isMine = equals('claimedBy', JSON.stringify({ tenant, containerId }))
       const mayClaim = all(equals('state', READY), any(absent('claimedBy'), isMine))
       return decode(
-        await items.update(keyOf(id), [...change, set('dueAt', dueAt), set('poolSk', heldSortKey({ tenant, containerId }, id))], mayClaim),
+        await items.update(keyOf(id), [...change, set('dueAt', dueAt), set('poolSk', heldSortKey({ tenant, containerId }, id))], {
+          condition: mayClaim,
+        }),
       )
     },
 
     async reserve(id, { tenant, containerId }, now) {
       const change = { claimedBy: { tenant, containerId }, claimedAt: now }
       return decode(
-        await items.update(
-          keyOf(id),
-          [...sandboxCodec.patch(change), ...poolActions(id, change)],
-          all(equals('state', 'starting'), absent('claimedBy')),
-        ),
+        await items.update(keyOf(id), [...sandboxCodec.patch(change), ...poolActions(id, change)], {
+          condition: all(equals('state', 'starting'), absent('claimedBy')),
+        }),
       )
     },
 
@@ -69,7 +69,7 @@ function claimVerbs(items: Items): Pick<SandboxStore, 'claim' | 'reserve' | 'mov
       const actions = [...sandboxCodec.patch(change), ...poolActions(id, change)]
       if (actions.length === 0) actions.push(assign('id', id))
       const isThere = oneOf('state', from)
-      return decode(await items.update(keyOf(id), actions, unclaimed ? all(isThere, absent('claimedBy')) : isThere))
+      return decode(await items.update(keyOf(id), actions, { condition: unclaimed ? all(isThere, absent('claimedBy')) : isThere }))
     },
   }
 }

@@ -31,7 +31,7 @@ export function createSkillStore(items: Items): SkillStore {
     },
     async change({ tenant, id, revision }, { versions, defaultVersion, nextNumber }) {
       const actions = [...skillCodec.patch({ versions, defaultVersion, nextNumber }), increment('revision')]
-      const item = await items.update(keyOf(tenant, id), actions, equals('revision', revision))
+      const item = await items.update(keyOf(tenant, id), actions, { condition: equals('revision', revision) })
       return item === null ? null : skillCodec.decode(item)
     },
     remove: (tenant, id) => items.delete(keyOf(tenant, id)),

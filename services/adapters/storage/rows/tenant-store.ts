@@ -30,22 +30,24 @@ export function createTenantStore(items: Items): TenantStore {
       return rows.filter((item) => item !== null).map((item): Tenant => tenantCodec.decode(item))
     },
     async rename(id, name) {
-      const item = await items.update(rowKey(id, 'tenant', id), tenantCodec.patch({ name }), exists('pk'))
+      const item = await items.update(rowKey(id, 'tenant', id), tenantCodec.patch({ name }), { condition: exists('pk') })
       return item === null ? null : tenantCodec.decode(item)
     },
     async setPolicy(id, policy) {
-      const item = await items.update(rowKey(id, 'tenant', id), tenantCodec.patch({ policy }), exists('pk'))
+      const item = await items.update(rowKey(id, 'tenant', id), tenantCodec.patch({ policy }), { condition: exists('pk') })
       return item === null ? null : tenantCodec.decode(item)
     },
     async beginDeletion(id, now) {
       const key = rowKey(id, 'tenant', id)
       const deletion = { requestedAt: now, completedAt: null, removedRows: 0, removedObjects: 0 }
       const actions = [...tenantCodec.patch({ deletion }), set('dueShard', dueShard(key.pk)), set('dueAt', now + FIRST_PASS_MS)]
-      const item = (await items.update(key, actions, all(exists('pk'), absent('deletion')))) ?? (await items.get(key))
+      const item = (await items.update(key, actions, { condition: all(exists('pk'), absent('deletion')) })) ?? (await items.get(key))
       return item === null ? null : tenantCodec.decode(item)
     },
     async noteDeletion(id, deletion, dueAt) {
-      await items.update(rowKey(id, 'tenant', id), [...tenantCodec.patch({ deletion }), assign('dueAt', dueAt)], exists('deletion'))
+      await items.update(rowKey(id, 'tenant', id), [...tenantCodec.patch({ deletion }), assign('dueAt', dueAt)], {
+        condition: exists('deletion'),
+      })
     },
     async putPlan(plan) {
       await items.put({ ...planCodec.encode(plan), ...planKey(plan.name), lpk: ALL_PLANS, lsk: plan.name })
@@ -85,7 +87,7 @@ function createKeyVerbs(items: Items): KeyVerbs {
     },
     async touchKey(hash, now) {
       const isStale = any(absent('lastUsedAt'), atMost('lastUsedAt', now - LAST_USED_MS))
-      await items.update(apiKeyKey(hash), [set('lastUsedAt', now)], all(exists('pk'), isStale))
+      await items.update(apiKeyKey(hash), [set('lastUsedAt', now)], { condition: all(exists('pk'), isStale) })
     },
     async listKeys() {
       const rows = await items.getMany(await listed(items, equals('lpk', ALL_KEYS)))
@@ -93,7 +95,7 @@ function createKeyVerbs(items: Items): KeyVerbs {
     },
     async revokeKey(id, now) {
       const [place] = await placesOf(id)
-      const item = place === undefined ? null : await items.update(place, [setOnce('revokedAt', now)], exists('pk'))
+      const item = place === undefined ? null : await items.update(place, [setOnce('revokedAt', now)], { condition: exists('pk') })
       return item === null ? null : apiKeyCodec.decode(item)
     },
   }

@@ -36,7 +36,7 @@ export function createUploadStore(items: Items): UploadStore {
     },
     parts,
     async end(tenant, id, status) {
-      const item = await items.update(keyOf(tenant, id), [set('status', status)], equals('status', 'pending'))
+      const item = await items.update(keyOf(tenant, id), [set('status', status)], { condition: equals('status', 'pending') })
       return item === null ? null : uploadCodec.decode(item)
     },
     async remove(tenant, id) {

@@ -7,6 +7,7 @@ import {
   type ItemChange,
   type Items,
   type QueryRequest,
+  type UpdateOptions,
   type WriteOptions,
 } from '../rows/items.ts'
 import type { ItemKey } from '../rows/keys.ts'
@@ -68,8 +69,7 @@ export class SqliteItems implements Items {
   async update(
     key: ItemKey,
     actions: Parameters<Items['update']>[1],
-    condition: Condition,
-    { isDeferred = false }: WriteOptions = {},
+    { condition, isDeferred = false }: UpdateOptions,
   ): Promise<Item | null> {
     refuseLargeValues(actions.map((action) => ('value' in action ? action.value : null)))
     const after = refusing(() => {

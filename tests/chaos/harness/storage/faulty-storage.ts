@@ -24,7 +24,7 @@ export function faultyItems(items: Items, faults: Faults): Items {
   return {
     get: (key) => around(() => items.get(key)),
     put: (item, condition, options) => around(() => items.put(item, condition, options)),
-    update: (key, actions, condition, options) => around(() => items.update(key, actions, condition, options)),
+    update: (key, actions, options) => around(() => items.update(key, actions, options)),
     delete: (key) => around(() => items.delete(key)),
     query: (request) => around(() => items.query(request)),
     getMany: (keys) => around(() => items.getMany(keys)),

@@ -15,8 +15,8 @@ export function recordItems(items: Items, history: History): Items {
       else history.add({ type: 'refused', key: key.pk })
       return isWritten
     },
-    async update(key, actions, condition, options) {
-      const item = await items.update(key, actions, condition, options)
+    async update(key, actions, options) {
+      const item = await items.update(key, actions, options)
       if (item === null) history.add({ type: 'refused', key: key.pk })
       else recordItem(history, key, item)
       return item
