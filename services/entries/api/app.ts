@@ -56,7 +56,7 @@ export function createApp(ports: ApiPorts, routes: readonly AnyRoute[] = ROUTES)
     limits,
     audit: new AuditLog(ports, ports.config.auditFlushMs),
     requests: createRequestLimiter(ports.table.sharedRows, limits, ports.clock),
-    budget: createBudgetReader(ports.table.usage, limits, ports.clock, ports.prices),
+    budget: createBudgetReader({ usage: ports.table.usage, limits, clock: ports.clock, prices: ports.prices }),
   }
   const hosts = wireHosts(ports.config)
   const app = new Hono<ApiHono>({ getPath: (request) => routedPath(request, ports.config, hosts) })

@@ -43,12 +43,17 @@ export function sumAgeMs(used: UsageSum, limits: BudgetLimits, maxUsdPerSecond: 
 const tokensOf = (sum: UsageSum): number => sum.modelInputTokens + sum.modelOutputTokens
 
 /** Compares the usage of the present UTC day with the tenant's daily limits. Usage counts when an execution or a turn has ended. */
-export function createBudgetReader(
-  usage: UsageStore,
-  limits: Pick<LimitReader, 'of'>,
-  clock: Clock,
-  { maxUsdPerSecond }: PriceList,
-): BudgetReader {
+export function createBudgetReader({
+  usage,
+  limits,
+  clock,
+  prices: { maxUsdPerSecond },
+}: {
+  readonly usage: UsageStore
+  readonly limits: Pick<LimitReader, 'of'>
+  readonly clock: Clock
+  readonly prices: PriceList
+}): BudgetReader {
   const sums = new BoundedCache<string, Promise<UsageSum>>(MAX_TENANTS)
 
   async function usedToday(tenant: string, own: BudgetLimits): Promise<UsageSum> {

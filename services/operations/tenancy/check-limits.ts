@@ -22,8 +22,7 @@ const tooMuch = (name: string, most: number | string, param: string): ServiceErr
 export async function checkMemory(
   { limits, config }: { readonly limits: LimitReader; readonly config: { readonly memoryTiers: readonly MemoryTier[] } },
   tenant: string,
-  tier: MemoryTier,
-  param = 'memory_limit',
+  { tier, param = 'memory_limit' }: { readonly tier: MemoryTier; readonly param?: string },
 ): Promise<void> {
   if (!config.memoryTiers.includes(tier))
     throw new ServiceError('unsupported_value', `No sandbox here can have ${tier}. Choose one of ${config.memoryTiers.join(', ')}.`, {

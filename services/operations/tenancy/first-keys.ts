@@ -5,7 +5,7 @@ import { apiKeyRow, hashApiKey, newApiKey, type NewApiKey } from '../../model/te
 /** Ensures that the configured key, or a new one, belongs to the development tenant. Returns the key in clear text, which is printed once. */
 export async function ensureDevTenant(tenants: TenantStore, wanted: string | null, now: number): Promise<string> {
   const key = wanted ?? newApiKey()
-  await ensureKey(tenants, 'dev', key, {}, now)
+  await ensureKey(tenants, { name: 'dev', key, options: {}, now })
   return key
 }
 
@@ -16,11 +16,19 @@ export async function ensureDevTenant(tenants: TenantStore, wanted: string | nul
 export async function ensureAdminKey(tenants: TenantStore, wanted: string | null, now: number): Promise<string | null> {
   if (wanted === null && (await tenants.listKeys()).some((key) => key.scopes.includes('admin') && key.revokedAt === null)) return null
   const key = wanted ?? newApiKey()
-  await ensureKey(tenants, 'operator', key, { name: 'first admin key', scopes: ['admin'] }, now)
+  await ensureKey(tenants, { name: 'operator', key, options: { name: 'first admin key', scopes: ['admin'] }, now })
   return key
 }
 
-async function ensureKey(tenants: TenantStore, name: string, key: string, options: Omit<NewApiKey, 'tenant'>, now: number): Promise<void> {
+async function ensureKey(
+  tenants: TenantStore,
+  {
+    name,
+    key,
+    options,
+    now,
+  }: { readonly name: string; readonly key: string; readonly options: Omit<NewApiKey, 'tenant'>; readonly now: number },
+): Promise<void> {
   if ((await tenants.findKey(hashApiKey(key))) !== null) return
   const known = (await tenants.list()).find((tenant) => tenant.name === name)
   const tenant = known ?? { v: 1 as const, id: newId('tenant'), name, createdAt: now }

@@ -36,7 +36,10 @@ export interface Bucket {
 export const FULL_BUCKET: Bucket = { tokens: Number.POSITIVE_INFINITY, at: 0 }
 
 /** The bucket after `wanted` tokens were taken at `now`; `taken` is less when it holds less. `rate` in tokens per second. */
-export function takeTokens(bucket: Bucket, rate: number, wanted: number, now: number): { readonly taken: number; readonly bucket: Bucket } {
+export function takeTokens(
+  bucket: Bucket,
+  { rate, wanted, now }: { readonly rate: number; readonly wanted: number; readonly now: number },
+): { readonly taken: number; readonly bucket: Bucket } {
   const elapsedMs = Math.max(0, now - bucket.at)
   const tokens = Math.min(rate * BURST_SECONDS, bucket.tokens + (elapsedMs * rate) / 1000)
   const taken = Math.min(Math.floor(tokens), wanted)
@@ -55,7 +58,7 @@ export function createRequestLimiter(sharedRows: SharedRowStore, limits: Pick<Li
     const wanted = Math.max(1, Math.ceil(rate * SHARE_SECONDS))
     const { taken, emptyUntil } = await buckets.change(tenant, (values) => {
       const now = clock.now()
-      const { taken, bucket } = takeTokens(values, rate, wanted, now)
+      const { taken, bucket } = takeTokens(values, { rate, wanted, now })
       return taken === 0
         ? { values, result: { taken, emptyUntil: now + Math.max(1, ((1 - bucket.tokens) * 1000) / rate) } }
         : { values: bucket, result: { taken, emptyUntil: 0 } }

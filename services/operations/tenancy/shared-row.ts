@@ -84,7 +84,7 @@ export class SharedRow<Values extends object> {
     })
     // Another process may have written what would be changed.
     if (values === before) return cached === undefined ? results : undefined
-    if (!(await this.#store.replace(tenant, this.#name, seen, values))) return undefined
+    if (!(await this.#store.replace(tenant, this.#name, { ...seen, values }))) return undefined
     this.#cached.set(tenant, { revision: seen.revision + 1, values })
     return results
   }

@@ -31,7 +31,7 @@ async function resolve(
     return { containerId: id, memoryTier, fileIds: [] }
   }
   const { memoryTier, param } = wanted
-  await checkMemory(deps, caller.tenant, memoryTier, `${param}.memory_limit`)
+  await checkMemory(deps, caller.tenant, { tier: memoryTier, param: `${param}.memory_limit` })
   const fileIds = [...new Set(wanted.fileIds)]
   await Promise.all(fileIds.map((id) => findFile(reader, id, { scope: 'run', param: `${param}.file_ids` })))
   const skills = await resolveSkills(reader, wanted.skills, { param: `${param}.skills`, inline })

@@ -28,7 +28,7 @@ export async function changeEndpoints<Result>(
     async () => {
       const seen = await sharedRows.get<Values>(tenant, NAME)
       const { endpoints, result } = apply(seen.values?.endpoints ?? [])
-      return (await sharedRows.replace(tenant, NAME, seen, { endpoints })) ? { result } : undefined
+      return (await sharedRows.replace(tenant, NAME, { ...seen, values: { endpoints } })) ? { result } : undefined
     },
     () => new Error(`The webhook endpoints of tenant ${tenant} changed during every attempt to change them. Send the request again.`),
   )

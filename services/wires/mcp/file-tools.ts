@@ -85,7 +85,7 @@ export const FILE_TOOLS: Tools = {
   create_container: (server, call) =>
     server.registerTool('create_container', CREATE_CONTAINER, ({ name = 'mcp', memory_limit: tier = '1g' }) =>
       guarded(call, 'create_container', async () => {
-        await checkMemory(call.deps, call.caller.tenant, tier)
+        await checkMemory(call.deps, call.caller.tenant, { tier })
         const id = await newContainer(call, name, tier)
         return answer([text(`container_id: ${id}`)], { id, name, memory_limit: tier })
       }),

@@ -12,7 +12,7 @@ function setUp(requestsPerSecond: number, processes: number) {
       calls++,
       (rows.get(tenant) ?? { revision: 0, values: null }) as SharedRowState<Values>
     ),
-    async replace(tenant, _, seen, values) {
+    async replace(tenant, _, { values, ...seen }) {
       calls++
       if ((rows.get(tenant)?.revision ?? 0) !== seen.revision) return false
       rows.set(tenant, { revision: seen.revision + 1, values })
@@ -29,11 +29,11 @@ function setUp(requestsPerSecond: number, processes: number) {
 }
 
 it('fills a bucket with the rate and never above two seconds of it', () => {
-  const { bucket } = takeTokens(FULL_BUCKET, 10, 20, 0)
+  const { bucket } = takeTokens(FULL_BUCKET, { rate: 10, wanted: 20, now: 0 })
   expect(bucket).toEqual({ tokens: 0, at: 0 })
-  expect(takeTokens(bucket, 10, 5, 300)).toEqual({ taken: 3, bucket: { tokens: 0, at: 300 } })
-  expect(takeTokens(bucket, 10, 100, 60_000).taken).toBe(20)
-  expect(takeTokens({ tokens: 1, at: 500 }, 10, 1, 400)).toEqual({ taken: 1, bucket: { tokens: 0, at: 500 } })
+  expect(takeTokens(bucket, { rate: 10, wanted: 5, now: 300 })).toEqual({ taken: 3, bucket: { tokens: 0, at: 300 } })
+  expect(takeTokens(bucket, { rate: 10, wanted: 100, now: 60_000 }).taken).toBe(20)
+  expect(takeTokens({ tokens: 1, at: 500 }, { rate: 10, wanted: 1, now: 400 })).toEqual({ taken: 1, bucket: { tokens: 0, at: 500 } })
 })
 
 it.for([1, 3])('holds one limit over %i processes', async (processes) => {

@@ -18,7 +18,7 @@ const sharedRows: SharedRowStore = {
     if (isDown) throw new Error('down')
     return row as SharedRowState<Values>
   },
-  replace: async (_tenant, _name, seen, values) => {
+  replace: async (_tenant, _name, { values, ...seen }) => {
     if (isDown) throw new Error('down')
     if (seen.revision !== row.revision) return false
     row = { revision: row.revision + 1, values }

@@ -17,7 +17,7 @@ function memoryQuotas() {
       calls.push('get')
       return row as SharedRowState<Values>
     },
-    replace: async (_tenant, _name, seen, values) => {
+    replace: async (_tenant, _name, { values, ...seen }) => {
       const isCurrent = seen.revision === row.revision
       calls.push(isCurrent ? 'replace' : 'refused')
       if (isCurrent) row = { revision: row.revision + 1, values }

@@ -9,7 +9,7 @@ export const createSharedRowStore = (items: Items): SharedRowStore => ({
     if (item === null) return { revision: 0, values: null }
     return { revision: Number(item['revision']), values: JSON.parse(String(item['values'])) as Values }
   },
-  replace(tenant, name, { revision }, values) {
+  replace(tenant, name, { revision, values }) {
     const item = { ...rowKey(tenant, 'quota', name), revision: revision + 1, values: JSON.stringify(values) }
     // A power failure also ends the work that the counters count.
     return items.put(item, revision === 0 ? absent('pk') : equals('revision', revision), { isDeferred: true })

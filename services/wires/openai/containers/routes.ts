@@ -34,7 +34,7 @@ const createContainerRoute = defineRoute({
     const { body, deps, caller } = call
     refuseNetwork(body.network_policy)
     const tier = body.memory_limit ?? '1g'
-    await checkMemory(deps, caller.tenant, tier)
+    await checkMemory(deps, caller.tenant, { tier })
     const image = body.image ?? undefined
     if (image !== undefined) checkImage(deps, image)
     const limits = containerLimitsOf(body.limits)
