@@ -54,7 +54,7 @@ afterAll(async () => {
 
 async function ask(key: TestKey, input: string): Promise<string> {
   const { id } = await api.openai(key).responses.create({ model: 'scripted', input, background: true })
-  await notifyResponse(queue, key.tenant, id)
+  await notifyResponse(queue, { tenant: key.tenant, id })
   return id
 }
 
