@@ -19,7 +19,7 @@ const containersOf = async (hint: string) =>
 
 it('simultaneous first calls with one hint share one container', async () => {
   const { tenant, keyId } = api.owner
-  const caller = { tenant, subject: null, keyId, scopes: [] }
+  const caller = { tenant, subject: null, keyId, scopes: ['run'] as const }
   const deps = { table: api.table, objects: api.objects, clock: api }
   const sessions = await Promise.all(Array.from({ length: 8 }, () => findOrCreateSession({ deps, caller }, 'parallel')))
   expect(new Set(sessions.map(({ container }) => container.id)).size).toBe(1)
