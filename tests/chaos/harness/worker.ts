@@ -38,7 +38,7 @@ export function createWorker(options: {
       if (verb === 'objects.put') history.add({ type: 'object', key: String(args[0]) })
       if (verb !== 'executions.commit' || answer === null) return
       const { id, fence } = answer as { id: string; fence: number }
-      history.add({ type: 'commit', worker: name, execution: id, fence: Number(args[2]), rowFence: fence })
+      history.add({ type: 'commit', worker: name, execution: id, fence: (args[0] as { readonly fence: number }).fence, rowFence: fence })
     },
   })
   const common = { table: ports.table, queue: ports.queue, objects: ports.objects, signals: createLocalSignals(), clock, telemetry }
