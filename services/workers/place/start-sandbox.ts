@@ -113,7 +113,7 @@ function reportStart(
   { id, memoryTier, claimedBy }: Sandbox,
   measured: { readonly outcome: string; readonly detail: string | null; readonly start_ms: number },
 ): void {
-  telemetry.emit({ event: 'sandbox_start', sandbox: id, tier: memoryTier, is_pool: claimedBy === null, ...measured })
+  telemetry.emit({ event: 'sandbox_start', ...measured, sandbox: id, tier: memoryTier, is_pool: claimedBy === null })
 }
 
 /**
