@@ -1,4 +1,4 @@
-import { z } from 'zod'
+import * as z from 'zod'
 import { BUILT_IN_IMAGES } from '../services/model/containers/images.ts'
 import { MEMORY_TIERS } from '../services/model/limits.ts'
 import { LOG_LEVELS } from '../services/ports/telemetry.ts'

@@ -1,4 +1,4 @@
-import { z } from 'zod'
+import * as z from 'zod'
 import { CliError } from '../../packages/cli/src/errors.ts'
 
 const CliEnv = z.object({

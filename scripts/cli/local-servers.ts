@@ -1,6 +1,6 @@
 import { readdir, readFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { z } from 'zod'
+import * as z from 'zod'
 import { CliError } from '../../packages/cli/src/errors.ts'
 
 const ServerFile = z.object({ pid: z.number().int(), url: z.string(), controlSocket: z.string(), dataDir: z.string().nullable() })

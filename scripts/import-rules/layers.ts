@@ -21,7 +21,7 @@ export const LAYERS: readonly Layer[] = [
     files: ['services/model/**'],
     contents: 'rows and pure rules of resources: containers, executions, responses, files, tenants; ids, errors, limits',
     mayImport: [],
-    packages: ['node:async_hooks', 'node:crypto', 'node:timers/promises', 'ulid', 'zod'],
+    packages: ['node:async_hooks', 'node:crypto', 'node:timers/promises', 'ulid', 'zod', 'zod/v4/core'],
   },
   { name: 'ports', files: ['services/ports/**'], contents: 'interfaces of storage, drivers, models and tools', mayImport: ['model'] },
   {

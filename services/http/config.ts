@@ -1,4 +1,4 @@
-import { z } from 'zod'
+import * as z from 'zod'
 import { LIMITS, MEMORY_TIERS } from '../model/limits.ts'
 
 /** Names by which a server is reached from its own machine. */

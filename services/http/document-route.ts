@@ -1,4 +1,5 @@
-import { z, type OpenAPIHono, type RouteConfig } from '@hono/zod-openapi'
+import type { OpenAPIRegistry, RouteConfig } from '@asteasolutions/zod-to-openapi'
+import * as z from 'zod'
 import { ERRORS, type ErrorCode } from '../model/errors.ts'
 import { ErrorBody } from './schemas.ts'
 import type { AnyRoute } from './route.ts'
@@ -14,7 +15,7 @@ const WITH_BODY: readonly ErrorCode[] = [
 ]
 
 /** Adds a route to the OpenAPI document: parameters, bodies, answers, and each refusal under its status. */
-export function documentRoute(registry: OpenAPIHono['openAPIRegistry'], route: AnyRoute): void {
+export function documentRoute(registry: OpenAPIRegistry, route: AnyRoute): void {
   const params = [...route.path.matchAll(/\{(\w+)\}/g)].map((match) => match[1] ?? '')
   const bodies = {
     ...(route.body === undefined ? {} : { 'application/json': { schema: route.body() } }),

@@ -1,4 +1,4 @@
-import { z } from '@hono/zod-openapi'
+import * as z from 'zod'
 import { answerSchema, lazySchema } from '../model/lazy-schema.ts'
 import { json } from './responses.ts'
 import { defineRoute, type AnyRoute } from './route.ts'

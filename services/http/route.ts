@@ -1,4 +1,4 @@
-import type { z } from '@hono/zod-openapi'
+import type * as z from 'zod'
 import type { Caller, Scope } from '../model/tenants/tenant.ts'
 import type { IdKind } from '../model/ids.ts'
 import type { ErrorCode, ServiceError } from '../model/errors.ts'

@@ -1,4 +1,4 @@
-import type { z } from '@hono/zod-openapi'
+import type * as z from 'zod'
 import { ServiceError } from '../model/errors.ts'
 
 /** `input[0].content`, as OpenAI names a field in `param`. */

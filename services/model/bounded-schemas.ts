@@ -1,4 +1,6 @@
-import { z } from 'zod'
+import { ZodArray, ZodObject, ZodRecord } from 'zod'
+import * as z from 'zod'
+import * as core from 'zod/v4/core'
 
 /** Unknown fields that an open object may have. */
 const MAX_UNKNOWN_FIELDS = 100
@@ -12,12 +14,12 @@ interface ListBounds {
  * zod checks every entry and keeps about 400 bytes for each invalid one, so a body of megabytes would take seconds and gigabytes. These types count the
  * entries first and end at the first invalid one.
  */
-interface BoundedArrayDef extends z.core.$ZodArrayDef {
+interface BoundedArrayDef extends core.$ZodArrayDef {
   readonly maxEntries: number
 }
 
-const BoundedArray = z.core.$constructor<z.ZodArray, BoundedArrayDef>('BoundedArray', (inst, def) => {
-  z.ZodArray.init(inst, def)
+const BoundedArray = core.$constructor<z.ZodArray, BoundedArrayDef>('BoundedArray', (inst, def) => {
+  ZodArray.init(inst, def)
   const parse = inst._zod.parse.bind(inst._zod)
   inst._zod.parse = (payload, context) => {
     const entries = payload.value
@@ -28,7 +30,7 @@ const BoundedArray = z.core.$constructor<z.ZodArray, BoundedArrayDef>('BoundedAr
     for (let index = 0; index < entries.length; index++) {
       const result = now(def.element._zod.run({ value: entries[index], issues: [] }, context))
       if (result.issues.length > 0) {
-        payload.issues.push(...z.core.util.prefixIssues(index, result.issues))
+        payload.issues.push(...core.util.prefixIssues(index, result.issues))
         return payload
       }
       checked.push(result.value)
@@ -38,16 +40,16 @@ const BoundedArray = z.core.$constructor<z.ZodArray, BoundedArrayDef>('BoundedAr
   }
 })
 
-interface BoundedRecordDef extends z.core.$ZodRecordDef {
+interface BoundedRecordDef extends core.$ZodRecordDef {
   readonly maxEntries: number
 }
 
-const BoundedRecord = z.core.$constructor<z.ZodRecord, BoundedRecordDef>('BoundedRecord', (inst, def) => {
-  z.ZodRecord.init(inst, def)
+const BoundedRecord = core.$constructor<z.ZodRecord, BoundedRecordDef>('BoundedRecord', (inst, def) => {
+  ZodRecord.init(inst, def)
   const parse = inst._zod.parse.bind(inst._zod)
   inst._zod.parse = (payload, context) => {
     const input = payload.value
-    if (!z.core.util.isPlainObject(input)) return parse(payload, context)
+    if (!core.util.isPlainObject(input)) return parse(payload, context)
     const keys = Object.keys(input)
     if (keys.length > def.maxEntries) return refuse(payload, `give at most ${def.maxEntries} entries`, inst)
     const checked: Record<string, unknown> = {}
@@ -56,7 +58,7 @@ const BoundedRecord = z.core.$constructor<z.ZodRecord, BoundedRecordDef>('Bounde
       const name = now(def.keyType._zod.run({ value: key, issues: [] }, context))
       const entry = name.issues.length > 0 ? name : now(def.valueType._zod.run({ value: input[key], issues: [] }, context))
       if (entry.issues.length > 0) {
-        payload.issues.push(...z.core.util.prefixIssues(key, entry.issues))
+        payload.issues.push(...core.util.prefixIssues(key, entry.issues))
         return payload
       }
       checked[String(name.value)] = entry.value
@@ -66,8 +68,8 @@ const BoundedRecord = z.core.$constructor<z.ZodRecord, BoundedRecordDef>('Bounde
   }
 })
 
-const OpenObject = z.core.$constructor<z.ZodObject>('OpenObject', (inst, def) => {
-  z.ZodObject.init(inst, def)
+const OpenObject = core.$constructor<z.ZodObject>('OpenObject', (inst, def) => {
+  ZodObject.init(inst, def)
   const parse = inst._zod.parse.bind(inst._zod)
   const known = Object.keys(def.shape).length
   inst._zod.parse = (payload, context) => {
@@ -77,7 +79,7 @@ const OpenObject = z.core.$constructor<z.ZodObject>('OpenObject', (inst, def) =>
   }
 })
 
-type Payload = z.core.ParsePayload
+type Payload = core.ParsePayload
 
 /** Schemas of requests are synchronous. */
 function now(result: Payload | Promise<Payload>): Payload {
@@ -85,7 +87,7 @@ function now(result: Payload | Promise<Payload>): Payload {
   return result
 }
 
-function refuse(payload: Payload, message: string, inst: z.core.$ZodType): Payload {
+function refuse(payload: Payload, message: string, inst: core.$ZodType): Payload {
   payload.issues.push({ code: 'custom', message, input: payload.value, inst })
   return payload
 }
@@ -107,10 +109,10 @@ export const boundedRecord = <Value extends z.ZodType>(name: z.ZodString, value:
   new BoundedRecord({ type: 'record', keyType: name, valueType: value, maxEntries: max }) as unknown as z.ZodRecord<z.ZodString, Value>
 
 /** An object whose unknown fields are kept, at most MAX_UNKNOWN_FIELDS. */
-export const openObject = <Shape extends z.core.$ZodLooseShape>(shape: Shape, message?: string): z.ZodObject<Shape, z.core.$loose> =>
+export const openObject = <Shape extends core.$ZodLooseShape>(shape: Shape, message?: string): z.ZodObject<Shape, core.$loose> =>
   new OpenObject({ type: 'object', shape, catchall: z.unknown(), ...(message !== undefined && { error: () => message }) }) as z.ZodObject<
     Shape,
-    z.core.$loose
+    core.$loose
   >
 
 /** A value of any type, whose JSON has at most `max` characters. */
@@ -118,5 +120,5 @@ export const smallJson = (max: number) =>
   z.unknown().refine((value) => (JSON.stringify(value) ?? '').length <= max, `give at most ${max} characters of JSON`)
 
 /** Whether a part of a schema has a bound. For the test that walks the schemas of all requests. */
-export const isBounded = (schema: z.core.$ZodType): boolean =>
+export const isBounded = (schema: core.$ZodType): boolean =>
   ['BoundedArray', 'BoundedRecord', 'OpenObject'].some((name) => schema._zod.traits.has(name))

@@ -1,4 +1,4 @@
-import { z } from 'zod'
+import * as z from 'zod'
 
 /** An environment variable that contains JSON of this schema. */
 export const jsonVariable = <T extends z.ZodType>(schema: T) =>

@@ -1,4 +1,4 @@
-import type { z } from 'zod'
+import type * as z from 'zod'
 
 /**
  * A schema of a request or an answer, or fields that several have in common. It is built when a call or the OpenAPI document first needs it: a process

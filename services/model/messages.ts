@@ -1,4 +1,4 @@
-import { z } from 'zod'
+import * as z from 'zod'
 import type { Container } from './containers/container.ts'
 import { JOB_NAMES, type JobName } from './due-names.ts'
 

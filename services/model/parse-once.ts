@@ -1,4 +1,4 @@
-import type { z } from 'zod'
+import type * as z from 'zod'
 
 /**
  * Parses a value that a process parses once, such as its configuration. Zod's generated parser is faster from the second value of a schema on, but for one

@@ -2,7 +2,7 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client'
-import { z } from 'zod'
+import * as z from 'zod'
 import { runCommand } from '../../scripts/setup/command.ts'
 
 const PAGE = join(import.meta.dirname, '../../docs/clients.md')

@@ -9,7 +9,7 @@ import {
   type McpServer,
   type ServerContext,
 } from '@modelcontextprotocol/server'
-import { z } from 'zod'
+import * as z from 'zod'
 import type { McpFixtures } from '../../services/wires/mcp/create-server.ts'
 
 /** A red pixel, and a WAV file without samples. */

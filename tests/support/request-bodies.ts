@@ -1,4 +1,4 @@
-import type { z } from '@hono/zod-openapi'
+import type * as z from 'zod'
 import { ROUTES } from '../../services/wires/routes.ts'
 import { CodeInterpreterTool, FunctionTool, ShellTool } from '../../services/wires/openai/responses/schema.ts'
 import { CopyFileBody } from '../../services/wires/openai/container-files/schema.ts'

@@ -1,5 +1,5 @@
 import type { Construct } from 'constructs'
-import type { z } from 'zod'
+import type * as z from 'zod'
 import { Cellblock as CellblockDeployment } from '../../../infra/cellblock.ts'
 import { readConfig, type Config } from '../../../infra/config.ts'
 import type * as declared from './declarations.d.ts'

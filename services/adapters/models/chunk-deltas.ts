@@ -1,4 +1,4 @@
-import { z } from 'zod'
+import * as z from 'zod'
 import type { ModelDelta } from '../../ports/chat-model.ts'
 
 const MAX_CALLS_PER_CHUNK = 128

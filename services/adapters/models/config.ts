@@ -1,4 +1,4 @@
-import { z } from 'zod'
+import * as z from 'zod'
 
 /**
  * One further model: `model` is its name at the endpoint, by default `name`. The key is a value, or the name of the variable that contains it.

@@ -1,4 +1,4 @@
-import { z } from 'zod'
+import * as z from 'zod'
 import type { ByteStream } from '../../model/byte-stream.ts'
 import type { LinkResponse } from '../../ports/sandbox-link.ts'
 import { SupervisorError, type SandboxHealth, type SupervisorErrorCode } from '../../ports/supervisor.ts'

@@ -1,4 +1,4 @@
-import { z } from 'zod'
+import * as z from 'zod'
 import { boundedText, countSchema as count, textSchema as text } from '../../model/executions/event-schema.ts'
 import { sandboxEventSchema } from '../../model/executions/events/event-types.ts'
 import { numbered } from '../../model/executions/events/sandbox-event-type.ts'

@@ -1,4 +1,4 @@
-import { z } from 'zod'
+import * as z from 'zod'
 import type { ByteStream } from '../../model/byte-stream.ts'
 import { systemClock, type Clock } from '../../ports/clock.ts'
 import { LinkError, type LinkRequest, type LinkResponse, type SandboxLink } from '../../ports/sandbox-link.ts'

@@ -1,7 +1,7 @@
 import { readdir } from 'node:fs/promises'
 import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
-import { z } from 'zod'
+import * as z from 'zod'
 import type { ServerTool, Tool } from '../../ports/tool.ts'
 import { argumentChecker } from '../../model/tools/check-arguments.ts'
 import { OWN_ITEM_TOOLS } from '../../model/responses/items/item-types.ts'

@@ -1,4 +1,4 @@
-import { z } from 'zod'
+import * as z from 'zod'
 import { IMAGE_NAME, ImageCatalogue } from '../../model/containers/images.ts'
 import { jsonVariable } from '../../model/json-variable.ts'
 import { MEMORY_TIERS } from '../../model/limits.ts'

@@ -1,4 +1,4 @@
-import { z } from 'zod'
+import * as z from 'zod'
 import { DEPLOYED_DRIVERS } from '../../adapters/drivers/registry.ts'
 import { LOG_LEVELS } from '../../ports/telemetry.ts'
 

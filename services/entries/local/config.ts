@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 import { resolve } from 'node:path'
 import { parseArgs } from 'node:util'
-import { z } from 'zod'
+import * as z from 'zod'
 import { LOCAL_DRIVERS } from '../../adapters/drivers/registry.ts'
 import { BUILT_IN_IMAGES, IMAGE_NAME } from '../../model/containers/images.ts'
 import { LIMITS } from '../../model/limits.ts'

@@ -1,4 +1,4 @@
-import { z } from 'zod'
+import * as z from 'zod'
 import { parseOnce } from '../../model/parse-once.ts'
 
 /** What is in front of the API in AWS. */

@@ -1,5 +1,5 @@
 import type { Hono } from 'hono'
-import { z } from 'zod'
+import * as z from 'zod'
 import { lazySchema } from '../../model/lazy-schema.ts'
 import { ServiceError } from '../../model/errors.ts'
 import type { Clock } from '../../ports/clock.ts'

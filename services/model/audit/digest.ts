@@ -1,5 +1,5 @@
 import { createPrivateKey, createPublicKey, sign, verify } from 'node:crypto'
-import { z } from 'zod'
+import * as z from 'zod'
 import { chainProblem, type AuditBlock } from './audit.ts'
 
 const Block = z.strictObject({

@@ -1,4 +1,4 @@
-import { z } from 'zod'
+import * as z from 'zod'
 import type { MimeBundle, Output } from './outputs.ts'
 
 /** Maximum sizes of the parts of one event. The supervisor enforces the same or lower ones. */

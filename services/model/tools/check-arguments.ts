@@ -1,4 +1,4 @@
-import { z } from 'zod'
+import * as z from 'zod'
 
 type Checked = { readonly args: Readonly<Record<string, unknown>> } | { readonly why: string }
 

@@ -1,5 +1,5 @@
 import { CORE_SCHEMA, load } from 'js-yaml'
-import { z } from 'zod'
+import * as z from 'zod'
 import { ServiceError } from '../../model/errors.ts'
 
 const MANIFEST = 'SKILL.md'

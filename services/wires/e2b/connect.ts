@@ -1,5 +1,5 @@
 import { gunzipSync } from 'node:zlib'
-import type { z } from '@hono/zod-openapi'
+import type * as z from 'zod'
 import { ServiceError } from '../../model/errors.ts'
 import { LIMITS } from '../../model/limits.ts'
 import type { Scope } from '../../model/tenants/tenant.ts'

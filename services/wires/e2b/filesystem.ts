@@ -1,5 +1,5 @@
 import { posix } from 'node:path'
-import { z } from '@hono/zod-openapi'
+import * as z from 'zod'
 import { openObject } from '../../model/bounded-schemas.ts'
 import { lazySchema } from '../../model/lazy-schema.ts'
 import { ServiceError } from '../../model/errors.ts'

@@ -1,4 +1,4 @@
-import type { z } from '@hono/zod-openapi'
+import type * as z from 'zod'
 import { LIMITS } from '../../model/limits.ts'
 import type { Scope } from '../../model/tenants/tenant.ts'
 import { MESSAGE } from '../../model/scan-json.ts'

@@ -1,4 +1,4 @@
-import { z } from '@hono/zod-openapi'
+import * as z from 'zod'
 import { boundedList, boundedRecord, openObject } from '../../model/bounded-schemas.ts'
 import { lazySchema, type Described } from '../../model/lazy-schema.ts'
 import type { Container } from '../../model/containers/container.ts'

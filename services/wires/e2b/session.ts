@@ -1,4 +1,4 @@
-import { z } from 'zod'
+import * as z from 'zod'
 import type { Container } from '../../model/containers/container.ts'
 import type { Extension } from '../../model/containers/extension.ts'
 import { EXECUTION_LANGUAGES } from '../../model/executions/language.ts'

@@ -1,4 +1,4 @@
-import { z } from 'zod'
+import * as z from 'zod'
 import type { ApiConfig } from '../../http/config.ts'
 
 /** Variables of the environment that this wire reads. */

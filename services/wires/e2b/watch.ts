@@ -1,5 +1,5 @@
 import { posix } from 'node:path'
-import { z } from '@hono/zod-openapi'
+import * as z from 'zod'
 import { parseHostileJson } from '../../model/scan-json.ts'
 import { openObject } from '../../model/bounded-schemas.ts'
 import { lazySchema, type Described } from '../../model/lazy-schema.ts'

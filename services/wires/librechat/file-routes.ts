@@ -1,5 +1,5 @@
 import { Readable } from 'node:stream'
-import { z } from '@hono/zod-openapi'
+import * as z from 'zod'
 import { openObject } from '../../model/bounded-schemas.ts'
 import { fileName } from '../../model/files/file-path.ts'
 import type { ContainerFile } from '../../model/files/file.ts'

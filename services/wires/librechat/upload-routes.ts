@@ -1,5 +1,5 @@
 import type { Readable } from 'node:stream'
-import { z } from '@hono/zod-openapi'
+import * as z from 'zod'
 import { openObject } from '../../model/bounded-schemas.ts'
 import { lazySchema } from '../../model/lazy-schema.ts'
 import type { Container } from '../../model/containers/container.ts'

@@ -1,5 +1,5 @@
 import type { CallToolResult, ServerContext } from '@modelcontextprotocol/server'
-import { z } from 'zod'
+import * as z from 'zod'
 import type { Container } from '../../model/containers/container.ts'
 import { createContainer } from '../../operations/containers/create-container.ts'
 import { ServiceError } from '../../model/errors.ts'

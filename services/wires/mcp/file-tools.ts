@@ -1,5 +1,5 @@
 import type { CallToolResult } from '@modelcontextprotocol/server'
-import { z } from 'zod'
+import * as z from 'zod'
 import { ServiceError } from '../../model/errors.ts'
 import { fileName } from '../../model/files/file-path.ts'
 import type { ContainerFile } from '../../model/files/file.ts'

@@ -1,5 +1,5 @@
 import { isJsonContentType } from '@modelcontextprotocol/server'
-import { z } from 'zod'
+import * as z from 'zod'
 import { LIMITS } from '../../model/limits.ts'
 import { MESSAGE } from '../../model/scan-json.ts'
 import { parseJson } from '../../http/parse-json.ts'

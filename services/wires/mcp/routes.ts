@@ -1,4 +1,4 @@
-import { z } from '@hono/zod-openapi'
+import * as z from 'zod'
 import { openObject } from '../../model/bounded-schemas.ts'
 import { answerSchema, lazySchema } from '../../model/lazy-schema.ts'
 import type { Caller } from '../../model/tenants/tenant.ts'

@@ -1,5 +1,5 @@
 import { ProtocolError, ProtocolErrorCode, type McpServer, type ServerContext } from '@modelcontextprotocol/server'
-import { z } from 'zod'
+import * as z from 'zod'
 import { boundedRecord, openObject } from '../../model/bounded-schemas.ts'
 import { answerSchema } from '../../model/lazy-schema.ts'
 import { ServiceError } from '../../model/errors.ts'

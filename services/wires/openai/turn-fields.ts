@@ -1,4 +1,4 @@
-import { z } from '@hono/zod-openapi'
+import * as z from 'zod'
 import { openObject } from '../../model/bounded-schemas.ts'
 import { lazySchema } from '../../model/lazy-schema.ts'
 

@@ -1,4 +1,4 @@
-import { z } from '@hono/zod-openapi'
+import * as z from 'zod'
 import { json } from '../../http/responses.ts'
 import { defineRoute, runContext, type AnyRoute, type WireDescription } from '../../http/route.ts'
 import { manifest, pluginDocument } from './documents.ts'

@@ -1,7 +1,7 @@
 import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client'
 import { toFile } from 'openai'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { z } from 'zod'
+import * as z from 'zod'
 import { SCOPES, type Scope } from '../../../services/model/tenants/tenant.ts'
 import { grantFor, tokenOf } from '../../../services/wires/e2b/access-token.ts'
 import { sandboxIdOf } from '../../../services/wires/e2b/sandbox-id.ts'

@@ -224,8 +224,8 @@ export const SERVICE_MUTANTS: readonly Mutant[] = [
   service(
     'the first invalid entry of a list ends its validation',
     'model/bounded-schemas.ts',
-    '        payload.issues.push(...z.core.util.prefixIssues(index, result.issues))\n        return payload\n',
-    '        payload.issues.push(...z.core.util.prefixIssues(index, result.issues))\n',
+    '        payload.issues.push(...core.util.prefixIssues(index, result.issues))\n        return payload\n',
+    '        payload.issues.push(...core.util.prefixIssues(index, result.issues))\n',
     'unit/api/bounded-schemas.test.ts',
   ),
   service(

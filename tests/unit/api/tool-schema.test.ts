@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { z } from 'zod'
+import * as z from 'zod'
 import { toolSchema } from '../../../services/wires/mcp/tool-schema.ts'
 
 const given = z.object({ code: z.string().min(1), seconds: z.int().optional() })

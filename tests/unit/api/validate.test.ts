@@ -1,4 +1,4 @@
-import { z } from 'zod'
+import * as z from 'zod'
 import { expect, it } from 'vitest'
 import { parseQuery, validate } from '../../../services/http/validate.ts'
 

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { z } from 'zod'
+import * as z from 'zod'
 import { executionEventSchema, executionFrameSchemas } from '../../../services/model/executions/events/event-types.ts'
 
 const frames = executionFrameSchemas(z.object({ path: z.string() }))

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { createPublicKey, verify } from 'node:crypto'
 import { describe, expect, it } from 'vitest'
-import { z } from 'zod'
+import * as z from 'zod'
 import { newSandbox } from '../../../services/operations/sandboxes/new-sandbox.ts'
 import { createSigner, parsePrivateKey, signatureHeader, stringToSign } from '../../../services/adapters/supervisor-client/signature.ts'
 

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs'
 import { describe, expect, it } from 'vitest'
-import { z } from 'zod'
+import * as z from 'zod'
 import type { SupervisorEvent } from '../../../services/ports/supervisor.ts'
 import { readEvents } from '../../../services/adapters/supervisor-client/event-stream.ts'
 import { toEvent } from '../../../services/adapters/supervisor-client/events.ts'

@@ -1,4 +1,4 @@
-import { z } from 'zod'
+import * as z from 'zod'
 import { jsonVariable } from '../../../model/json-variable.ts'
 import { MEMORY_TIERS } from '../../../model/limits.ts'
 import { parseOnce } from '../../../model/parse-once.ts'

@@ -1,4 +1,4 @@
-import { z } from 'zod'
+import * as z from 'zod'
 import type { SandboxChange } from '../../../ports/sandbox-driver.ts'
 import { isId } from '../../../model/ids.ts'
 import { taskStatus } from './task-status.ts'

@@ -1,4 +1,4 @@
-import { z } from 'zod'
+import * as z from 'zod'
 import type { AnyEvent, EventBatch, EventOwner } from '../../../model/events.ts'
 import { executionEventSchema } from '../../../model/executions/events/event-types.ts'
 import { newObjectKey } from '../../../model/object-keys.ts'

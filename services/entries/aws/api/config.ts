@@ -1,4 +1,4 @@
-import { z } from 'zod'
+import * as z from 'zod'
 import { IMAGE_NAME } from '../../../model/containers/images.ts'
 import { MEMORY_TIERS } from '../../../model/limits.ts'
 import { parseOnce } from '../../../model/parse-once.ts'

@@ -1,4 +1,4 @@
-import { z } from 'zod'
+import * as z from 'zod'
 import { executionCountSchema } from '../event-schema.ts'
 import { numbered, ofCell, type SandboxEventType } from './sandbox-event-type.ts'
 

@@ -1,4 +1,4 @@
-import { z } from 'zod'
+import * as z from 'zod'
 import { bundleSchema, EVENT_BOUNDS, executionCountSchema, metadataSchema, type outputFields } from '../event-schema.ts'
 import type { Output } from '../outputs.ts'
 import { ofCell, type Logged, type SandboxEventType } from './sandbox-event-type.ts'

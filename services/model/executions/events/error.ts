@@ -1,4 +1,4 @@
-import { z } from 'zod'
+import * as z from 'zod'
 import { errorFields, type outputFields } from '../event-schema.ts'
 import type { Output } from '../outputs.ts'
 import { ofCell, type Logged, type SandboxEventType } from './sandbox-event-type.ts'

@@ -1,4 +1,4 @@
-import { z } from 'zod'
+import * as z from 'zod'
 import { cellSchema, countSchema, outputFields, outputSchema } from '../event-schema.ts'
 import type { CellOutputs } from './cell-outputs.ts'
 import { cellDone, cellStarted, started } from './cell.ts'

@@ -1,4 +1,4 @@
-import { z } from 'zod'
+import * as z from 'zod'
 import { cellSchema, textSchema } from '../event-schema.ts'
 import { ofCell, type Logged, type SandboxEventType } from './sandbox-event-type.ts'
 

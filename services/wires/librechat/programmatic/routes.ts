@@ -1,4 +1,4 @@
-import { z } from '@hono/zod-openapi'
+import * as z from 'zod'
 import { json } from '../../../http/responses.ts'
 import { defineRoute, type AnyRoute, type Call } from '../../../http/route.ts'
 import { libreChatAuth } from '../auth.ts'

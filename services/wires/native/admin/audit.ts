@@ -1,4 +1,4 @@
-import { z } from '@hono/zod-openapi'
+import * as z from 'zod'
 import { answerSchema, type Described } from '../../../model/lazy-schema.ts'
 import type { AuditEntry } from '../../../model/audit/audit.ts'
 import { json, jsonLines } from '../../../http/responses.ts'

@@ -1,4 +1,4 @@
-import { z } from '@hono/zod-openapi'
+import * as z from 'zod'
 import { answerSchema } from '../../../model/lazy-schema.ts'
 import type { ExportedRow } from '../../../ports/tenant-rows.ts'
 import { presigner } from '../../../operations/files/presign.ts'

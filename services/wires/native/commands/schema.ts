@@ -1,5 +1,5 @@
 import { constants } from 'node:os'
-import { z } from '@hono/zod-openapi'
+import * as z from 'zod'
 import { boundedList } from '../../../model/bounded-schemas.ts'
 import { answerSchema, lazySchema } from '../../../model/lazy-schema.ts'
 import { EXECUTION_STATUSES } from '../../../model/executions/execution.ts'

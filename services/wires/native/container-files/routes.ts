@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
 import { containerOf, fileMissing } from '../../../operations/access.ts'
-import { ContainerFile, renderContainerFile } from '../../../operations/files/container-file.ts'
+import { ContainerFile, renderContainerFile } from '../../../http/container-file.ts'
 import { json } from '../../../http/responses.ts'
 import { defineRoute, type AnyRoute } from '../../../http/route.ts'
 import { UploadUrl, UploadUrlBody } from './schema.ts'

@@ -1,4 +1,4 @@
-import { z } from '@hono/zod-openapi'
+import * as z from 'zod'
 import { ServiceError } from '../../../model/errors.ts'
 import { loadResult } from '../../../operations/executions/load-result.ts'
 import { REF_MIME } from '../../../model/executions/outputs.ts'

@@ -1,4 +1,4 @@
-import type { z } from '@hono/zod-openapi'
+import type * as z from 'zod'
 import type { ErrorCode } from '../../../model/errors.ts'
 import {
   listFolder,

@@ -1,4 +1,4 @@
-import { z } from '@hono/zod-openapi'
+import * as z from 'zod'
 import { answerSchema, lazySchema } from '../../../model/lazy-schema.ts'
 import { LIMITS } from '../../../model/limits.ts'
 import { MAX_ENTRIES } from '../../../operations/files/sandbox-files.ts'

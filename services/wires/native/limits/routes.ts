@@ -1,4 +1,4 @@
-import { z } from '@hono/zod-openapi'
+import * as z from 'zod'
 import { answerSchema } from '../../../model/lazy-schema.ts'
 import { json } from '../../../http/responses.ts'
 import type { ApiConfig } from '../../../http/config.ts'

@@ -1,4 +1,4 @@
-import { z } from '@hono/zod-openapi'
+import * as z from 'zod'
 import { containerOf, fileOf, requireScope, visibleTo } from '../../../operations/access.ts'
 import { answerWithBytes } from '../../../http/answer-with-bytes.ts'
 import { json } from '../../../http/responses.ts'

@@ -1,4 +1,4 @@
-import { z } from '@hono/zod-openapi'
+import * as z from 'zod'
 import { lazySchema, type Described } from '../../../model/lazy-schema.ts'
 import { listSchema } from '../../../http/schemas.ts'
 import type { Link as LinkRow } from '../../../model/links/link.ts'

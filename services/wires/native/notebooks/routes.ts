@@ -1,4 +1,4 @@
-import { z } from '@hono/zod-openapi'
+import * as z from 'zod'
 import { executionOf, containerOf, visibleTo, conversationOf, responseOf } from '../../../operations/access.ts'
 import { historyNotebook } from '../../../operations/conversations/history-notebook.ts'
 import { conversationHistory, historyUpTo } from '../../../operations/conversations/history.ts'

@@ -1,4 +1,4 @@
-import { z } from '@hono/zod-openapi'
+import * as z from 'zod'
 import { answerSchema, lazySchema, type Described } from '../../../model/lazy-schema.ts'
 import type { PriceList } from '../../../model/usage/price-list.ts'
 import type { UsageSum } from '../../../model/usage/usage.ts'

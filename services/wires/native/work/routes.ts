@@ -1,5 +1,5 @@
 import type { Scope } from '../../../model/tenants/tenant.ts'
-import type { z } from '@hono/zod-openapi'
+import type * as z from 'zod'
 import { ServiceError } from '../../../model/errors.ts'
 import { hasEnded, type Execution as ExecutionRow } from '../../../model/executions/execution.ts'
 import type { WorkKindName } from '../../../model/executions/work-kinds.ts'

@@ -1,4 +1,4 @@
-import { z } from '@hono/zod-openapi'
+import * as z from 'zod'
 import { answerSchema, lazySchema } from '../../../model/lazy-schema.ts'
 import { Metadata, queryInteger } from '../../../http/schemas.ts'
 import { executionFrameSchemas } from '../../../model/executions/events/event-types.ts'

@@ -1,4 +1,4 @@
-import { z } from '@hono/zod-openapi'
+import * as z from 'zod'
 import { boundedList, boundedRecord, openObject } from '../../../model/bounded-schemas.ts'
 import { answerSchema, lazySchema, type Described } from '../../../model/lazy-schema.ts'
 import { Metadata } from '../../../http/schemas.ts'

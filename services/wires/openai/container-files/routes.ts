@@ -1,5 +1,5 @@
 import { containerOf, fileOf } from '../../../operations/access.ts'
-import { ContainerFile, renderContainerFile } from '../../../operations/files/container-file.ts'
+import { ContainerFile, renderContainerFile } from '../../../http/container-file.ts'
 import { deleteFile } from '../../../operations/files/delete-file.ts'
 import { answerWithBytes } from '../../../http/answer-with-bytes.ts'
 import { pageOfList } from '../../../http/paging.ts'

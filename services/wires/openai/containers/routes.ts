@@ -1,4 +1,4 @@
-import { z } from '@hono/zod-openapi'
+import * as z from 'zod'
 import { findFile } from '../../../operations/files/find-file.ts'
 import { visibleTo, containerOf } from '../../../operations/access.ts'
 import { checkContainerLimits, checkImage, checkMemory, imageOf } from '../../../operations/tenancy/check-limits.ts'

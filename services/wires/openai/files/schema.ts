@@ -1,4 +1,4 @@
-import { z } from '@hono/zod-openapi'
+import * as z from 'zod'
 import { lazySchema, type Described } from '../../../model/lazy-schema.ts'
 import { ListQuery, queryInteger } from '../../../http/schemas.ts'
 import { FILE_PURPOSES, type UserFile as FileRow } from '../../../model/files/user-file.ts'

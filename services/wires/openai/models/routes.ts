@@ -1,4 +1,4 @@
-import { z } from '@hono/zod-openapi'
+import * as z from 'zod'
 import { lazySchema, type Described } from '../../../model/lazy-schema.ts'
 import type { ModelEntry } from '../../../http/deps.ts'
 import { json } from '../../../http/responses.ts'

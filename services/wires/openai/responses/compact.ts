@@ -1,4 +1,4 @@
-import { z } from '@hono/zod-openapi'
+import * as z from 'zod'
 import { answerSchema, lazySchema, type Described } from '../../../model/lazy-schema.ts'
 import { historyUpTo } from '../../../operations/conversations/history.ts'
 import { errorEnvelope } from '../../../http/error-response.ts'

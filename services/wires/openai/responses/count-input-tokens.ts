@@ -1,4 +1,4 @@
-import { z } from '@hono/zod-openapi'
+import * as z from 'zod'
 import { lazySchema, type Described } from '../../../model/lazy-schema.ts'
 import { conversationOf } from '../../../operations/access.ts'
 import { conversationHistory, historyUpTo } from '../../../operations/conversations/history.ts'

@@ -1,4 +1,4 @@
-import { z } from 'zod'
+import * as z from 'zod'
 import { openObject } from '../../../model/bounded-schemas.ts'
 import { lazySchema } from '../../../model/lazy-schema.ts'
 import { errorEnvelope } from '../../../http/error-response.ts'

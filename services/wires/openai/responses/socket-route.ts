@@ -1,4 +1,4 @@
-import { z } from '@hono/zod-openapi'
+import * as z from 'zod'
 import { json } from '../../../http/responses.ts'
 import { defineRoute } from '../../../http/route.ts'
 import { messageAccount } from './message-account.ts'

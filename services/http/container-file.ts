@@ -1,6 +1,6 @@
-import { z } from '@hono/zod-openapi'
-import { lazySchema, type Described } from '../../model/lazy-schema.ts'
-import type { ContainerFile as FileRow } from '../../model/files/file.ts'
+import * as z from 'zod'
+import { lazySchema, type Described } from '../model/lazy-schema.ts'
+import type { ContainerFile as FileRow } from '../model/files/file.ts'
 
 export const ContainerFile = lazySchema(() =>
   z
