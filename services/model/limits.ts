@@ -64,6 +64,10 @@ export const LIMITS = {
   maxCommandInputBytes: 1 * MiB,
   /** Responses in the queue of one conversation. */
   maxQueuedPerConversation: 100,
+  /** Responses that a conversation lists as ended without completion. */
+  maxUnfinishedPerConversation: 50,
+  /** Conversations that one search reads, the latest first. */
+  maxSearchedConversations: 2_000,
   /** Items that one request may add to a conversation. */
   maxItemsPerCall: 20,
   /** Stored bytes of stdout and of stderr: from the start, and from the end once the head is full. */

@@ -152,6 +152,8 @@ export const conversationRow = (change: Partial<Conversation> = {}): Conversatio
   id: newId('conversation'),
   metadata: {},
   createdAt: T0,
+  title: null,
+  archivedAt: null,
   queue: [],
   containerId: null,
   deletedAt: null,

@@ -42,11 +42,13 @@ export type ContainerLimits = { "cpu_seconds"?: number; "output_bytes"?: number;
 
 export type ContainerList = { "object": "list"; "data": Container[]; "first_id": string | null; "last_id": string | null; "has_more": boolean }
 
-export type Conversation = { "id": string; "object": "conversation"; "created_at": number; "metadata": { [name: string]: string } }
+export type Conversation = { "id": string; "object": "conversation"; "created_at": number; "metadata": { [name: string]: string }; "x_cellblock": { "title": string | null; "archived": boolean; "updated_at": number; "container_id": string | null; "running": string[]; "unfinished": string[] } }
 
 export type ConversationItem = { "id": string; "type": string }
 
 export type ConversationItemList = { "object": "list"; "data": ConversationItem[]; "first_id": string | null; "last_id": string | null; "has_more": boolean }
+
+export type ConversationList = { "object": "list"; "data": Conversation[]; "first_id": string | null; "last_id": string | null; "has_more": boolean }
 
 export type CountInputTokens = { "model"?: string | null; "input"?: (string | { "type"?: string; "role"?: "user" | "assistant" | "system" | "developer"; "content"?: (string | { "type": string }[] | null) }[] | null); "instructions"?: string | null; "tools"?: { "type": string }[] | null; "tool_choice"?: ("auto" | "none" | "required" | { "type": string } | null); "include"?: string[] | null; "stream"?: boolean | null; "store"?: boolean | null; "background"?: boolean | null; "previous_response_id"?: string | null; "conversation"?: (string | { "id": string } | null); "metadata"?: { [name: string]: string } | null; "max_output_tokens"?: number | null; "max_tool_calls"?: number | null; "parallel_tool_calls"?: boolean | null; "temperature"?: number | null; "top_p"?: number | null; "user"?: string | null; "reasoning"?: { [name: string]: unknown } | null; "text"?: { "format"?: { "type": string } | null; "verbosity"?: string | null } | null; "safety_identifier"?: string | null; "prompt_cache_key"?: string | null; "prompt_cache_retention"?: string | null; "truncation"?: "auto" | "disabled" | null; "service_tier"?: string | null; "top_logprobs"?: number | null; "generate"?: boolean | null; "prompt"?: null }
 
@@ -54,7 +56,7 @@ export type CreateChatCompletion = { "model": string; "messages": { "role": "sys
 
 export type CreateContainer = { "name": string; "expires_after"?: { "anchor": "last_active_at"; "minutes": number } | null; "file_ids"?: string[] | null; "memory_limit"?: "1g" | "4g" | "16g" | "64g" | null; "limits"?: ContainerLimits; "image"?: string | null; "network_policy"?: { "type": "disabled" | "allowlist" } | null; "skills"?: (SkillReference | InlineSkill)[] | null }
 
-export type CreateConversation = { "items"?: { "type"?: string; "role"?: "user" | "assistant" | "system" | "developer"; "content"?: (string | { "type": string }[] | null) }[] | null; "metadata"?: { [name: string]: string } | null }
+export type CreateConversation = { "items"?: { "type"?: string; "role"?: "user" | "assistant" | "system" | "developer"; "content"?: (string | { "type": string }[] | null) }[] | null; "metadata"?: { [name: string]: string } | null; "x_cellblock"?: { "title"?: string; "container_id"?: string } }
 
 export type CreateConversationItems = { "items": { "type"?: string; "role"?: "user" | "assistant" | "system" | "developer"; "content"?: (string | { "type": string }[] | null) }[] }
 
@@ -136,7 +138,7 @@ export type UnpackArchive = { "path": string; "into"?: string | null; "remove_ar
 
 export type UnpackedArchive = { "object": "container.archive.unpacked"; "files": number; "paths": string[] }
 
-export type UpdateConversation = { "metadata": { [name: string]: string } | null }
+export type UpdateConversation = { "metadata"?: { [name: string]: string } | null; "x_cellblock"?: { "title"?: string | null; "archived"?: boolean; "container_id"?: string | null } }
 
 export type UpdateSkill = { "default_version": string }
 
@@ -179,11 +181,12 @@ export interface Operations {
   "POST /v1/responses/input_tokens": { params: undefined; query: undefined; body: CountInputTokens; answer: InputTokens }
   "GET /v1/responses/{response_id}/input_items": { params: { "response_id": string }; query: { "after"?: string; "limit"?: number; "order"?: "asc" | "desc" }; body: undefined; answer: InputItemList }
   "POST /v1/chat/completions": { params: undefined; query: undefined; body: CreateChatCompletion; answer: ChatCompletion }
+  "GET /v1/conversations": { params: undefined; query: { "after"?: string; "limit"?: number; "order"?: "asc" | "desc"; "q"?: string; "titled"?: "true" | "false"; "archived"?: "true" | "false" }; body: undefined; answer: ConversationList }
+  "POST /v1/conversations": { params: undefined; query: undefined; body: CreateConversation; answer: Conversation }
   "POST /v1/conversations/{conversation_id}/items": { params: { "conversation_id": string }; query: { "include"?: string[] }; body: CreateConversationItems; answer: ConversationItemList }
   "GET /v1/conversations/{conversation_id}/items": { params: { "conversation_id": string }; query: { "after"?: string; "limit"?: number; "order"?: "asc" | "desc"; "include"?: string[] }; body: undefined; answer: ConversationItemList }
   "DELETE /v1/conversations/{conversation_id}/items/{item_id}": { params: { "conversation_id": string; "item_id": string }; query: undefined; body: undefined; answer: Conversation }
   "GET /v1/conversations/{conversation_id}/items/{item_id}": { params: { "conversation_id": string; "item_id": string }; query: { "include"?: string[] }; body: undefined; answer: ConversationItem }
-  "POST /v1/conversations": { params: undefined; query: undefined; body: CreateConversation; answer: Conversation }
   "DELETE /v1/conversations/{conversation_id}": { params: { "conversation_id": string }; query: undefined; body: undefined; answer: { "id": string; "object": "conversation.deleted"; "deleted": true } }
   "GET /v1/conversations/{conversation_id}": { params: { "conversation_id": string }; query: undefined; body: undefined; answer: Conversation }
   "POST /v1/conversations/{conversation_id}": { params: { "conversation_id": string }; query: undefined; body: UpdateConversation; answer: Conversation }

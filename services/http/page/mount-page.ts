@@ -31,12 +31,13 @@ interface PageDeps extends Pick<ExchangePools, 'bodies' | 'answers'> {
   readonly authenticate: Authenticate
 }
 
-/** Serves the playground at `/` and its sessions at `/session`. Both belong to the page and are no part of the public API. */
+/** Serves the playground at `/` and `/chat/{id}`, and its sessions at `/session`. Both belong to the page and are no part of the public API. */
 export function mountPage(app: Hono<ApiHono>, deps: PageDeps): void {
   const { readFile, objectOrigins } = deps.page
   if (readFile !== null) {
     const policy = pagePolicy(objectOrigins)
-    app.get('/', async () => (await fileResponse(readFile, 'index.html', policy)) ?? notBuilt())
+    // Every chat has an address; the page itself finds the chat by it.
+    for (const path of ['/', '/chat/:id']) app.get(path, async () => (await fileResponse(readFile, 'index.html', policy)) ?? notBuilt())
     app.get('/assets/:name', async (context) => {
       const name = context.req.param('name')
       const policyOfFile = name.endsWith('.html') ? FRAME_POLICY : null

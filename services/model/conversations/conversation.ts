@@ -8,6 +8,14 @@ export interface Conversation {
   readonly id: string
   readonly metadata: Readonly<Record<string, string>>
   readonly createdAt: number
+  /** What a person calls it; null until it has a title. */
+  readonly title: string | null
+  /** Since when it is kept apart from the others; null when it is not. */
+  readonly archivedAt: number | null
+  /** The last acceptance of a turn, or change by a client. Absent in rows that were not changed since lists exist. */
+  readonly activeAt?: number
+  /** Responses that ended without completion, the oldest first: their input and output may not be among the items. Absent: none. */
+  readonly unfinished?: readonly string[]
   /** Ids of responses in the order of acceptance. Only the head may run. */
   readonly queue: readonly string[]
   /** The container of the last turn's code; `auto` selects it again. */
@@ -15,6 +23,9 @@ export interface Conversation {
   readonly deletedAt: number | null
   readonly dueAt: number | null
 }
+
+/** The fields that a client may change. */
+export type ConversationChange = Partial<Pick<Conversation, 'metadata' | 'title' | 'archivedAt' | 'containerId'>>
 
 type Wire = Readonly<Record<string, unknown>>
 

@@ -70,10 +70,10 @@ export async function acceptResponse(
 
 async function joinConversation(
   ports: { readonly table: Table; readonly objects: ObjectStore },
-  { tenant, id }: ResponseRecord,
+  { tenant, id, createdAt }: ResponseRecord,
   conversationId: string,
 ): Promise<void> {
-  const joined = await ports.table.conversations.enqueue(tenant, conversationId, id)
+  const joined = await ports.table.conversations.enqueue(tenant, conversationId, { responseId: id, now: createdAt })
   if (typeof joined !== 'string') return
   await ports.table.responses.remove(tenant, id)
   await ports.objects.deletePrefix(objectPrefix(tenant, id))

@@ -5,14 +5,18 @@ import type { ConversationStore } from '../../ports/conversation-store.ts'
 import type { ResponseStore } from '../../ports/response-store.ts'
 import { hasResponseEnded, type ResponseRecord } from '../../model/responses/response.ts'
 
-/** A response leaves its conversation's queue, and the next one is enqueued. `containerId`: where its code ran, if it ran. A repetition changes nothing. */
+/**
+ * A response that ended leaves its conversation's queue, and the next one is enqueued. `containerId`: where its code ran, if it ran. A repetition changes
+ * nothing.
+ */
 export async function leaveConversation(
   ports: { readonly conversations: ConversationStore; readonly queue: Queue },
-  { tenant, id, conversationId }: Pick<ResponseRecord, 'tenant' | 'id' | 'conversationId'>,
+  { tenant, id, conversationId, status }: Pick<ResponseRecord, 'tenant' | 'id' | 'conversationId' | 'status'>,
   containerId: string | null,
 ): Promise<void> {
   if (conversationId === null) return
-  const next = (await ports.conversations.dequeue(tenant, conversationId, { responseId: id, containerId }))?.queue[0]
+  const isUnfinished = status !== 'completed'
+  const next = (await ports.conversations.dequeue(tenant, conversationId, { responseId: id, containerId, isUnfinished }))?.queue[0]
   if (next !== undefined) await notifyResponse(ports.queue, { tenant, id: next })
 }
 
@@ -24,7 +28,8 @@ export async function hasLiveResponse(
   for (const head of queue) {
     const response = await ports.responses.get(tenant, head)
     if (response !== null && !hasResponseEnded(response.status)) return true
-    await ports.conversations.dequeue(tenant, id, { responseId: head, containerId: null })
+    const isUnfinished = response !== null && response.status !== 'completed'
+    await ports.conversations.dequeue(tenant, id, { responseId: head, containerId: null, isUnfinished })
   }
   return false
 }
@@ -38,18 +43,19 @@ const MAX_DEAD = 20
  */
 export async function mustWait(
   ports: { readonly conversations: ConversationStore; readonly responses: ResponseStore },
-  row: Pick<ResponseRecord, 'tenant' | 'id'> & { readonly conversationId: string },
+  row: Pick<ResponseRecord, 'tenant' | 'id' | 'createdAt'> & { readonly conversationId: string },
 ): Promise<boolean> {
-  const { tenant, id, conversationId } = row
+  const { tenant, id, conversationId, createdAt } = row
   for (let dead = 0; dead <= MAX_DEAD; dead += 1) {
-    const conversation = await ports.conversations.enqueue(tenant, conversationId, id)
+    const conversation = await ports.conversations.enqueue(tenant, conversationId, { responseId: id, now: createdAt })
     if (conversation === 'missing') return false
     if (conversation === 'full') return true
     const head = conversation.queue[0]
     if (head === undefined || head === id) return false
     const before = await ports.responses.get(tenant, head)
     if (before !== null && !hasResponseEnded(before.status)) return true
-    await ports.conversations.dequeue(tenant, conversationId, { responseId: head, containerId: null })
+    const isUnfinished = before !== null && before.status !== 'completed'
+    await ports.conversations.dequeue(tenant, conversationId, { responseId: head, containerId: null, isUnfinished })
   }
   return true
 }

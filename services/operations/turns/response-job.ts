@@ -43,6 +43,8 @@ async function endAsDeadLetter(deps: ResponseJobDeps, row: ResponseRecord): Prom
   const end = { status: 'failed', error: DEAD_LETTER, completedAt } as const
   const ended = await table.responses.commit({ tenant, id, fence }, end, { removeAt: await reviewAt(deps, row, completedAt) })
   signals.notify(topicOf('response', id))
-  await leaveConversation({ conversations: table.conversations, queue: deps.queue }, row, row.containerId).catch(() => undefined)
+  await leaveConversation({ conversations: table.conversations, queue: deps.queue }, { ...row, status: 'failed' }, row.containerId).catch(
+    () => undefined,
+  )
   if (ended !== null) await publishResponseEnd(deps, ended).catch(() => undefined)
 }

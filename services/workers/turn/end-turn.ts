@@ -27,7 +27,7 @@ export async function endTurn(deps: TurnDeps, turn: Turn, action: Extract<NextAc
   if (turn.state.items.length > 0 || status === 'completed') await addToConversation(deps, turn)
   await recordTokens(deps, turn)
   await commitEnd(deps, turn, status)
-  await leaveConversation({ conversations: deps.table.conversations, queue: deps.queue }, turn.row, turn.state.containerId)
+  await leaveConversation({ conversations: deps.table.conversations, queue: deps.queue }, { ...turn.row, status }, turn.state.containerId)
 }
 
 /**

@@ -32,15 +32,17 @@ export function conversationStoreContract(table: () => Table): void {
       const row = await created({ subject: 'ann', metadata: { a: 'b' }, containerId: 'cntr_1' })
       expect(await store().get(row.tenant, row.id)).toEqual(row)
       expect(await store().get(newId('tenant'), row.id)).toBeNull()
-      expect(await store().setMetadata(row.tenant, row.id, { c: 'd' })).toEqual({ ...row, metadata: { c: 'd' } })
-      expect(await store().setMetadata(row.tenant, newId('conversation'), {})).toBeNull()
+      const entry = { change: { metadata: { c: 'd' }, title: 'T', archivedAt: T0 }, now: T0 + 5 }
+      const changed = { ...row, ...entry.change, activeAt: T0 + 5 }
+      expect(await store().update(row.tenant, row.id, entry)).toEqual(changed)
+      expect(await store().update(row.tenant, newId('conversation'), entry)).toBeNull()
     })
 
     it('queue responses in order with one head', async () => {
       const { tenant, id } = await created()
-      await store().enqueue(tenant, id, 'resp_1')
-      await store().enqueue(tenant, id, 'resp_2')
-      expect(await store().enqueue(tenant, id, 'resp_1')).toMatchObject({ queue: ['resp_1', 'resp_2'] })
+      await store().enqueue(tenant, id, { responseId: 'resp_1', now: T0 + 1 })
+      await store().enqueue(tenant, id, { responseId: 'resp_2', now: T0 + 1 })
+      expect(await store().enqueue(tenant, id, { responseId: 'resp_1', now: T0 + 1 })).toMatchObject({ queue: ['resp_1', 'resp_2'] })
       expect(await store().dequeue(tenant, id, { responseId: 'resp_2', containerId: 'cntr_2' })).toBeNull()
       expect(await store().dequeue(tenant, id, { responseId: 'resp_1', containerId: 'cntr_1' })).toMatchObject({
         queue: ['resp_2'],
@@ -52,17 +54,48 @@ export function conversationStoreContract(table: () => Table): void {
       })
     })
 
+    it('are listed by their last activity, in pages and both orders, without deleted ones', async () => {
+      const tenant = newId('tenant')
+      const rows = await Promise.all([1, 2, 3, 4].map((at) => created({ tenant, createdAt: T0 + at })))
+      const [first, second, third, fourth] = rows.map(({ id }) => id) as [string, string, string, string]
+      await store().enqueue(tenant, first, { responseId: 'resp_1', now: T0 + 10 })
+      await store().update(tenant, second, { change: { title: 'Second' }, now: T0 + 11 })
+      await store().markDeleted(tenant, third, { now: T0 + 12, dueAt: T0 + 13 })
+      const ids = async (order: 'asc' | 'desc'): Promise<readonly string[]> => {
+        const found: string[] = []
+        for (let after: string | null = null; ;) {
+          const page = await store().list(tenant, { after, limit: 2, order })
+          found.push(...page.rows.map(({ id }) => id))
+          after = page.rows.at(-1)?.id ?? null
+          if (!page.hasMore || after === null) return found
+        }
+      }
+      await expect.poll(() => ids('desc')).toEqual([second, first, fourth])
+      expect(await ids('asc')).toEqual([fourth, first, second])
+      expect(await store().list(newId('tenant'), { after: null, limit: 2, order: 'desc' })).toEqual({ rows: [], hasMore: false })
+    })
+
+    it('list the latest responses that ended without completion', async () => {
+      const { tenant, id } = await created()
+      const ids = Array.from({ length: LIMITS.maxUnfinishedPerConversation + 2 }, (_, index) => `resp_${index}`)
+      for (const responseId of ids) {
+        await store().enqueue(tenant, id, { responseId, now: T0 })
+        await store().dequeue(tenant, id, { responseId, containerId: null, isUnfinished: true })
+      }
+      expect((await store().get(tenant, id))?.unfinished).toEqual(ids.slice(2))
+    })
+
     it('refuse items beyond the limit, and are missing once deleted', async () => {
       const queue = Array.from({ length: LIMITS.maxQueuedPerConversation }, (_, index) => `resp_${index}`)
       const { tenant, id } = await created({ queue })
-      expect(await store().enqueue(tenant, id, 'resp_new')).toBe('full')
+      expect(await store().enqueue(tenant, id, { responseId: 'resp_new', now: T0 + 1 })).toBe('full')
       expect(await store().markDeleted(tenant, id, { now: T0 + 1, dueAt: 3_000_000 })).toMatchObject({ deletedAt: T0 + 1 })
       expect(await store().markDeleted(tenant, id, { now: T0 + 2, dueAt: 4_000_000 })).toMatchObject({
         deletedAt: T0 + 1,
         dueAt: 3_000_000,
       })
-      expect(await store().enqueue(tenant, id, 'resp_new')).toBe('missing')
-      expect(await store().setMetadata(tenant, id, {})).toBeNull()
+      expect(await store().enqueue(tenant, id, { responseId: 'resp_new', now: T0 + 1 })).toBe('missing')
+      expect(await store().update(tenant, id, { change: {}, now: T0 })).toBeNull()
       const due = (await table().due(3_000_000, 100)).filter((row) => row.kind === 'conversation')
       expect(due).toEqual([{ kind: 'conversation', tenant, id, dueAt: 3_000_000 }])
       await store().remove(tenant, id)

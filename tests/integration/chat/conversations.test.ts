@@ -105,6 +105,16 @@ describe('a turn in a conversation', () => {
     expect((await items()).map(({ responseId }) => responseId)).toEqual([first.id, first.id])
   })
 
+  it('is listed as unfinished when it failed, and only then', async () => {
+    bench.upstream.play(() => say('Hello.'))
+    await bench.finish((await accept({ input: 'one' })).id)
+    const failed = await accept({ input: 'two', model: 'unknown' })
+    expect((await bench.finish(failed.id)).status).toBe('failed')
+    const row = await bench.storage.table.conversations.get(bench.tenant, conversation.id)
+    expect(row).toMatchObject({ unfinished: [failed.id], queue: [], activeAt: failed.createdAt })
+    expect(await kinds()).toHaveLength(2)
+  })
+
   it('adds nothing to a conversation that was deleted during the turn', async () => {
     bench.upstream.play(() => say('Hello.'))
     const { id } = await accept({ input: 'one' })

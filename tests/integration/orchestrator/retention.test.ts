@@ -33,7 +33,15 @@ async function fill(limits: Partial<TenantLimits>) {
   const userFile = { v: 1, tenant, subject: null, id: file, filename: 'f', bytes: 1, sha256: '', mime: 'text/plain' } as const
   await table.userFiles.create({ ...userFile, purpose: 'user_data', createdAt: at, expiresAt: null, objectKey: await put(file, 'files') })
   const conversation = newId('conversation')
-  const idle = { metadata: {}, queue: [], containerId: null, deletedAt: null, dueAt: firstRetentionCheck(at) }
+  const idle = {
+    metadata: {},
+    title: null,
+    archivedAt: null,
+    queue: [],
+    containerId: null,
+    deletedAt: null,
+    dueAt: firstRetentionCheck(at),
+  }
   await table.conversations.create({ v: 1, tenant, subject: null, id: conversation, createdAt: at, ...idle })
   const content = { kind: 'wire', item: { type: 'message', role: 'user', content: 'secret' } } as const
   const item = { v: 1, tenant, conversationId: conversation, id: newId('item'), responseId: null, content } as const

@@ -3,16 +3,24 @@ import type { Conversation } from '../../../model/conversations/conversation.ts'
 import { LIMITS } from '../../../model/limits.ts'
 import type { ObjectStore } from '../../../ports/object-store.ts'
 import type { ConversationStore } from '../../../ports/conversation-store.ts'
-import { absent, all, append, equals, exists, lacks, remove, set, shorterThan } from './expression.ts'
+import { absent, all, append, equals, exists, lacks, remove, set, shorterThan, type Action } from './expression.ts'
 import { createConversationItems } from './conversation-items.ts'
 import type { Items } from './items.ts'
-import { dueShard, rowKey } from './keys.ts'
+import { dueShard, listPartition, listSortKey, rowKey } from './keys.ts'
+import { listPage, placeOf } from './list-page.ts'
 import type { Item } from './row-codec.ts'
 import { conversationCodec } from './row-shapes.ts'
 
 const isThere = exists('pk')
 const isLive = all(isThere, absent('deletedAt'))
 const keyOf = (tenant: string, id: string) => rowKey(tenant, 'conversation', id)
+const listOf = (tenant: string): string => listPartition(tenant, 'conversations')
+/** Places the row at the top of the list. */
+const activeAt = (tenant: string, id: string, now: number): readonly Action[] => [
+  set('activeAt', now),
+  set('lpk', listOf(tenant)),
+  set('lsk', listSortKey(now, id)),
+]
 const decode = (item: Item | null): Conversation | null => (item === null ? null : conversationCodec.decode(item))
 
 export function createConversationStore(items: Items, objects: ObjectStore): ConversationStore {
@@ -23,20 +31,32 @@ export function createConversationStore(items: Items, objects: ObjectStore): Con
 
     async create(conversation) {
       const key = keyOf(conversation.tenant, conversation.id)
-      await items.put({ ...conversationCodec.encode(conversation), ...key, dueShard: dueShard(key.pk) }, absent('pk'))
+      const lsk = listSortKey(conversation.activeAt ?? conversation.createdAt, conversation.id)
+      const index = { lpk: listOf(conversation.tenant), lsk, dueShard: dueShard(key.pk) }
+      await items.put({ ...conversationCodec.encode(conversation), ...key, ...index }, absent('pk'))
     },
 
     get,
 
-    async setMetadata(tenant, id, metadata) {
-      return decode(await items.update(keyOf(tenant, id), conversationCodec.patch({ metadata }), { condition: isLive }))
+    async list(tenant, page) {
+      const row = page.after === null ? null : await get(tenant, page.after)
+      const place = row === null ? null : { id: row.id, createdAt: row.activeAt ?? row.createdAt }
+      const after = page.after === null ? null : placeOf('conversation', page.after, place)
+      if (page.after !== null && after === null) return { rows: [], hasMore: false }
+      return listPage(items, conversationCodec, { partition: listOf(tenant), after, page })
     },
 
-    async enqueue(tenant, id, responseId) {
+    async update(tenant, id, { change, now }) {
+      const actions = [...conversationCodec.patch(change), ...activeAt(tenant, id, now)]
+      return decode(await items.update(keyOf(tenant, id), actions, { condition: isLive }))
+    },
+
+    async enqueue(tenant, id, { responseId, now }) {
       const mayWait = all(isLive, lacks('queue', responseId), shorterThan('queue', LIMITS.maxQueuedPerConversation))
+      const actions = [append('queue', responseId), ...activeAt(tenant, id, now)]
       return changeByCompareAndSet(
         async () => {
-          const row = decode(await items.update(keyOf(tenant, id), [append('queue', responseId)], { condition: mayWait }))
+          const row = decode(await items.update(keyOf(tenant, id), actions, { condition: mayWait }))
           if (row !== null) return row
           const found = await get(tenant, id)
           if (found === null || found.deletedAt !== null) return 'missing'
@@ -47,13 +67,26 @@ export function createConversationStore(items: Items, objects: ObjectStore): Con
       )
     },
 
-    async dequeue(tenant, id, { responseId, containerId }) {
-      const actions = [remove('queue[0]'), ...(containerId === null ? [] : [set('containerId', containerId)])]
-      return decode(await items.update(keyOf(tenant, id), actions, { condition: equals('queue[0]', responseId) }))
+    async dequeue(tenant, id, { responseId, containerId, isUnfinished = false }) {
+      const isHead = equals('queue[0]', responseId)
+      const isFull = exists(`unfinished[${LIMITS.maxUnfinishedPerConversation - 1}]`)
+      if (isUnfinished) {
+        // One update cannot make a list or drop its oldest, and append to it.
+        await items.update(keyOf(tenant, id), [set('unfinished', [])], { condition: all(isHead, absent('unfinished')) })
+        await items.update(keyOf(tenant, id), [remove('unfinished[0]')], { condition: all(isHead, isFull) })
+      }
+      const actions = [
+        remove('queue[0]'),
+        ...(containerId === null ? [] : [set('containerId', containerId)]),
+        ...(isUnfinished ? [append('unfinished', responseId)] : []),
+      ]
+      return decode(await items.update(keyOf(tenant, id), actions, { condition: isHead }))
     },
 
     async markDeleted(tenant, id, { now, dueAt }) {
-      const marked = await items.update(keyOf(tenant, id), [set('deletedAt', now), set('dueAt', dueAt)], { condition: isLive })
+      const marked = await items.update(keyOf(tenant, id), [set('deletedAt', now), set('dueAt', dueAt), remove('lpk'), remove('lsk')], {
+        condition: isLive,
+      })
       return marked === null ? get(tenant, id) : decode(marked)
     },
 

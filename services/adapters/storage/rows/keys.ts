@@ -70,7 +70,17 @@ export const linkKey = (tokenHash: string): ItemKey => ({ pk: `L#${part(tokenHas
 /** Partition of the `list` index. */
 export const listPartition = (
   tenant: string,
-  what: 'containers' | 'executions' | 'commands' | 'file' | 'files' | 'skills' | 'conversation-items' | 'links' | 'deliveries',
+  what:
+    | 'containers'
+    | 'executions'
+    | 'commands'
+    | 'file'
+    | 'files'
+    | 'skills'
+    | 'conversations'
+    | 'conversation-items'
+    | 'links'
+    | 'deliveries',
   of?: string,
 ): string => `T#${part(tenant)}#${what}${of === undefined ? '' : `#${part(of)}`}`
 /** Orders a list by time of creation; the id makes it unique. */

@@ -90,7 +90,7 @@ export const uploadPartCodec = rowCodec<UploadPart>({ json: {}, nullable: {} })
 
 export const conversationCodec = rowCodec<Conversation>({
   json: { metadata: true },
-  nullable: { subject: true, containerId: true, deletedAt: true, dueAt: true },
+  nullable: { subject: true, title: true, archivedAt: true, containerId: true, deletedAt: true, dueAt: true },
 })
 
 export const sandboxCodec = rowCodec<Sandbox>({

@@ -8,6 +8,7 @@ import { json } from '../../../http/responses.ts'
 import { defineRoute, type Call, type AnyRoute } from '../../../http/route.ts'
 import { deletedSchema, listOf, listSchema, pageOf } from '../../../http/schemas.ts'
 import { validate } from '../../../http/validate.ts'
+import { listConversationsRoute } from './list-route.ts'
 import { refusePrivateImages } from '../../../operations/turns/image-urls.ts'
 import {
   Conversation,
@@ -20,7 +21,12 @@ import {
   ItemQuery,
   renderConversationItem,
 } from './schema.ts'
-import type { Conversation as ConversationRow, ConversationItem as ItemRow } from '../../../model/conversations/conversation.ts'
+import type {
+  Conversation as ConversationRow,
+  ConversationChange,
+  ConversationItem as ItemRow,
+} from '../../../model/conversations/conversation.ts'
+import type { Described } from '../../../model/lazy-schema.ts'
 import { ServiceError } from '../../../model/errors.ts'
 import { firstRetentionCheck } from '../../../model/tenants/retention.ts'
 import { LIMITS } from '../../../model/limits.ts'
@@ -61,8 +67,10 @@ const createConversationRoute = defineRoute({
       id: claimed.id,
       metadata: body.metadata ?? {},
       createdAt: deps.clock.now(),
+      title: body.x_cellblock?.title ?? null,
+      archivedAt: null,
       queue: [],
-      containerId: null,
+      containerId: body.x_cellblock?.container_id ?? null,
       deletedAt: null,
       dueAt: firstRetentionCheck(deps.clock.now()),
     }
@@ -96,17 +104,29 @@ const updateConversationRoute = defineRoute({
   scope: 'run',
   operationId: 'updateConversation',
   tag: 'Conversations',
-  summary: 'Replace the metadata of a conversation',
+  summary: 'Update a conversation',
+  description: 'Replaces the metadata, and the fields of `x_cellblock` that the request has. What it leaves out stays.',
   body: UpdateConversation,
   answers: { 200: { description: 'The conversation.', schema: Conversation } },
   errors: ['conversation_not_found'],
   async handle(call) {
     const { deps, caller, body } = call
     const found = await conversationOf(call, call.param('conversation_id'), 'run')
-    const row = await deps.table.conversations.setMetadata(caller.tenant, found.id, body.metadata ?? {})
+    const now = deps.clock.now()
+    const row = await deps.table.conversations.update(caller.tenant, found.id, { change: changeOf(body, now), now })
     return json(200, renderConversation(row ?? (await conversationOf(call, found.id, 'run'))))
   },
 })
+
+/** OpenAI's clients send `metadata` always, and null removes it. */
+function changeOf({ metadata, x_cellblock: fields }: Described<typeof UpdateConversation>, now: number): ConversationChange {
+  return {
+    ...(metadata !== undefined && { metadata: metadata ?? {} }),
+    ...(fields?.title !== undefined && { title: fields.title }),
+    ...(fields?.archived !== undefined && { archivedAt: fields.archived ? now : null }),
+    ...(fields?.container_id !== undefined && { containerId: fields.container_id }),
+  }
+}
 
 const deleteConversationRoute = defineRoute({
   method: 'delete',
@@ -164,6 +184,7 @@ const createConversationItemsRoute = defineRoute({
       given: call.body.items,
       claimed: await claimId(call, 'item', { body: call.rawBody }),
     })
+    await call.deps.table.conversations.update(conversation.tenant, conversation.id, { change: {}, now: call.deps.clock.now() })
     return json(
       200,
       listOf(
@@ -237,6 +258,7 @@ const deleteConversationItemRoute = defineRoute({
 })
 
 export const conversationRoutes: readonly AnyRoute[] = [
+  listConversationsRoute,
   createConversationItemsRoute,
   deleteConversationItemRoute,
   getConversationItemRoute,
