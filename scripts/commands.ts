@@ -4,6 +4,7 @@ export type Requirement =
   | 'engine'
   | 'image'
   | 'client-compat'
+  | 'client-generator'
   | 'doc-snippets'
   | 'schemathesis'
   | 'cfn-lint'
@@ -63,7 +64,7 @@ export const COMMANDS = {
     servesGuide: true,
   },
   test: {
-    needs: [...SANDBOX, 'client-compat', 'cfn-lint', 'emulator', 'chromium'],
+    needs: [...SANDBOX, 'client-compat', 'client-generator', 'cfn-lint', 'emulator', 'chromium'],
     entry: ['scripts/test.ts'],
     isVerbose: true,
     testsAreNamed: true,
@@ -83,6 +84,8 @@ export const COMMANDS = {
   'test:soak': { needs: SANDBOX, entry: ['tests/chaos/soak/main.ts'] },
   'test:load': { needs: SANDBOX, entry: ['tests/load/main.ts'] },
   bench: { needs: SANDBOX, entry: ['tests/bench/main.ts'] },
+  'generate:client': { needs: ['dependencies', 'client-generator'], entry: ['scripts/generate-client/main.ts'] },
+  'build:package': { needs: ['dependencies'], entry: ['scripts/build-package.ts'] },
   'lock:python': { needs: [], entry: ['scripts/lock-python.ts'] },
   'lock:npm': { needs: [], entry: ['scripts/lock-npm.ts'] },
   image: { needs: SANDBOX, entry: ['scripts/print-image.ts'] },

@@ -2,6 +2,7 @@
 export const LOCKFILES = [
   'package-lock.json',
   'site/package-lock.json',
+  'scripts/generate-client/package-lock.json',
   'tests/client-compat/package-lock.json',
   'runtime-image/plotly/package-lock.json',
 ] as const

@@ -143,6 +143,14 @@ Makes a table with the rows of an earlier time from the backups of the deploymen
 
 Builds the documentation as a static site, by default where npm start finds it.
 `,
+  'generate:client': `Usage: npm run generate:client
+
+Writes the types of the client (packages/client/src/api.ts) from the OpenAPI document. Run it after a change of a route or a schema.
+`,
+  'build:package': `Usage: npm run build:package -- cli|client|cdk
+
+Builds a package of packages/ into its folder dist. \`npm pack ./packages/cli\` calls it.
+`,
   'lock:npm': `Usage: npm run lock:npm
 
 Run it after npm install: adds to every package-lock.json the packages of other platforms and their integrity.

@@ -25,7 +25,8 @@ export async function ensureDependencies(root: string, config: SetupConfig, prog
   if (await isCurrent()) return count
 
   progress(`npm ci, once: ${count.replace(' as locked', '')}`, Object.keys(wanted.packages).length * SECONDS_PER_PACKAGE)
-  const args = ['ci', '--no-audit', '--no-fund', '--loglevel=error']
+  // No package needs its install scripts, and a script of a compromised package could do anything.
+  const args = ['ci', '--ignore-scripts', '--no-audit', '--no-fund', '--loglevel=error']
   const [program, first] = config.npmCli?.endsWith('.js') ? [process.execPath, [config.npmCli]] : ['npm', []]
   const options = { cwd: root, env: config.environment, onTimeout: () => progress('npm hangs: starting it again') }
   const stopCounting = countInstalled(root, wanted, progress)

@@ -46,6 +46,13 @@ export const PREPARATIONS: readonly Preparation[] = [
   { need: 'chromium', title: 'Chromium', prepare: async (setup, progress) => ({ found: await ensureChromium(setup, progress) }) },
   { need: 'playground', title: 'Web page', prepare: preparePlayground },
   { need: 'client-compat', title: 'Third-party clients', prepare: prepareClients },
+  {
+    need: 'client-generator',
+    title: 'Generator of the client',
+    prepare: async ({ root, config }, progress) => ({
+      found: await ensureDependencies(join(root, 'scripts', 'generate-client'), config, progress),
+    }),
+  },
   { need: 'doc-snippets', title: 'Clients of docs/clients.md', prepare: prepareDocSnippets },
   { need: 'schemathesis', title: 'Schemathesis', prepare: prepareSchemathesis },
   {

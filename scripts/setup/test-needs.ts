@@ -8,6 +8,7 @@ const NEEDS: readonly (readonly [path: string, needs: readonly Requirement[]])[]
   ['infra/', ['dependencies']],
   ['infra/cfn-lint.test.ts', ['cfn-lint']],
   ['api/', ['dependencies']],
+  ['api/client/', ['client-generator']],
   // These run a second time in the project `aws-storage`, whose set-up has the image.
   ['api/links/', SANDBOX],
   ['contract/', SANDBOX],

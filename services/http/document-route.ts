@@ -20,6 +20,7 @@ export function documentRoute(registry: OpenAPIRegistry, route: AnyRoute): void 
   const bodies = {
     ...(route.body === undefined ? {} : { 'application/json': { schema: route.body() } }),
     ...(route.streamed === undefined ? {} : { [route.streamed.contentType]: { schema: route.streamed.schema() } }),
+    ...(route.streamed?.json === undefined ? {} : { 'application/json': { schema: route.streamed.json() } }),
   }
   const query = route.query?.() as RouteQuery | undefined
   const headers = { ...(route.creates === undefined ? {} : IDEMPOTENCY_HEADERS), ...route.headers }

@@ -60,6 +60,8 @@ interface RouteMetadata {
     readonly contentType: string
     readonly schema: () => z.ZodType
     readonly description: string
+    /** The JSON that it accepts instead. */
+    readonly json?: () => z.ZodType
     /** Whether the body is optional. */
     readonly isOptional?: boolean
   }

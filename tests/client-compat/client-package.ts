@@ -4,9 +4,9 @@ import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
+import { packPackage } from '../support/pack-package.ts'
 
 const run = promisify(execFile)
-const PACKAGE = join(import.meta.dirname, '../../packages/client')
 const BIN = join(import.meta.dirname, 'node_modules/.bin')
 
 /** The package has ES modules only, for Node 20.19 and later. */
@@ -19,11 +19,10 @@ const CHECKS = [
 export async function checkClientPackage(): Promise<readonly string[]> {
   const folder = await mkdtemp(join(tmpdir(), 'cellblock-client-package-'))
   try {
-    const { stdout } = await run('npm', ['pack', '--ignore-scripts=false', '--json', '--pack-destination', folder], { cwd: PACKAGE })
-    const [packed] = JSON.parse(stdout.slice(stdout.indexOf('['))) as [{ readonly filename: string }]
+    const { archive } = await packPackage('client', folder)
     const rows: string[] = []
     for (const { name, covers, args } of CHECKS) {
-      const found = await run(join(BIN, name), args(packed.filename), { cwd: folder }).then(
+      const found = await run(join(BIN, name), args(archive), { cwd: folder }).then(
         () => null,
         (error: { readonly stdout?: string; readonly message: string }) => error.stdout ?? error.message,
       )

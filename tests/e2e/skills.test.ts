@@ -52,6 +52,8 @@ it('gives a hosted shell the skills of a request: the model reads of them, runs 
   const response = await responses.create({ model: 'scripted', input: 'Greet Ann.', tools: [{ type: 'shell', environment }] })
   expect(systemText()).toMatch(/- "greeting": "Greets a person by name\.", in \/mnt\/skills\/greeting-[0-9a-f]{12}\n/)
   expect(systemText()).toMatch(/- "counting": "Counts\.", in \/mnt\/skills\/counting-[0-9a-f]{12}/)
+  // The system text names the skills; the tool must not do so with the fields of a local skill.
+  expect(JSON.stringify(upstream.requests[0]?.body.tools)).not.toMatch(/undefined|Skills that can be used/)
   const output = response.output.find((item) => item.type === 'shell_call_output')
   expect(output?.output.map(({ stdout }) => stdout)).toEqual([
     '---\nname: greeting\ndescription: Greets a person by name.\n',

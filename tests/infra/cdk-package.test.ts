@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { afterAll, beforeAll, expect, it } from 'vitest'
+import { packPackage } from '../support/pack-package.ts'
 import { at, list, says, type Statement } from './property.ts'
 import type { Resource } from './synthesise.ts'
 
@@ -25,16 +26,11 @@ const everywhere = (type: string): Resource[] => [...templates.keys()].flatMap((
 /** The package as npm publishes it, installed beside the example, which then synthesises without this project's sources. */
 beforeAll(async () => {
   folder = await mkdtemp(join(tmpdir(), 'cellblock-cdk-package-'))
-  // The project's own setting, which `npm test` passes on, would skip the build.
-  const { stdout } = await run('npm', ['pack', '--ignore-scripts=false', '--json', '--pack-destination', folder], {
-    cwd: join(PROJECT, 'packages', 'cdk'),
-    maxBuffer: 16_000_000,
-  })
-  const [packed] = JSON.parse(stdout.slice(stdout.indexOf('['))) as [{ filename: string; files: { path: string }[] }]
-  paths = packed.files.map(({ path }) => path)
+  const packed = await packPackage('cdk', folder)
+  paths = packed.paths
   const modules = join(folder, 'node_modules')
   await mkdir(join(modules, '@cellblock'), { recursive: true })
-  await run('tar', ['-xzf', join(folder, packed.filename), '-C', folder])
+  await run('tar', ['-xzf', packed.archive, '-C', folder])
   await cp(join(folder, 'package'), join(modules, '@cellblock', 'cdk'), { recursive: true })
   for (const name of ['aws-cdk-lib', 'constructs']) await symlink(join(PROJECT, 'node_modules', name), join(modules, name))
   await cp(join(PROJECT, 'examples', 'cdk', 'main.mjs'), join(folder, 'main.mjs'))

@@ -1,287 +1,6760 @@
-// Generated from the OpenAPI document by scripts/generate-client.ts. Do not edit.
-
-export type ApiKey = { "id": string; "object": "api_key"; "tenant_id": string; "name": string | null; "subject": string | null; "scopes": "run" | "read" | "files" | "admin"[]; "created_at": string; "expires_at": string | null; "last_used_at": string | null; "revoked_at": string | null }
-
-export type ApiKeyList = { "object": "list"; "data": ApiKey[]; "first_id": string | null; "last_id": string | null; "has_more": boolean }
-
-export type AuditEntry = { "object": "audit_entry"; "at": string; "key_id": string; "subject": string | null; "action": string; "status": number; "request_id": string; "targets": { [name: string]: string } }
-
-export type AuditEntryList = { "object": "list"; "data": AuditEntry[] }
-
-export type ByteRange = { "object": "container.entry.range"; "path": string; "offset": number; "data": string; "bytes": number }
-
-export type ChatCompletion = { "id": string; "object": "chat.completion"; "created": number; "model": string; "choices": { "index": 0; "message": { "role": "assistant"; "content": string | null; "refusal": string | null }; "finish_reason": "stop" | "length" | "tool_calls" | "content_filter"; "logprobs": null }[]; "usage": { "prompt_tokens": number; "completion_tokens": number; "total_tokens": number }; "service_tier": string; "x_cellblock": { "container_id": string | null; "files": { "id": string; "path": string; "url": string }[]; "dropped_parameters": string[] } }
-
-export type Command = { "id": string; "object": "command"; "container_id": string; "v": 1; "status": "queued" | "starting" | "running" | "succeeded" | "failed" | "timed_out" | "cancelled"; "reason": "error" | "oom" | "kernel_died" | "output_limit" | "disk_full" | "sandbox_lost" | "dead_letter" | "deadline" | "cpu_limit" | "caller" | null; "created_at": string; "started_at": string | null; "ended_at": string | null; "argv": string[]; "cwd": string | null; "background": boolean; "pty": { "cols": number; "rows": number } | null; "exit_code": number | null; "signal": string | null; "stdout": string; "stderr": string; "files": ExecutionFile[]; "lost": { "what": string; "reason": string }[]; "omitted"?: { "what": string; "bytes": number; "url": string }[]; "usage": { "queue_ms": number; "start_ms": number; "run_ms": number; "cpu_ms": number; "peak_memory_bytes": number; "output_bytes": number; "sandbox_seconds": number; "cost_usd": number } | null; "metadata": { [name: string]: string } }
-
-export type CommandList = { "object": "list"; "data": Command[]; "first_id": string | null; "last_id": string | null; "has_more": boolean }
-
-export type CommandResize = { "cols": number; "rows": number }
-
-export type CommandSignal = { "signal": string }
-
-export type CommandStdin = { "data"?: string | null; "close"?: true }
-
-export type CompactResponse = { "model": string; "instructions"?: string | null; "previous_response_id"?: string | null; "input"?: (string | { "type"?: string; "role"?: "user" | "assistant" | "system" | "developer"; "content"?: (string | { "type": string }[] | null) }[] | null) }
-
-export type CompactedResponse = { "id": string; "object": "response.compaction"; "created_at": number; "output": { "id": string; "type": "message" | "compaction" }[]; "usage": { "input_tokens": number; "output_tokens": number; "total_tokens": number }; "x_cellblock": { "context": { [name: string]: (number | boolean) } | null } }
-
-export type CompleteUpload = { "part_ids": string[]; "md5"?: string | null }
-
-export type Container = { "id": string; "object": "container"; "created_at": number; "name": string; "status": "running" | "expired"; "last_active_at": number; "expires_after": { "anchor": "last_active_at"; "minutes": number }; "memory_limit": "1g" | "4g" | "16g" | "64g"; "image": string; "limits"?: { [name: string]: number }; "network_policy": { "type": "disabled" }; "skills"?: { "name": string; "description": string; "path": string }[] }
-
-export type ContainerEntry = { "object": "container.entry"; "path": string; "name": string; "type": "file" | "folder" | "link" | "other"; "bytes": number; "modified_at": string; "mode": string; "target": string | null }
-
-export type ContainerEntryList = { "object": "list"; "data": ContainerEntry[]; "has_more": boolean }
-
-export type ContainerFile = { "id": string; "object": "container.file"; "container_id": string; "created_at": number; "bytes": number; "path": string; "source": "user" | "assistant"; "sha256": string | null; "mime": string }
-
-export type ContainerFileList = { "object": "list"; "data": ContainerFile[]; "first_id": string | null; "last_id": string | null; "has_more": boolean }
-
-export type ContainerLimits = { "cpu_seconds"?: number; "output_bytes"?: number; "displays"?: number; "files_per_execution"?: number; "processes"?: number; "open_files"?: number; "file_bytes"?: number; "disk_bytes"?: number; "inodes"?: number } | null
-
-export type ContainerList = { "object": "list"; "data": Container[]; "first_id": string | null; "last_id": string | null; "has_more": boolean }
-
-export type Conversation = { "id": string; "object": "conversation"; "created_at": number; "metadata": { [name: string]: string }; "x_cellblock": { "title": string | null; "archived": boolean; "updated_at": number; "container_id": string | null; "running": string[]; "unfinished": string[] } }
-
-export type ConversationItem = { "id": string; "type": string }
-
-export type ConversationItemList = { "object": "list"; "data": ConversationItem[]; "first_id": string | null; "last_id": string | null; "has_more": boolean }
-
-export type ConversationList = { "object": "list"; "data": Conversation[]; "first_id": string | null; "last_id": string | null; "has_more": boolean }
-
-export type CountInputTokens = { "model"?: string | null; "input"?: (string | { "type"?: string; "role"?: "user" | "assistant" | "system" | "developer"; "content"?: (string | { "type": string }[] | null) }[] | null); "instructions"?: string | null; "tools"?: { "type": string }[] | null; "tool_choice"?: ("auto" | "none" | "required" | { "type": string } | null); "include"?: string[] | null; "stream"?: boolean | null; "store"?: boolean | null; "background"?: boolean | null; "previous_response_id"?: string | null; "conversation"?: (string | { "id": string } | null); "metadata"?: { [name: string]: string } | null; "max_output_tokens"?: number | null; "max_tool_calls"?: number | null; "parallel_tool_calls"?: boolean | null; "temperature"?: number | null; "top_p"?: number | null; "user"?: string | null; "reasoning"?: { [name: string]: unknown } | null; "text"?: { "format"?: { "type": string } | null; "verbosity"?: string | null } | null; "safety_identifier"?: string | null; "prompt_cache_key"?: string | null; "prompt_cache_retention"?: string | null; "truncation"?: "auto" | "disabled" | null; "service_tier"?: string | null; "top_logprobs"?: number | null; "generate"?: boolean | null; "prompt"?: null }
-
-export type CreateChatCompletion = { "model": string; "messages": { "role": "system" | "developer" | "user" | "assistant" | "tool"; "content"?: (string | { "type": string }[] | null); "refusal"?: string | null; "tool_calls"?: { "id": string; "type"?: string; "function": { "name": string; "arguments": string } }[] | null; "tool_call_id"?: string | null }[]; "tools"?: { "type": string; "function"?: { "name": string } }[] | null; "tool_choice"?: ("auto" | "none" | "required" | { "type": string } | null); "parallel_tool_calls"?: boolean | null; "stream"?: boolean | null; "stream_options"?: { "include_usage"?: boolean | null } | null; "response_format"?: { "type": string; "json_schema"?: { [name: string]: unknown } | null } | null; "reasoning_effort"?: string | null; "verbosity"?: string | null; "temperature"?: number | null; "top_p"?: number | null; "max_tokens"?: number | null; "max_completion_tokens"?: number | null; "n"?: number | null; "stop"?: (string | string[] | null); "seed"?: number | null; "frequency_penalty"?: number | null; "presence_penalty"?: number | null; "logit_bias"?: { [name: string]: number } | null; "logprobs"?: boolean | null; "top_logprobs"?: number | null; "modalities"?: "text"[] | null; "audio"?: null; "functions"?: null; "function_call"?: null; "store"?: boolean | null; "metadata"?: { [name: string]: string } | null; "user"?: string | null; "safety_identifier"?: string | null; "prompt_cache_key"?: string | null; "prompt_cache_retention"?: string | null; "service_tier"?: string | null }
-
-export type CreateContainer = { "name": string; "expires_after"?: { "anchor": "last_active_at"; "minutes": number } | null; "file_ids"?: string[] | null; "memory_limit"?: "1g" | "4g" | "16g" | "64g" | null; "limits"?: ContainerLimits; "image"?: string | null; "network_policy"?: { "type": "disabled" | "allowlist" } | null; "skills"?: (SkillReference | InlineSkill)[] | null }
-
-export type CreateConversation = { "items"?: { "type"?: string; "role"?: "user" | "assistant" | "system" | "developer"; "content"?: (string | { "type": string }[] | null) }[] | null; "metadata"?: { [name: string]: string } | null; "x_cellblock"?: { "title"?: string; "container_id"?: string } }
-
-export type CreateConversationItems = { "items": { "type"?: string; "role"?: "user" | "assistant" | "system" | "developer"; "content"?: (string | { "type": string }[] | null) }[] }
-
-export type CreateResponse = { "model": string; "input": (string | { "type"?: string; "role"?: "user" | "assistant" | "system" | "developer"; "content"?: (string | { "type": string }[] | null) }[]); "instructions"?: string | null; "tools"?: { "type": string }[] | null; "tool_choice"?: ("auto" | "none" | "required" | { "type": string } | null); "include"?: string[] | null; "stream"?: boolean | null; "store"?: boolean | null; "background"?: boolean | null; "previous_response_id"?: string | null; "conversation"?: (string | { "id": string } | null); "metadata"?: { [name: string]: string } | null; "max_output_tokens"?: number | null; "max_tool_calls"?: number | null; "parallel_tool_calls"?: boolean | null; "temperature"?: number | null; "top_p"?: number | null; "user"?: string | null; "reasoning"?: { [name: string]: unknown } | null; "text"?: { "format"?: { "type": string } | null; "verbosity"?: string | null } | null; "safety_identifier"?: string | null; "prompt_cache_key"?: string | null; "prompt_cache_retention"?: string | null; "truncation"?: "auto" | "disabled" | null; "service_tier"?: string | null; "top_logprobs"?: number | null; "generate"?: boolean | null; "prompt"?: null }
-
-export type CreateUpload = { "filename": string; "bytes": number; "mime_type": string; "purpose": "assistants" | "batch" | "fine-tune" | "vision" | "user_data" | "evals"; "expires_after"?: { "anchor": "created_at"; "seconds": number } | null }
-
-export type DeadLetter = { "id": string; "object": "dead_letter"; "container_id": string; "ended_at": string; "may_have_run": boolean; "trace_id": string | null }
-
-export type DeadLetterList = { "object": "list"; "data": DeadLetter[]; "first_id": string | null; "last_id": string | null; "has_more": boolean }
-
-export type DeletedSkillVersion = { "id": string; "object": "skill.version.deleted"; "deleted": true; "version": string }
-
-export type EntryPreview = { "object": "container.entry.preview"; "entry": ContainerEntry; "kind": "table" | "image" | "text" | "binary"; "preview": { [name: string]: unknown } }
-
-export type Execution = { "id": string; "object": "execution"; "container_id": string; "v": 1; "status": "queued" | "starting" | "running" | "succeeded" | "failed" | "timed_out" | "cancelled"; "reason": "error" | "oom" | "kernel_died" | "output_limit" | "disk_full" | "sandbox_lost" | "dead_letter" | "deadline" | "cpu_limit" | "caller" | null; "created_at": string; "started_at": string | null; "ended_at": string | null; "language": "python" | "bash" | "javascript" | "typescript" | "r"; "queue_position"?: number; "expected_start_at"?: string; "outputs"?: Output[]; "cells"?: { "index": number; "execution_count": number | null; "status": "ok" | "error" | "aborted"; "outputs": Output[] }[]; "stdout": string; "stderr": string; "error": { "name": string; "value": string; "traceback": string[] } | null; "files": ExecutionFile[]; "lost": { "what": string; "reason": string }[]; "omitted"?: { "what": string; "bytes": number; "url": string }[]; "usage": { "queue_ms": number; "start_ms": number; "run_ms": number; "cpu_ms": number; "peak_memory_bytes": number; "output_bytes": number; "sandbox_seconds": number; "cost_usd": number } | null; "metadata": { [name: string]: string } }
-
-export type ExecutionFile = { "id": string; "path": string; "bytes": number; "sha256": string; "mime": string; "url": string | null; "is_new": boolean; "modified_from"?: string }
-
-export type ExecutionList = { "object": "list"; "data": Execution[]; "first_id": string | null; "last_id": string | null; "has_more": boolean }
-
-export type InlineSkill = { "type": "inline"; "name": string; "description": string; "source": { "type": "base64"; "media_type": "application/zip"; "data": string } }
-
-export type InputItemList = { "object": "list"; "data": { "id": string; "type": string }[]; "first_id": string | null; "last_id": string | null; "has_more": boolean }
-
-export type InputTokens = { "object": "response.input_tokens"; "input_tokens": number }
-
-export type Limits = { "object": "limits"; "limits": { [name: string]: { "value": number; "unit": string; "used": number | null } }; "memory_limits": { "memory_limit": "1g" | "4g" | "16g" | "64g"; "memory_bytes": number }[]; "images": string[]; "recovery_ms": number }
-
-export type LimitsPatch = { "timeout_seconds"?: number | null; "requests_per_second"?: number | null; "concurrent_executions"?: number | null; "open_streams"?: number | null; "sandbox_seconds_per_day"?: number | null; "dollars_per_day"?: number | null; "model_tokens_per_day"?: number | null; "live_containers"?: number | null; "queued_jobs"?: number | null; "storage_bytes"?: number | null; "container_days"?: number | null; "execution_days"?: number | null; "response_days"?: number | null; "conversation_days"?: number | null; "file_days"?: number | null; "skill_days"?: number | null; "cpu_seconds"?: number | null; "output_bytes"?: number | null; "displays"?: number | null; "files_per_execution"?: number | null; "processes"?: number | null; "open_files"?: number | null; "file_bytes"?: number | null; "disk_bytes"?: number | null; "inodes"?: number | null; "memory_limit"?: "1g" | "4g" | "16g" | "64g" | null }
-
-export type Link = { "id": string; "object": "link"; "file_id": string | null; "filename": string; "created_at": string; "expires_at": string; "revoked_at": string | null }
-
-export type LinkList = { "object": "list"; "data": Link[]; "first_id": string | null; "last_id": string | null; "has_more": boolean }
-
-export type MakeFolder = { "path": string }
-
-export type Model = { "id": string; "object": "model"; "created": number; "owned_by": string }
-
-export type MoveEntry = { "from": string; "to": string; "overwrite"?: boolean | null }
-
-export type NewApiKey = { "id": string; "object": "api_key"; "tenant_id": string; "name": string | null; "subject": string | null; "scopes": "run" | "read" | "files" | "admin"[]; "created_at": string; "expires_at": string | null; "last_used_at": string | null; "revoked_at": string | null; "api_key": string }
-
-export type Output = { "output_type": "stream" | "display_data" | "execute_result" | "error" }
-
-export type Plan = { "id": string; "object": "plan"; "created_at": string; "limits": { [name: string]: (number | string) } }
-
-export type PlanList = { "object": "list"; "data": Plan[]; "first_id": string | null; "last_id": string | null; "has_more": boolean }
-
-export type RedrivenJob = { "id": string; "object": "execution" | "response"; "redriven_from": string }
-
-export type RemovedEntry = { "object": "container.entry.deleted"; "path": string; "removed": number }
-
-export type Response = { "id": string; "object": "response"; "created_at": number; "completed_at": number | null; "status": "queued" | "in_progress" | "completed" | "failed" | "incomplete" | "cancelled"; "background": boolean; "model": string; "output": { "id": string; "type": "message" | "code_interpreter_call" | "function_call" | "web_search_call" | "shell_call" | "shell_call_output" | "apply_patch_call" }[]; "error": { "code": string; "message": string } | null; "incomplete_details": { "reason": string } | null; "previous_response_id": string | null; "conversation": { "id": string } | null; "usage": { "input_tokens": number; "output_tokens": number; "total_tokens": number } | null; "metadata": { [name: string]: string }; "x_cellblock": { "container_id": string | null; "context": { [name: string]: (number | boolean) } | null; "dropped_parameters": string[] } }
-
-export type RevokedLinks = { "object": "link.list.deleted"; "deleted": true; "revoked": number }
-
-export type RunCode = { "code"?: string | null; "notebook"?: { [name: string]: unknown } | null; "language"?: "python" | "bash" | "javascript" | "typescript" | "r" | null; "env"?: { [name: string]: string }; "cwd"?: string | null; "timeout_seconds"?: number | null; "metadata"?: { [name: string]: string } | null; "on_error"?: "stop" | "continue" | null; "store_history"?: boolean | null }
-
-export type RunCommand = { "argv"?: string[]; "command"?: string | null; "env"?: { [name: string]: string }; "cwd"?: string | null; "stdin"?: string | null; "pty"?: { "cols": number; "rows": number } | null; "timeout_seconds"?: number | null; "metadata"?: { [name: string]: string } | null; "background"?: boolean | null }
-
-export type Skill = { "id": string; "object": "skill"; "name": string; "description": string; "created_at": number; "default_version": string; "latest_version": string }
-
-export type SkillList = { "object": "list"; "data": Skill[]; "first_id": string | null; "last_id": string | null; "has_more": boolean }
-
-export type SkillReference = { "type": "skill_reference"; "skill_id": string; "version"?: string | null }
-
-export type SkillVersion = { "id": string; "object": "skill.version"; "skill_id": string; "name": string; "description": string; "created_at": number; "version": string }
-
-export type SkillVersionList = { "object": "list"; "data": SkillVersion[]; "first_id": string | null; "last_id": string | null; "has_more": boolean }
-
-export type Tenant = { "id": string; "object": "tenant"; "name": string; "created_at": string; "plan": string | null; "limits": { [name: string]: (number | string) }; "tools_off": string[]; "link_days": number | null; "image": string | null; "deletion": { "requested_at": string; "completed_at": string | null; "removed_rows": number; "removed_objects": number; "remains": string[] } | null }
-
-export type TenantLimits = { "object": "tenant_limits"; "limits": { [name: string]: { "value": (number | string); "unit": "seconds" | "days" | "bytes" | "count" | "tier"; "set_by": "tenant" | "plan" | "default" } } }
-
-export type TenantList = { "object": "list"; "data": Tenant[]; "first_id": string | null; "last_id": string | null; "has_more": boolean }
-
-export type UnpackArchive = { "path": string; "into"?: string | null; "remove_archive"?: boolean | null }
-
-export type UnpackedArchive = { "object": "container.archive.unpacked"; "files": number; "paths": string[] }
-
-export type UpdateConversation = { "metadata"?: { [name: string]: string } | null; "x_cellblock"?: { "title"?: string | null; "archived"?: boolean; "container_id"?: string | null } }
-
-export type UpdateSkill = { "default_version": string }
-
-export type Upload = { "id": string; "object": "upload"; "bytes": number; "created_at": number; "expires_at": number; "filename": string; "purpose": "assistants" | "batch" | "fine-tune" | "vision" | "user_data" | "evals"; "status": "pending" | "completed" | "cancelled" | "expired"; "file": (UserFile | null) }
-
-export type UploadPart = { "id": string; "object": "upload.part"; "created_at": number; "upload_id": string }
-
-export type UploadUrl = { "id": string; "object": "container.file.upload"; "url": string; "headers": { [name: string]: string }; "expires_at": string }
-
-export type UploadUrlRequest = { "path": string; "bytes": number; "sha256"?: string | null }
-
-export type Usage = { "object": "usage"; "from": string; "to": string; "days": { "executions": number; "sandbox_seconds": number; "cpu_seconds": number; "peak_memory_bytes": number; "output_bytes": number; "cost_usd": number; "model_input_tokens": number; "model_output_tokens": number; "date": string }[]; "total": { "executions": number; "sandbox_seconds": number; "cpu_seconds": number; "peak_memory_bytes": number; "output_bytes": number; "cost_usd": number; "model_input_tokens": number; "model_output_tokens": number }; "prices_as_of": string; "prices_region": string }
-
-export type UserFile = { "id": string; "object": "file"; "bytes": number; "created_at": number; "expires_at": number | null; "filename": string; "purpose": "assistants" | "batch" | "fine-tune" | "vision" | "user_data" | "evals"; "status": "processed"; "status_details": null; "sha256": string }
-
-export type UserFileList = { "object": "list"; "data": UserFile[]; "first_id": string | null; "last_id": string | null; "has_more": boolean }
-
-export type WebhookDelivery = { "id": string; "object": "webhook_delivery"; "event_id": string; "event_type": "response.completed" | "response.failed" | "response.cancelled" | "response.incomplete" | "execution.succeeded" | "execution.failed" | "execution.timed_out" | "execution.cancelled" | "container.expired"; "data": { [name: string]: string | null }; "status": "pending" | "delivered" | "dead"; "attempts": number; "last_status_code": number | null; "last_error": string | null; "created_at": number; "next_attempt_at": number | null; "ended_at": number | null }
-
-export type WebhookDeliveryList = { "object": "list"; "data": WebhookDelivery[]; "first_id": string | null; "last_id": string | null; "has_more": boolean }
-
-export type WebhookEndpoint = { "id": string; "object": "webhook_endpoint"; "created_at": number; "updated_at": number; "name": string; "url": string; "event_types": "response.completed" | "response.failed" | "response.cancelled" | "response.incomplete" | "execution.succeeded" | "execution.failed" | "execution.timed_out" | "execution.cancelled" | "container.expired"[]; "signing_secret_hint": string | null }
-
-export type WebhookEndpointList = { "object": "list"; "data": WebhookEndpoint[]; "first_id": string | null; "last_id": string | null; "has_more": boolean }
-
-export type WebhookEndpointWithSecret = { "id": string; "object": "webhook_endpoint"; "created_at": number; "updated_at": number; "name": string; "url": string; "event_types": "response.completed" | "response.failed" | "response.cancelled" | "response.incomplete" | "execution.succeeded" | "execution.failed" | "execution.timed_out" | "execution.cancelled" | "container.expired"[]; "signing_secret_hint": string | null; "signing_secret": string }
-
-export type WebhookEventTypes = { "object": "list"; "data": "response.completed" | "response.failed" | "response.cancelled" | "response.incomplete" | "execution.succeeded" | "execution.failed" | "execution.timed_out" | "execution.cancelled" | "container.expired"[] }
-
-export type WebhookTestResult = { "object": "webhook_endpoint.test"; "webhook_endpoint_id": string; "event_type": "response.completed" | "response.failed" | "response.cancelled" | "response.incomplete" | "execution.succeeded" | "execution.failed" | "execution.timed_out" | "execution.cancelled" | "container.expired"; "success": true; "status_code": number }
-
+/**
+ * This file was auto-generated by openapi-typescript.
+ * Do not make direct changes to the file.
+ */
+
+export interface paths {
+    "/v1/responses/{response_id}/cancel": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Cancel a background response
+         * @description Idempotent.
+         */
+        post: operations["cancelResponse"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/responses": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Take a chat turn
+         * @description Plain: the answer comes when the turn has ended. `stream`: server-sent events as it goes. `background`: the answer comes at once, with status `queued`.
+         */
+        post: operations["createResponse"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/responses/{response_id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Get a response, or follow its events */
+        get: operations["getResponse"];
+        put?: never;
+        post?: never;
+        /**
+         * Delete a response
+         * @description A response that still runs is cancelled first. Its container and files are kept.
+         */
+        delete: operations["deleteResponse"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/responses/compact": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Replace a conversation by a summary
+         * @description The answer's `output` is the input of the next request: the messages of the user, the developer and the system, then one item `compaction` with the model's summary of everything else.
+         */
+        post: operations["compactResponse"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/responses/input_tokens": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Estimate the tokens of an input
+         * @description An estimate from the length of the texts, because each model has its own tokenizer: `usage.input_tokens` of a response is exact. The history of `previous_response_id` or `conversation` counts as well.
+         */
+        post: operations["countInputTokens"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/responses/{response_id}/input_items": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** List the input items of a response */
+        get: operations["listInputItems"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/chat/completions": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Take a chat turn, in the form of Chat Completions
+         * @description The same turn as `POST /v1/responses`, for clients that know only this form. Without `tools` the model may run code. The history is what `messages` contain; to keep variables and files between requests, name the `container` of the `code_interpreter` tool.
+         */
+        post: operations["createChatCompletion"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/conversations": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List or search conversations
+         * @description An extension of OpenAI's API. The conversations that this key may see, the latest active first.
+         */
+        get: operations["listConversations"];
+        put?: never;
+        /**
+         * Create a conversation
+         * @description Without a body the conversation is empty.
+         */
+        post: operations["createConversation"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/conversations/{conversation_id}/items": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** List the items of a conversation */
+        get: operations["listConversationItems"];
+        put?: never;
+        /** Add items to a conversation */
+        post: operations["createConversationItems"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/conversations/{conversation_id}/items/{item_id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Get an item of a conversation */
+        get: operations["getConversationItem"];
+        put?: never;
+        post?: never;
+        /**
+         * Delete an item of a conversation
+         * @description Later turns no longer read the item.
+         */
+        delete: operations["deleteConversationItem"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/conversations/{conversation_id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Get a conversation */
+        get: operations["getConversation"];
+        put?: never;
+        /**
+         * Update a conversation
+         * @description Replaces the metadata, and the fields of `x_cellblock` that the request has. What it leaves out stays.
+         */
+        post: operations["updateConversation"];
+        /**
+         * Delete a conversation
+         * @description Its items are deleted too. Responses and containers remain.
+         */
+        delete: operations["deleteConversation"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/containers": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** List containers */
+        get: operations["listContainers"];
+        put?: never;
+        /**
+         * Create a container
+         * @description Creates a notebook session. Its sandbox starts when code runs in it.
+         */
+        post: operations["createContainer"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/containers/{container_id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Get a container */
+        get: operations["getContainer"];
+        put?: never;
+        post?: never;
+        /**
+         * Delete a container
+         * @description Cancels its running executions and commands, then removes its files, variables and history. After the answer the container no longer exists.
+         */
+        delete: operations["deleteContainer"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/containers/{container_id}/files/{file_id}/content": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Download a file */
+        get: operations["getContainerFileContent"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/containers/{container_id}/files/{file_id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Get a file of a container
+         * @description A superseded version keeps its id and its bytes.
+         */
+        get: operations["getContainerFile"];
+        put?: never;
+        post?: never;
+        /**
+         * Delete a file of a container
+         * @description Links to the file stop working. It is removed from the sandbox before the next execution.
+         */
+        delete: operations["deleteContainerFile"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/containers/{container_id}/files": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List the files of a container
+         * @description The current versions of the files in `/mnt/data`.
+         */
+        get: operations["listContainerFiles"];
+        put?: never;
+        /**
+         * Put a file into a container
+         * @description A multipart form with the file, or JSON `{"file_id": "…"}` for a copy. A file at an existing path becomes its new version.
+         */
+        post: operations["createContainerFile"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/containers/{container_id}/files/upload_url": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Get a URL for a large upload
+         * @description PUT the bytes to the URL with these headers, then call `complete`, which creates the file.
+         */
+        post: operations["createUploadUrl"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/containers/{container_id}/files/{file_id}/complete": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Finish a large upload
+         * @description Checks size and hash of the uploaded bytes and creates the file. Idempotent.
+         */
+        post: operations["completeUpload"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/containers/{container_id}/entries": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List a folder
+         * @description Files, folders and links as they are in the sandbox now, those of running code included. The container gets a sandbox when it has none; `GET …/files` needs none.
+         */
+        get: operations["listEntries"];
+        put?: never;
+        /**
+         * Make a folder
+         * @description Creates missing parents too. For an existing folder the answer has its entry. An empty folder ends with its sandbox.
+         */
+        post: operations["makeFolder"];
+        /** Remove a file or folder */
+        delete: operations["removeEntry"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/containers/{container_id}/entries/info": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Get a file, folder or link by its path */
+        get: operations["getEntry"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/containers/{container_id}/entries/move": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Move or rename a file or folder
+         * @description Creates missing parents of the new path. The file gets a new id at the new path.
+         */
+        post: operations["moveEntry"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/containers/{container_id}/entries/range": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Read a part of a file */
+        get: operations["readRange"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/containers/{container_id}/entries/preview": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Preview a file
+         * @description First rows of CSV, Excel and Parquet, a thumbnail of an image, first lines of text. The file is read inside the sandbox.
+         */
+        get: operations["previewFile"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/containers/{container_id}/entries/unpack": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Unpack an archive
+         * @description A zip or tar archive of the container, unpacked in the sandbox: at most 10,000 files and 2 GiB. Nothing is unpacked when a name leads out of the folder, or for links and devices.
+         */
+        post: operations["unpackArchive"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/files": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** List files */
+        get: operations["listFiles"];
+        put?: never;
+        /**
+         * Upload a file
+         * @description Kept outside any container, to be named in `file_ids` and `input_file`. In parts: `POST /v1/uploads`.
+         */
+        post: operations["createFile"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/files/{user_file_id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Get a file */
+        get: operations["getFile"];
+        put?: never;
+        post?: never;
+        /**
+         * Delete a file
+         * @description Copies of the file in containers remain.
+         */
+        delete: operations["deleteFile"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/files/{user_file_id}/content": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Download a file */
+        get: operations["getFileContent"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/uploads": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Start an upload in parts
+         * @description Accepts parts for 60 minutes; `complete` creates a file from them.
+         */
+        post: operations["createUpload"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/uploads/{upload_id}/parts": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Add a part
+         * @description Parts may be sent concurrently: `complete` defines their order.
+         */
+        post: operations["addUploadPart"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/uploads/{upload_id}/complete": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Make a file of the parts
+         * @description Checks the size, and the MD5 if one is given. Idempotent.
+         */
+        post: operations["completeFileUpload"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/uploads/{upload_id}/cancel": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Cancel an upload
+         * @description Deletes its parts. Idempotent.
+         */
+        post: operations["cancelUpload"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/skills": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** List skills */
+        get: operations["listSkills"];
+        put?: never;
+        /**
+         * Create a skill
+         * @description A folder of files with `SKILL.md` at its top, whose front matter has a name and a description. Files that file managers add, such as `.DS_Store`, are left out.
+         */
+        post: operations["createSkill"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/skills/{skill_id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Get a skill */
+        get: operations["getSkill"];
+        put?: never;
+        /** Set the default version of a skill */
+        post: operations["updateSkill"];
+        /**
+         * Delete a skill
+         * @description Deletes all its versions. Containers that have the skill keep it.
+         */
+        delete: operations["deleteSkill"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/skills/{skill_id}/content": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Download the default version of a skill */
+        get: operations["getSkillContent"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/skills/{skill_id}/versions": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** List the versions of a skill */
+        get: operations["listSkillVersions"];
+        put?: never;
+        /**
+         * Add a version to a skill
+         * @description A version never changes. Content that equals the latest version creates another version too.
+         */
+        post: operations["createSkillVersion"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/skills/{skill_id}/versions/{version}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Get a version of a skill */
+        get: operations["getSkillVersion"];
+        put?: never;
+        post?: never;
+        /**
+         * Delete a version of a skill
+         * @description The default version cannot be deleted: set another one first, or delete the skill.
+         */
+        delete: operations["deleteSkillVersion"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/skills/{skill_id}/versions/{version}/content": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Download a version of a skill */
+        get: operations["getSkillVersionContent"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/containers/{container_id}/executions": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List the executions of a container
+         * @description A page with big results has fewer executions than `limit`; `has_more` says whether there are others.
+         */
+        get: operations["listExecutions"];
+        put?: never;
+        /**
+         * Run code or a notebook
+         * @description Executions of one container run one after another. With an `Idempotency-Key` header the same call can be repeated and runs once.
+         */
+        post: operations["runCode"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/executions/{execution_id}/outputs/{cell}/{output}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Download a part of an output
+         * @description The address that `cellblock/ref` has for a part that an answer does not embed. Positions count from 0.
+         */
+        get: operations["getExecutionOutput"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/executions/{execution_id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Get an execution
+         * @description With `wait` the answer comes when the execution ends, or after that many seconds with the state at that time.
+         */
+        get: operations["getExecution"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/executions/{execution_id}/cancel": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Cancel an execution
+         * @description Interrupts the code and kills it two seconds later. Idempotent: if it has ended, the answer has its final state.
+         */
+        post: operations["cancelExecution"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/executions/{execution_id}/events": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Follow an execution
+         * @description Server-sent events, numbered from 0 without a gap: `status`, `stdout`, `stderr`, `output`, `clear`, `file`, `lost`, and `done` last. Resume with `after` or `Last-Event-ID`.
+         */
+        get: operations["streamExecutionEvents"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/containers/{container_id}/commands": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List the running commands of a container
+         * @description Commands that have not ended, in the foreground and in the background, the oldest first.
+         */
+        get: operations["listCommands"];
+        put?: never;
+        /**
+         * Run a command
+         * @description Commands run beside the code of the container, several at once, under the same limits and without a network. They share `/mnt/data` with it.
+         */
+        post: operations["runCommand"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/commands/{command_id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Get a command
+         * @description With `wait` the answer comes when the command ends, or after that many seconds with the state at that time.
+         */
+        get: operations["getCommand"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/commands/{command_id}/cancel": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Cancel a command
+         * @description Sends SIGTERM and SIGHUP, two seconds later SIGKILL. Idempotent: if it has ended, the answer has its final state.
+         */
+        post: operations["cancelCommand"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/commands/{command_id}/events": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Follow a command
+         * @description Server-sent events, numbered from 0 without a gap: `status`, `stdout`, `stderr`, `file`, `lost`, and `done` last. Resume with `after` or `Last-Event-ID`.
+         */
+        get: operations["streamCommandEvents"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/commands/{command_id}/stdin": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Send input to a command
+         * @description For a command that was started with `"stdin": "open"` or a `pty`. A repeated call sends the data twice.
+         */
+        post: operations["sendCommandStdin"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/commands/{command_id}/signal": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Send a signal to a command
+         * @description To its process group; SIGKILL to every process of its session.
+         */
+        post: operations["signalCommand"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/commands/{command_id}/resize": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Resize the terminal of a command */
+        post: operations["resizeCommand"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/containers/{container_id}/notebook.ipynb": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Download everything that ran in a container as one notebook */
+        get: operations["getContainerNotebook"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/executions/{execution_id}/notebook.ipynb": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Download the executed notebook of an execution */
+        get: operations["getExecutionNotebook"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/conversations/{conversation_id}/notebook.ipynb": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Download a conversation as an executed notebook */
+        get: operations["getConversationNotebook"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/responses/{response_id}/notebook.ipynb": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Download a response, with the turns before it, as an executed notebook
+         * @description For a response of a conversation: the whole conversation.
+         */
+        get: operations["getResponseNotebook"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/models": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** List the models */
+        get: operations["listModels"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/models/{model}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Get a model */
+        get: operations["getModel"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/limits": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Every limit that applies to this key */
+        get: operations["getLimits"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/usage": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Usage per day
+         * @description Executions that have ended, by the UTC day on which they were accepted, each counted once, and what saving the variables of idle containers took, which runs user code. At most 92 days an answer. A key that is bound to an end user sees that user's only.
+         */
+        get: operations["getUsage"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/containers/{container_id}/files/{file_id}/links": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List the links to a file
+         * @description All links whose records still exist, revoked and expired ones included, oldest first.
+         */
+        get: operations["listFileLinks"];
+        put?: never;
+        post?: never;
+        /**
+         * Revoke all links to a file
+         * @description Each link answers 404 afterwards. The file remains, and a later answer may contain a new link to it.
+         */
+        delete: operations["revokeFileLinks"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/links/{link_id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        post?: never;
+        /**
+         * Revoke a link
+         * @description The link answers 404 afterwards. Answers have its id as `link_id`: beside each file and image of a call, and in `x_cellblock` of a citation. A presigned URL that was issued before remains valid for a few minutes.
+         */
+        delete: operations["revokeLink"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/webhook_endpoints": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** List webhook endpoints */
+        get: operations["listWebhookEndpoints"];
+        put?: never;
+        /**
+         * Create a webhook endpoint
+         * @description Signed by Standard Webhooks. Failed deliveries are repeated for 24 hours. With a key of an end user it receives the events of that user only.
+         */
+        post: operations["createWebhookEndpoint"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/webhook_endpoints/{webhook_endpoint_id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Get a webhook endpoint */
+        get: operations["getWebhookEndpoint"];
+        put?: never;
+        /**
+         * Change a webhook endpoint
+         * @description Absent fields are unchanged. Pending deliveries go to the new address.
+         */
+        post: operations["updateWebhookEndpoint"];
+        /**
+         * Delete a webhook endpoint
+         * @description Pending deliveries end as `dead`.
+         */
+        delete: operations["deleteWebhookEndpoint"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/webhook_endpoints/{webhook_endpoint_id}/rotate_secret": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Replace the signing secret */
+        post: operations["rotateWebhookSecret"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/webhook_endpoints/{webhook_endpoint_id}/test": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Send a sample event
+         * @description Sent once and at once; the answer has the status of the endpoint.
+         */
+        post: operations["testWebhookEndpoint"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/webhook_endpoints/{webhook_endpoint_id}/deliveries": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List the deliveries to an endpoint
+         * @description Ended deliveries are kept for 30 days.
+         */
+        get: operations["listWebhookDeliveries"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/webhook_event_types": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** List the events that webhooks can have */
+        get: operations["listWebhookEventTypes"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/admin/tenants": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** List tenants */
+        get: operations["listTenants"];
+        put?: never;
+        /**
+         * Create a tenant
+         * @description It has no key yet: create one with POST /v1/admin/tenants/{tenant_id}/keys.
+         */
+        post: operations["createTenant"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/admin/tenants/{tenant_id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Get a tenant */
+        get: operations["getTenant"];
+        put?: never;
+        /**
+         * Change a tenant
+         * @description Absent fields are unchanged; a limit of null returns to the default. Changed limits apply within ten seconds.
+         */
+        post: operations["updateTenant"];
+        /**
+         * Delete a tenant with everything that it owns
+         * @description Revokes its keys at once. The reconciler stops its sandboxes and removes rows and objects; `deletion` reports the progress and what remains. Idempotent.
+         */
+        delete: operations["deleteTenant"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/admin/tenants/{tenant_id}/limits": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** The limits that apply to a tenant */
+        get: operations["getTenantLimits"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/admin/tenants/{tenant_id}/export": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Export everything that is stored of a tenant
+         * @description One JSON object per line. Keys, signing secrets and idempotency records are left out.
+         */
+        get: operations["exportTenant"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/admin/tenants/{tenant_id}/dead_letters": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List executions that ended as dead letters
+         * @description By container. Every container of the tenant is read until the page is full.
+         */
+        get: operations["listDeadLetters"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/admin/tenants/{tenant_id}/dead_letters/{job_id}/redrive": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Accept an execution or a response that ended as a dead letter again
+         * @description Under a new id. A second call gives the same id and accepts nothing.
+         */
+        post: operations["redriveDeadLetter"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/admin/plans/{plan}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        /**
+         * Create or replace a plan
+         * @description A plan is a named set of limits. Tenants of the plan get changed limits within ten seconds; limits that it does not set have the default.
+         */
+        put: operations["putPlan"];
+        post?: never;
+        /**
+         * Delete a plan
+         * @description Tenants of the plan keep their individual limits; the other limits return to the default.
+         */
+        delete: operations["deletePlan"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/admin/plans": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** List plans */
+        get: operations["listPlans"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/admin/tenants/{tenant_id}/keys": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List the API keys of a tenant
+         * @description Revoked and expired keys are listed too. The keys themselves are not stored.
+         */
+        get: operations["listKeys"];
+        put?: never;
+        /**
+         * Create an API key
+         * @description A tenant may have several keys at the same time, so a client can change to a new key before the old one is revoked.
+         */
+        post: operations["createKey"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/admin/keys": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List the API keys of all tenants
+         * @description Revoked and expired keys are listed too. The keys themselves are not stored.
+         */
+        get: operations["listAllKeys"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/admin/keys/{key_id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Get an API key */
+        get: operations["getKey"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/admin/keys/{key_id}/revoke": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Revoke an API key
+         * @description Permanent; takes effect within five seconds. A second call does not change `revoked_at`.
+         */
+        post: operations["revokeKey"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/admin/tenants/{tenant_id}/usage": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Usage of a tenant per day */
+        get: operations["getTenantUsage"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/admin/tenants/{tenant_id}/audit": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * The latest changes that keys of a tenant requested
+         * @description The newest first, refused ones included. The whole log is at `/audit/blocks`.
+         */
+        get: operations["listAuditEntries"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/admin/tenants/{tenant_id}/audit/blocks": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * The whole audit log of a tenant
+         * @description One block per line, the first one first. `npm run cli -- audit` signs and verifies it.
+         */
+        get: operations["exportAuditLog"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+}
+export type webhooks = Record<string, never>;
+export interface components {
+    schemas: {
+        ApiKey: {
+            id: string;
+            /** @enum {string} */
+            object: "api_key";
+            tenant_id: string;
+            name: string | null;
+            subject: string | null;
+            scopes: ("run" | "read" | "files" | "admin")[];
+            created_at: string;
+            expires_at: string | null;
+            /** @description Accurate to five minutes. */
+            last_used_at: string | null;
+            revoked_at: string | null;
+        };
+        ApiKeyList: {
+            /** @enum {string} */
+            object: "list";
+            data: components["schemas"]["ApiKey"][];
+            first_id: string | null;
+            last_id: string | null;
+            has_more: boolean;
+        };
+        /** @description A link of the chain in its stored form, over which the hashes are computed. */
+        AuditBlock: {
+            /** @enum {number} */
+            v: 1;
+            tenant: string;
+            seq: number;
+            at: number;
+            entries: {
+                [key: string]: unknown;
+            }[];
+            previousHash: string;
+            hash: string;
+        };
+        AuditEntry: {
+            /** @enum {string} */
+            object: "audit_entry";
+            at: string;
+            key_id: string;
+            subject: string | null;
+            /** @description The operation, by its id in the OpenAPI document. */
+            action: string;
+            /** @description HTTP status of the answer. */
+            status: number;
+            request_id: string;
+            /** @description Ids of the objects that the request named or created. */
+            targets: {
+                [key: string]: string;
+            };
+        };
+        AuditEntryList: {
+            /** @enum {string} */
+            object: "list";
+            data: components["schemas"]["AuditEntry"][];
+        };
+        ByteRange: {
+            /** @enum {string} */
+            object: "container.entry.range";
+            path: string;
+            offset: number;
+            /** @description Base64. */
+            data: string;
+            /** @description Size of the whole file. */
+            bytes: number;
+        };
+        ChatCompletion: {
+            /** @example chatcmpl-01kajv9h2s8p0ww3d4dq4cs1zt */
+            id: string;
+            /** @enum {string} */
+            object: "chat.completion";
+            created: number;
+            model: string;
+            choices: {
+                /** @enum {number} */
+                index: 0;
+                message: {
+                    /** @enum {string} */
+                    role: "assistant";
+                    content: string | null;
+                    refusal: string | null;
+                } & {
+                    [key: string]: unknown;
+                };
+                /** @enum {string} */
+                finish_reason: "stop" | "length" | "tool_calls" | "content_filter";
+                logprobs: null;
+            }[];
+            usage: {
+                prompt_tokens: number;
+                completion_tokens: number;
+                total_tokens: number;
+            } & {
+                [key: string]: unknown;
+            };
+            service_tier: string;
+            /** @description The container in which code ran, for the `container` of the next request; the files and images that the code created; and the parameters that had no effect. */
+            x_cellblock: {
+                container_id: string | null;
+                files: ({
+                    id: string;
+                    path: string;
+                    url: string;
+                } & {
+                    [key: string]: unknown;
+                })[];
+                dropped_parameters: string[];
+            } & {
+                [key: string]: unknown;
+            };
+        };
+        ChatCompletionChunk: {
+            id: string;
+            /** @enum {string} */
+            object: "chat.completion.chunk";
+            created: number;
+            model: string;
+            choices: {
+                /** @enum {number} */
+                index: 0;
+                delta: {
+                    [key: string]: unknown;
+                };
+                /** @enum {string|null} */
+                finish_reason: "stop" | "length" | "tool_calls" | "content_filter" | null;
+                logprobs: null;
+            }[];
+            usage?: ({
+                prompt_tokens: number;
+                completion_tokens: number;
+                total_tokens: number;
+            } & {
+                [key: string]: unknown;
+            }) | null;
+            /** @description The container in which code ran, for the `container` of the next request; the files and images that the code created; and the parameters that had no effect. */
+            x_cellblock?: {
+                container_id: string | null;
+                files: ({
+                    id: string;
+                    path: string;
+                    url: string;
+                } & {
+                    [key: string]: unknown;
+                })[];
+                dropped_parameters: string[];
+            } & {
+                [key: string]: unknown;
+            };
+        } & {
+            [key: string]: unknown;
+        };
+        Command: {
+            /** @example cmd_01kajv9h2s8p0ww3d4dq4cs1zt */
+            id: string;
+            /** @enum {string} */
+            object: "command";
+            container_id: string;
+            /** @enum {number} */
+            v: 1;
+            /**
+             * @description `succeeded` for exit code 0, `failed` with reason `error` for another one.
+             * @enum {string}
+             */
+            status: "queued" | "starting" | "running" | "succeeded" | "failed" | "timed_out" | "cancelled";
+            /** @enum {string|null} */
+            reason: "error" | "oom" | "kernel_died" | "output_limit" | "disk_full" | "sandbox_lost" | "dead_letter" | "deadline" | "cpu_limit" | "caller" | null;
+            /** Format: date-time */
+            created_at: string;
+            /** Format: date-time */
+            started_at: string | null;
+            /** Format: date-time */
+            ended_at: string | null;
+            argv: string[];
+            cwd: string | null;
+            background: boolean;
+            pty: {
+                cols: number;
+                rows: number;
+            } | null;
+            exit_code: number | null;
+            /** @description Name of the signal that ended the command. */
+            signal: string | null;
+            /** @description Head and tail within the cap; while it runs, the output so far. A terminal has no stderr. */
+            stdout: string;
+            stderr: string;
+            files: components["schemas"]["ExecutionFile"][];
+            /** @description Expected parts of the result that are missing, with the reason. */
+            lost: {
+                what: string;
+                reason: string;
+            }[];
+            /** @description Parts that the answer omits because of their size. They are stored; of a long text the answer has the start. */
+            omitted?: {
+                what: string;
+                bytes: number;
+                /** @description The address of the part; it needs the API key. */
+                url: string;
+            }[];
+            /** @description Null until it has ended. `cpu_ms` is that of the whole sandbox while the command ran. */
+            usage: {
+                queue_ms: number;
+                start_ms: number;
+                run_ms: number;
+                cpu_ms: number;
+                peak_memory_bytes: number;
+                output_bytes: number;
+                sandbox_seconds: number;
+                cost_usd: number;
+            } | null;
+            metadata: {
+                [key: string]: string;
+            };
+        };
+        CommandList: {
+            /** @enum {string} */
+            object: "list";
+            data: components["schemas"]["Command"][];
+            first_id: string | null;
+            last_id: string | null;
+            has_more: boolean;
+        };
+        CommandResize: {
+            /** @description Columns. */
+            cols: number;
+            /** @description Rows. */
+            rows: number;
+        };
+        CommandSignal: {
+            /** @example SIGTERM */
+            signal: string;
+        };
+        CommandStdin: {
+            /** @description Text that is appended to the standard input. */
+            data?: string | null;
+            /**
+             * @description Ends the standard input, after `data`.
+             * @enum {boolean|null}
+             */
+            close?: true | null;
+        };
+        CompactResponse: {
+            /** @example demo */
+            model: string;
+            instructions?: string | null;
+            previous_response_id?: string | null;
+            /** @description The input of the turn: a string, or items (messages, function_call_output, items of earlier answers). */
+            input?: string | ({
+                type?: string;
+                /** @enum {string} */
+                role?: "user" | "assistant" | "system" | "developer";
+                content?: string | ({
+                    type: string;
+                } & {
+                    [key: string]: unknown;
+                })[] | null;
+            } & {
+                [key: string]: unknown;
+            })[] | null;
+        };
+        CompactedResponse: {
+            /** @example resp_01kajv9h2s8p0ww3d4dq4cs1zt */
+            id: string;
+            /** @enum {string} */
+            object: "response.compaction";
+            created_at: number;
+            output: ({
+                id: string;
+                /** @enum {string} */
+                type: "message" | "compaction";
+            } & {
+                [key: string]: unknown;
+            })[];
+            usage: {
+                input_tokens: number;
+                output_tokens: number;
+                total_tokens: number;
+            } & {
+                [key: string]: unknown;
+            };
+            x_cellblock: {
+                context: {
+                    [key: string]: number | boolean;
+                } | null;
+            } & {
+                [key: string]: unknown;
+            };
+        };
+        CompleteUpload: {
+            /** @description Ids of the parts in the order of the file. Parts that are not named are deleted. */
+            part_ids: string[];
+            /** @description MD5 of the whole file. */
+            md5?: string | null;
+        };
+        Container: {
+            /** @example cntr_01kajv9h2s8p0ww3d4dq4cs1zt */
+            id: string;
+            /** @enum {string} */
+            object: "container";
+            /** @description Unix seconds. */
+            created_at: number;
+            name: string;
+            /**
+             * @description `expired` says that the sandbox may be gone; naming the container wakes it.
+             * @enum {string}
+             */
+            status: "running" | "expired";
+            last_active_at: number;
+            expires_after: {
+                /** @enum {string} */
+                anchor: "last_active_at";
+                minutes: number;
+            };
+            /** @enum {string} */
+            memory_limit: "1g" | "4g" | "16g" | "64g";
+            /**
+             * @description The image of its next sandbox.
+             * @example standard
+             */
+            image: string;
+            /** @description The limits of the container, if they are below those of the account. */
+            limits?: {
+                [key: string]: number;
+            };
+            network_policy: {
+                /** @enum {string} */
+                type: "disabled";
+            };
+            /** @description Its skills, if it has any; `path` is the folder in its sandboxes. */
+            skills?: {
+                name: string;
+                description: string;
+                path: string;
+            }[];
+        };
+        ContainerEntry: {
+            /** @enum {string} */
+            object: "container.entry";
+            path: string;
+            name: string;
+            /** @enum {string} */
+            type: "file" | "folder" | "link" | "other";
+            /** @description Bytes of a file; 0 for other entries. */
+            bytes: number;
+            /** Format: date-time */
+            modified_at: string;
+            /**
+             * @description Permission bits, octal.
+             * @example 0644
+             */
+            mode: string;
+            /** @description The target of a symbolic link. */
+            target: string | null;
+        };
+        ContainerEntryList: {
+            /** @enum {string} */
+            object: "list";
+            data: components["schemas"]["ContainerEntry"][];
+            /** @description Whether the limit shortened the list. */
+            has_more: boolean;
+        };
+        ContainerFile: {
+            /** @example cfile_01kajv9h2s8p0ww3d4dq4cs1zt */
+            id: string;
+            /** @enum {string} */
+            object: "container.file";
+            container_id: string;
+            /** @description Unix seconds. */
+            created_at: number;
+            bytes: number;
+            /** @example /mnt/data/sales.csv */
+            path: string;
+            /** @enum {string} */
+            source: "user" | "assistant";
+            /** @description Hex; null when the bytes were uploaded by URL without one. */
+            sha256: string | null;
+            mime: string;
+        };
+        ContainerFileList: {
+            /** @enum {string} */
+            object: "list";
+            data: components["schemas"]["ContainerFile"][];
+            first_id: string | null;
+            last_id: string | null;
+            has_more: boolean;
+        };
+        /** @description Limits below those of the account, by the names of `/v1/limits`. An absent limit has the value of the account. */
+        ContainerLimits: {
+            cpu_seconds?: number;
+            output_bytes?: number;
+            displays?: number;
+            files_per_execution?: number;
+            processes?: number;
+            open_files?: number;
+            file_bytes?: number;
+            disk_bytes?: number;
+            inodes?: number;
+        } | null;
+        ContainerList: {
+            /** @enum {string} */
+            object: "list";
+            data: components["schemas"]["Container"][];
+            first_id: string | null;
+            last_id: string | null;
+            has_more: boolean;
+        };
+        Conversation: {
+            /** @example conv_01kajv9h2s8p0ww3d4dq4cs1zt */
+            id: string;
+            /** @enum {string} */
+            object: "conversation";
+            created_at: number;
+            metadata: {
+                [key: string]: string;
+            };
+            x_cellblock: {
+                title: string | null;
+                archived: boolean;
+                updated_at: number;
+                /** @description Where its code ran last. It may be deleted. */
+                container_id: string | null;
+                /** @description Responses that have not ended, in their order. */
+                running: string[];
+                /** @description The latest responses that failed or were stopped. Those without output added no items. */
+                unfinished: string[];
+            };
+        };
+        ConversationItemList: {
+            /** @enum {string} */
+            object: "list";
+            data: components["schemas"]["HistoryItem"][];
+            first_id: string | null;
+            last_id: string | null;
+            has_more: boolean;
+        };
+        ConversationList: {
+            /** @enum {string} */
+            object: "list";
+            data: components["schemas"]["Conversation"][];
+            first_id: string | null;
+            last_id: string | null;
+            has_more: boolean;
+        };
+        CopyFile: {
+            /** @description A file of `/v1/files` or of another container: it is copied. */
+            file_id: string;
+            /** @description The path of the copy below /mnt/data. By default the path of the source. */
+            path?: string | null;
+        };
+        CountInputTokens: {
+            /** @example demo */
+            model?: string | null;
+            /** @description The input of the turn: a string, or items (messages, function_call_output, items of earlier answers). */
+            input?: string | ({
+                type?: string;
+                /** @enum {string} */
+                role?: "user" | "assistant" | "system" | "developer";
+                content?: string | ({
+                    type: string;
+                } & {
+                    [key: string]: unknown;
+                })[] | null;
+            } & {
+                [key: string]: unknown;
+            })[] | null;
+            instructions?: string | null;
+            /** @description `code_interpreter`, `shell`, `apply_patch`, `function`, and what the operator offers, such as `web_search`; others are refused with `unsupported_value`. */
+            tools?: ({
+                type: string;
+            } & {
+                [key: string]: unknown;
+            })[] | null;
+            tool_choice?: ("auto" | "none" | "required") | ({
+                type: string;
+            } & {
+                [key: string]: unknown;
+            }) | null;
+            /** @description `code_interpreter_call.outputs` for the outputs in each call, `web_search_call.action.sources` for the pages that a search found, `x_cellblock.events` for live output in the stream. */
+            include?: string[] | null;
+            stream?: boolean | null;
+            store?: boolean | null;
+            background?: boolean | null;
+            previous_response_id?: string | null;
+            /** @description Its items are the history; input and output are added to it. Not together with `previous_response_id`. */
+            conversation?: string | ({
+                id: string;
+            } & {
+                [key: string]: unknown;
+            }) | null;
+            metadata?: {
+                [key: string]: string;
+            } | null;
+            max_output_tokens?: number | null;
+            max_tool_calls?: number | null;
+            parallel_tool_calls?: boolean | null;
+            temperature?: number | null;
+            top_p?: number | null;
+            user?: string | null;
+            /** @description `effort` is passed on to the model. */
+            reasoning?: {
+                [key: string]: unknown;
+            } | null;
+            /** @description `format` (`text`, `json_object`, `json_schema`) and `verbosity` are passed on to the model. */
+            text?: ({
+                format?: ({
+                    type: string;
+                } & {
+                    [key: string]: unknown;
+                }) | null;
+                verbosity?: string | null;
+            } & {
+                [key: string]: unknown;
+            }) | null;
+            safety_identifier?: string | null;
+            prompt_cache_key?: string | null;
+            prompt_cache_retention?: string | null;
+            /** @enum {string|null} */
+            truncation?: "auto" | "disabled" | null;
+            service_tier?: string | null;
+            top_logprobs?: number | null;
+            /** @description False: the response ends without an answer; a later one continues from its input. */
+            generate?: boolean | null;
+            prompt?: null;
+        };
+        CreateChatCompletion: {
+            /** @example demo */
+            model: string;
+            messages: ({
+                /** @enum {string} */
+                role: "system" | "developer" | "user" | "assistant" | "tool";
+                content?: string | ({
+                    type: string;
+                } & {
+                    [key: string]: unknown;
+                })[] | null;
+                refusal?: string | null;
+                tool_calls?: ({
+                    id: string;
+                    type?: string;
+                    function: {
+                        name: string;
+                        arguments: string;
+                    } & {
+                        [key: string]: unknown;
+                    };
+                } & {
+                    [key: string]: unknown;
+                })[] | null;
+                tool_call_id?: string | null;
+            } & {
+                [key: string]: unknown;
+            })[];
+            /** @description `function` tools, `code_interpreter` (as in `POST /v1/responses`), and what the operator offers. Without this field the code interpreter is offered; with an empty list, no tool is. */
+            tools?: ({
+                type: string;
+                function?: {
+                    name: string;
+                } & {
+                    [key: string]: unknown;
+                };
+            } & {
+                [key: string]: unknown;
+            })[] | null;
+            tool_choice?: ("auto" | "none" | "required") | ({
+                type: string;
+            } & {
+                [key: string]: unknown;
+            }) | null;
+            parallel_tool_calls?: boolean | null;
+            stream?: boolean | null;
+            stream_options?: ({
+                include_usage?: boolean | null;
+            } & {
+                [key: string]: unknown;
+            }) | null;
+            response_format?: ({
+                type: string;
+                json_schema?: {
+                    [key: string]: unknown;
+                } | null;
+            } & {
+                [key: string]: unknown;
+            }) | null;
+            reasoning_effort?: string | null;
+            verbosity?: string | null;
+            temperature?: number | null;
+            top_p?: number | null;
+            max_tokens?: number | null;
+            max_completion_tokens?: number | null;
+            n?: number | null;
+            stop?: string | string[] | null;
+            seed?: number | null;
+            frequency_penalty?: number | null;
+            presence_penalty?: number | null;
+            logit_bias?: {
+                [key: string]: number;
+            } | null;
+            logprobs?: boolean | null;
+            top_logprobs?: number | null;
+            modalities?: "text"[] | null;
+            audio?: null;
+            functions?: null;
+            function_call?: null;
+            store?: boolean | null;
+            metadata?: {
+                [key: string]: string;
+            } | null;
+            user?: string | null;
+            safety_identifier?: string | null;
+            prompt_cache_key?: string | null;
+            prompt_cache_retention?: string | null;
+            service_tier?: string | null;
+        };
+        CreateContainer: {
+            name: string;
+            /** @description After this idle time the status says `expired`. Files and variables stay, and the next call wakes the container. */
+            expires_after?: {
+                /** @enum {string} */
+                anchor: "last_active_at";
+                minutes: number;
+            } | null;
+            /** @description Files to copy in: `file-…` of `/v1/files`, or `cfile_…` of other containers. */
+            file_ids?: string[] | null;
+            /** @enum {string|null} */
+            memory_limit?: "1g" | "4g" | "16g" | "64g" | null;
+            limits?: components["schemas"]["ContainerLimits"];
+            /**
+             * @description What the sandbox has installed: `slim`, `standard`, `full` or an image of the operator.
+             * @example standard
+             */
+            image?: string | null;
+            /** @description Sandboxes never have a network: `disabled` is accepted, `allowlist` is refused with `unsupported_value`. */
+            network_policy?: ({
+                /** @enum {string} */
+                type: "disabled" | "allowlist";
+            } & {
+                [key: string]: unknown;
+            }) | null;
+            /** @description Skills that its sandboxes have in `/mnt/skills`, read-only. */
+            skills?: (components["schemas"]["SkillReference"] | components["schemas"]["InlineSkill"])[] | null;
+        };
+        CreateConversation: {
+            items?: ({
+                type?: string;
+                /** @enum {string} */
+                role?: "user" | "assistant" | "system" | "developer";
+                content?: string | ({
+                    type: string;
+                } & {
+                    [key: string]: unknown;
+                })[] | null;
+            } & {
+                [key: string]: unknown;
+            })[] | null;
+            metadata?: {
+                [key: string]: string;
+            } | null;
+            /** @description A title, and the container that `auto` selects. */
+            x_cellblock?: {
+                title?: string;
+                container_id?: string;
+            };
+        };
+        CreateConversationItems: {
+            items: ({
+                type?: string;
+                /** @enum {string} */
+                role?: "user" | "assistant" | "system" | "developer";
+                content?: string | ({
+                    type: string;
+                } & {
+                    [key: string]: unknown;
+                })[] | null;
+            } & {
+                [key: string]: unknown;
+            })[];
+        };
+        CreateResponse: {
+            /** @example demo */
+            model: string;
+            /** @description The input of the turn: a string, or items (messages, function_call_output, items of earlier answers). */
+            input: string | ({
+                type?: string;
+                /** @enum {string} */
+                role?: "user" | "assistant" | "system" | "developer";
+                content?: string | ({
+                    type: string;
+                } & {
+                    [key: string]: unknown;
+                })[] | null;
+            } & {
+                [key: string]: unknown;
+            })[];
+            instructions?: string | null;
+            /** @description `code_interpreter`, `shell`, `apply_patch`, `function`, and what the operator offers, such as `web_search`; others are refused with `unsupported_value`. */
+            tools?: ({
+                type: string;
+            } & {
+                [key: string]: unknown;
+            })[] | null;
+            tool_choice?: ("auto" | "none" | "required") | ({
+                type: string;
+            } & {
+                [key: string]: unknown;
+            }) | null;
+            /** @description `code_interpreter_call.outputs` for the outputs in each call, `web_search_call.action.sources` for the pages that a search found, `x_cellblock.events` for live output in the stream. */
+            include?: string[] | null;
+            stream?: boolean | null;
+            store?: boolean | null;
+            background?: boolean | null;
+            previous_response_id?: string | null;
+            /** @description Its items are the history; input and output are added to it. Not together with `previous_response_id`. */
+            conversation?: string | ({
+                id: string;
+            } & {
+                [key: string]: unknown;
+            }) | null;
+            metadata?: {
+                [key: string]: string;
+            } | null;
+            max_output_tokens?: number | null;
+            max_tool_calls?: number | null;
+            parallel_tool_calls?: boolean | null;
+            temperature?: number | null;
+            top_p?: number | null;
+            user?: string | null;
+            /** @description `effort` is passed on to the model. */
+            reasoning?: {
+                [key: string]: unknown;
+            } | null;
+            /** @description `format` (`text`, `json_object`, `json_schema`) and `verbosity` are passed on to the model. */
+            text?: ({
+                format?: ({
+                    type: string;
+                } & {
+                    [key: string]: unknown;
+                }) | null;
+                verbosity?: string | null;
+            } & {
+                [key: string]: unknown;
+            }) | null;
+            safety_identifier?: string | null;
+            prompt_cache_key?: string | null;
+            prompt_cache_retention?: string | null;
+            /** @enum {string|null} */
+            truncation?: "auto" | "disabled" | null;
+            service_tier?: string | null;
+            top_logprobs?: number | null;
+            /** @description False: the response ends without an answer; a later one continues from its input. */
+            generate?: boolean | null;
+            prompt?: null;
+        };
+        CreateUpload: {
+            filename: string;
+            /** @description Exact size, at most 536870912. */
+            bytes: number;
+            /** @description Accepted, but the content type of a download follows from the file name. */
+            mime_type: string;
+            /** @enum {string} */
+            purpose: "assistants" | "batch" | "fine-tune" | "vision" | "user_data" | "evals";
+            expires_after?: {
+                /** @enum {string} */
+                anchor: "created_at";
+                seconds: number;
+            } | null;
+        };
+        DeadLetter: {
+            id: string;
+            /** @enum {string} */
+            object: "dead_letter";
+            container_id: string;
+            ended_at: string;
+            /** @description Whether its code was sent to a sandbox. */
+            may_have_run: boolean;
+            trace_id: string | null;
+        };
+        DeadLetterList: {
+            /** @enum {string} */
+            object: "list";
+            data: components["schemas"]["DeadLetter"][];
+            first_id: string | null;
+            last_id: string | null;
+            has_more: boolean;
+        };
+        DeletedSkillVersion: {
+            id: string;
+            /** @enum {string} */
+            object: "skill.version.deleted";
+            /** @enum {boolean} */
+            deleted: true;
+            version: string;
+        };
+        EntryPreview: {
+            /** @enum {string} */
+            object: "container.entry.preview";
+            entry: components["schemas"]["ContainerEntry"];
+            /** @enum {string} */
+            kind: "table" | "image" | "text" | "binary";
+            /** @description By kind: `columns` and `rows`; `width`, `height` and `thumbnail` (PNG, base64); `lines`; `hex`. */
+            preview: {
+                [key: string]: unknown;
+            };
+        };
+        Execution: {
+            /** @example exec_01kajv9h2s8p0ww3d4dq4cs1zt */
+            id: string;
+            /** @enum {string} */
+            object: "execution";
+            container_id: string;
+            /** @enum {number} */
+            v: 1;
+            /** @enum {string} */
+            status: "queued" | "starting" | "running" | "succeeded" | "failed" | "timed_out" | "cancelled";
+            /** @enum {string|null} */
+            reason: "error" | "oom" | "kernel_died" | "output_limit" | "disk_full" | "sandbox_lost" | "dead_letter" | "deadline" | "cpu_limit" | "caller" | null;
+            /** Format: date-time */
+            created_at: string;
+            /** Format: date-time */
+            started_at: string | null;
+            /** Format: date-time */
+            ended_at: string | null;
+            /** @enum {string} */
+            language: "python" | "bash" | "javascript" | "typescript" | "r";
+            /** @description Number of executions that run before this one: of its container, and of the account while it is at its concurrency limit. Absent unless the execution is queued. */
+            queue_position?: number;
+            /** @description An estimate from the average duration of the account's executions. Absent unless the execution is queued. */
+            expected_start_at?: string;
+            /** @description Outputs of plain code. */
+            outputs?: components["schemas"]["Output"][];
+            /** @description Outputs of a notebook, by the position of the cell in it. */
+            cells?: {
+                index: number;
+                execution_count: number | null;
+                /** @enum {string} */
+                status: "ok" | "error" | "aborted";
+                outputs: components["schemas"]["Output"][];
+            }[];
+            /** @description The output so far while the execution runs. */
+            stdout: string;
+            stderr: string;
+            error: {
+                name: string;
+                value: string;
+                traceback: string[];
+            } | null;
+            files: components["schemas"]["ExecutionFile"][];
+            /** @description Expected parts of the result that are missing, with the reason. */
+            lost: {
+                what: string;
+                reason: string;
+            }[];
+            /** @description Parts that the answer omits because of their size. They are stored; of a long text the answer has the start. */
+            omitted?: {
+                what: string;
+                bytes: number;
+                /** @description The address of the part; it needs the API key. */
+                url: string;
+            }[];
+            /** @description Null until it has ended. */
+            usage: {
+                queue_ms: number;
+                start_ms: number;
+                run_ms: number;
+                cpu_ms: number;
+                peak_memory_bytes: number;
+                output_bytes: number;
+                sandbox_seconds: number;
+                cost_usd: number;
+            } | null;
+            metadata: {
+                [key: string]: string;
+            };
+        };
+        /** @description The `data` of server-sent events, by the name in `event`. Each event has exactly one of these forms. */
+        ExecutionEvent: {
+            /** @description `data` of `event: status`. */
+            status?: {
+                seq: number;
+                /** Format: date-time */
+                at: string;
+                status: string;
+            };
+            /** @description `data` of `event: stdout`. */
+            stdout?: {
+                seq: number;
+                /** Format: date-time */
+                at: string;
+                /** @description Position of the cell in the notebook; 0 for plain code. */
+                cell: number;
+                text: string;
+            };
+            /** @description `data` of `event: stderr`. */
+            stderr?: {
+                seq: number;
+                /** Format: date-time */
+                at: string;
+                /** @description Position of the cell in the notebook; 0 for plain code. */
+                cell: number;
+                text: string;
+            };
+            /** @description `data` of `event: output`. */
+            output?: {
+                seq: number;
+                /** Format: date-time */
+                at: string;
+                /** @description Position of the cell in the notebook; 0 for plain code. */
+                cell: number;
+                output: {
+                    /** @enum {string} */
+                    output_type: "stream";
+                    /** @enum {string} */
+                    name: "stdout" | "stderr";
+                    text: string;
+                } | {
+                    /** @enum {string} */
+                    output_type: "display_data";
+                    data: {
+                        [key: string]: unknown;
+                    };
+                    metadata: {
+                        [key: string]: unknown;
+                    };
+                } | {
+                    /** @enum {string} */
+                    output_type: "execute_result";
+                    execution_count: number | null;
+                    data: {
+                        [key: string]: unknown;
+                    };
+                    metadata: {
+                        [key: string]: unknown;
+                    };
+                } | {
+                    /** @enum {string} */
+                    output_type: "error";
+                    ename: string;
+                    evalue: string;
+                    traceback: string[];
+                };
+                display_id: string;
+                /** @description The output replaces every output of this `display_id`. */
+                replaces: boolean;
+            };
+            /** @description `data` of `event: clear`. */
+            clear?: {
+                seq: number;
+                /** Format: date-time */
+                at: string;
+                /** @description Position of the cell in the notebook; 0 for plain code. */
+                cell: number;
+                wait: boolean;
+            };
+            /** @description `data` of `event: file`. */
+            file?: {
+                seq: number;
+                /** Format: date-time */
+                at: string;
+                file: components["schemas"]["ExecutionFile"];
+            };
+            /** @description `data` of `event: lost`. */
+            lost?: {
+                seq: number;
+                /** Format: date-time */
+                at: string;
+                what: string;
+                reason: string;
+            };
+            /** @description `data` of `event: done`. */
+            done?: {
+                seq: number;
+                /** Format: date-time */
+                at: string;
+                status: string;
+                reason: string | null;
+            };
+        };
+        ExecutionFile: {
+            id: string;
+            /** @example /mnt/data/plot.png */
+            path: string;
+            bytes: number;
+            sha256: string;
+            mime: string;
+            /** @description Works without a key for 300 seconds; null once the file was deleted, and for a key without the scope "files". */
+            url: string | null;
+            is_new: boolean;
+            /** @description Id of the previous version. */
+            modified_from?: string;
+        };
+        ExecutionList: {
+            /** @enum {string} */
+            object: "list";
+            data: components["schemas"]["Execution"][];
+            first_id: string | null;
+            last_id: string | null;
+            has_more: boolean;
+        };
+        ExportLine: {
+            kind: string;
+            id: string;
+            part: string | null;
+            fields: {
+                [key: string]: unknown;
+            };
+            /** @description The bytes of a file, for five minutes. */
+            download_url?: string;
+        };
+        FileForm: {
+            /**
+             * Format: binary
+             * @description At most 536870912 bytes.
+             */
+            file?: string;
+            /** @description The path of the file below /mnt/data. By default its file name. */
+            path?: string;
+            /** @description Instead of `file`: a file of `/v1/files` or of another container. */
+            file_id?: string;
+        };
+        /** @description A message, a call or a result, as in the input and output of a response. */
+        HistoryItem: ({
+            id: string;
+            /** @enum {string} */
+            type: "message";
+            role: string;
+            content: ({
+                type: string;
+                text?: string;
+            } & {
+                [key: string]: unknown;
+            })[];
+        } & {
+            [key: string]: unknown;
+        }) | ({
+            id: string;
+            /** @enum {string} */
+            type: "code_interpreter_call" | "function_call" | "web_search_call" | "shell_call" | "shell_call_output" | "apply_patch_call" | "function_call_output" | "apply_patch_call_output" | "compaction" | "item_reference" | "reasoning" | "mcp_list_tools";
+        } & {
+            [key: string]: unknown;
+        });
+        InlineSkill: {
+            /**
+             * @description discriminator enum property added by openapi-typescript
+             * @enum {string}
+             */
+            type: "inline";
+            name: string;
+            description: string;
+            source: {
+                /** @enum {string} */
+                type: "base64";
+                /** @enum {string} */
+                media_type: "application/zip";
+                /** @description A zip archive in base64, at most 26214400 bytes. */
+                data: string;
+            };
+        };
+        InputItemList: {
+            /** @enum {string} */
+            object: "list";
+            data: components["schemas"]["HistoryItem"][];
+            first_id: string | null;
+            last_id: string | null;
+            has_more: boolean;
+        };
+        InputTokens: {
+            /** @enum {string} */
+            object: "response.input_tokens";
+            input_tokens: number;
+        };
+        Limits: {
+            /** @enum {string} */
+            object: "limits";
+            limits: {
+                [key: string]: {
+                    value: number;
+                    unit: string;
+                    /** @description Null where it is counted per call or per container, not per key. For jobs and bytes it is an upper bound: both are counted again when it reaches the limit. */
+                    used: number | null;
+                };
+            };
+            memory_limits: {
+                /** @enum {string} */
+                memory_limit: "1g" | "4g" | "16g" | "64g";
+                memory_bytes: number;
+            }[];
+            /** @description Images that a container may name; the first is the default. */
+            images: string[];
+            /** @description Maximum delay of a job whose worker crashed, milliseconds. */
+            recovery_ms: number;
+        };
+        LimitsPatch: {
+            timeout_seconds?: number | null;
+            requests_per_second?: number | null;
+            concurrent_executions?: number | null;
+            open_streams?: number | null;
+            sandbox_seconds_per_day?: number | null;
+            dollars_per_day?: number | null;
+            model_tokens_per_day?: number | null;
+            live_containers?: number | null;
+            queued_jobs?: number | null;
+            storage_bytes?: number | null;
+            container_days?: number | null;
+            execution_days?: number | null;
+            response_days?: number | null;
+            conversation_days?: number | null;
+            file_days?: number | null;
+            skill_days?: number | null;
+            cpu_seconds?: number | null;
+            output_bytes?: number | null;
+            displays?: number | null;
+            files_per_execution?: number | null;
+            processes?: number | null;
+            open_files?: number | null;
+            file_bytes?: number | null;
+            disk_bytes?: number | null;
+            inodes?: number | null;
+            /** @enum {string|null} */
+            memory_limit?: "1g" | "4g" | "16g" | "64g" | null;
+        };
+        /** @description A long-lived link. Its address appears once, in the answer for which it was created: only its hash is stored. */
+        Link: {
+            /** @example link_01kajv9h2s8p0ww3d4dq4cs1zt */
+            id: string;
+            /** @enum {string} */
+            object: "link";
+            file_id: string | null;
+            filename: string;
+            created_at: string;
+            expires_at: string;
+            revoked_at: string | null;
+        };
+        LinkList: {
+            /** @enum {string} */
+            object: "list";
+            data: components["schemas"]["Link"][];
+            first_id: string | null;
+            last_id: string | null;
+            has_more: boolean;
+        };
+        MakeFolder: {
+            /**
+             * @description Absolute, or relative to `/mnt/data`.
+             * @example results/2026
+             */
+            path: string;
+        };
+        Model: {
+            id: string;
+            /** @enum {string} */
+            object: "model";
+            created: number;
+            owned_by: string;
+        };
+        MoveEntry: {
+            /**
+             * @description Absolute, or relative to `/mnt/data`.
+             * @example results/2026
+             */
+            from: string;
+            /**
+             * @description Absolute, or relative to `/mnt/data`.
+             * @example results/2026
+             */
+            to: string;
+            /** @description Whether an existing file is replaced. */
+            overwrite?: boolean | null;
+        };
+        NewApiKey: {
+            id: string;
+            /** @enum {string} */
+            object: "api_key";
+            tenant_id: string;
+            name: string | null;
+            subject: string | null;
+            scopes: ("run" | "read" | "files" | "admin")[];
+            created_at: string;
+            expires_at: string | null;
+            /** @description Accurate to five minutes. */
+            last_used_at: string | null;
+            revoked_at: string | null;
+            /** @description The key itself, in this answer only. */
+            api_key: string;
+        };
+        /** @description An nbformat 4.5 output. A part of a MIME bundle that is too big to be inline is replaced by `cellblock/ref: {url, bytes, mime, preview?}`. */
+        Output: {
+            /** @enum {string} */
+            output_type: "stream";
+            /** @enum {string} */
+            name: "stdout" | "stderr";
+            text: string;
+        } | {
+            /** @enum {string} */
+            output_type: "display_data";
+            data: {
+                [key: string]: unknown;
+            };
+            metadata: {
+                [key: string]: unknown;
+            };
+        } | {
+            /** @enum {string} */
+            output_type: "execute_result";
+            execution_count: number | null;
+            data: {
+                [key: string]: unknown;
+            };
+            metadata: {
+                [key: string]: unknown;
+            };
+        } | {
+            /** @enum {string} */
+            output_type: "error";
+            ename: string;
+            evalue: string;
+            traceback: string[];
+        };
+        OutputItem: ({
+            id: string;
+            /** @enum {string} */
+            type: "message";
+            status: string;
+            /** @enum {string} */
+            role: "assistant";
+            content: (({
+                /** @enum {string} */
+                type: "output_text";
+                text: string;
+                annotations: (({
+                    /** @enum {string} */
+                    type: "container_file_citation";
+                    container_id: string;
+                    file_id: string;
+                    filename: string;
+                    start_index: number;
+                    end_index: number;
+                } & {
+                    [key: string]: unknown;
+                }) | ({
+                    /** @enum {string} */
+                    type: "url_citation";
+                    url: string;
+                    title: string;
+                    start_index: number;
+                    end_index: number;
+                } & {
+                    [key: string]: unknown;
+                }))[];
+            } & {
+                [key: string]: unknown;
+            }) | ({
+                /** @enum {string} */
+                type: "refusal";
+                refusal: string;
+            } & {
+                [key: string]: unknown;
+            }))[];
+        } & {
+            [key: string]: unknown;
+        }) | ({
+            id: string;
+            /** @enum {string} */
+            type: "code_interpreter_call";
+            status: string;
+            container_id: string;
+            code: string;
+            outputs: ({
+                /** @enum {string} */
+                type: "logs";
+                logs: string;
+            } | {
+                /** @enum {string} */
+                type: "image";
+                url: string;
+            })[] | null;
+            x_cellblock?: {
+                execution_id: string | null;
+                status: string;
+                reason: string | null;
+                files: ({
+                    id: string;
+                    path: string;
+                    bytes: number;
+                    mime: string;
+                    url: string | null;
+                } & {
+                    [key: string]: unknown;
+                })[];
+            } & {
+                [key: string]: unknown;
+            };
+        } & {
+            [key: string]: unknown;
+        }) | ({
+            id: string;
+            /** @enum {string} */
+            type: "function_call";
+            status: string;
+            call_id: string;
+            name: string;
+            arguments: string;
+        } & {
+            [key: string]: unknown;
+        }) | ({
+            id: string;
+            /** @enum {string} */
+            type: "web_search_call";
+            status: string;
+            action: {
+                /** @enum {string} */
+                type: "search";
+                query: string;
+                queries: string[];
+            } & {
+                [key: string]: unknown;
+            };
+        } & {
+            [key: string]: unknown;
+        }) | ({
+            id: string;
+            /** @enum {string} */
+            type: "shell_call";
+            status: string;
+            call_id: string;
+            action: {
+                commands: string[];
+                timeout_ms: number | null;
+                max_output_length: number | null;
+            };
+            environment: {
+                /** @enum {string} */
+                type: "local";
+            } | {
+                /** @enum {string} */
+                type: "container_reference";
+                container_id: string;
+            };
+        } & {
+            [key: string]: unknown;
+        }) | ({
+            id: string;
+            /** @enum {string} */
+            type: "shell_call_output";
+            status: string;
+            call_id: string;
+            output: {
+                stdout: string;
+                stderr: string;
+                outcome: {
+                    type: string;
+                    exit_code?: number;
+                };
+            }[];
+            x_cellblock?: {
+                files: ({
+                    id: string;
+                    path: string;
+                    bytes: number;
+                    mime: string;
+                    url: string | null;
+                } & {
+                    [key: string]: unknown;
+                })[];
+            } & {
+                [key: string]: unknown;
+            };
+        } & {
+            [key: string]: unknown;
+        }) | ({
+            id: string;
+            /** @enum {string} */
+            type: "apply_patch_call";
+            status: string;
+            call_id: string;
+            operation: {
+                type: string;
+                path: string;
+                diff?: string;
+            };
+        } & {
+            [key: string]: unknown;
+        });
+        Plan: {
+            id: string;
+            /** @enum {string} */
+            object: "plan";
+            created_at: string;
+            limits: {
+                [key: string]: number | string;
+            };
+        };
+        PlanList: {
+            /** @enum {string} */
+            object: "list";
+            data: components["schemas"]["Plan"][];
+            first_id: string | null;
+            last_id: string | null;
+            has_more: boolean;
+        };
+        RedrivenJob: {
+            id: string;
+            /** @enum {string} */
+            object: "execution" | "response";
+            redriven_from: string;
+        };
+        RemovedEntry: {
+            /** @enum {string} */
+            object: "container.entry.deleted";
+            path: string;
+            /** @description The paths that were removed. */
+            removed: number;
+        };
+        Response: {
+            /** @example resp_01kajv9h2s8p0ww3d4dq4cs1zt */
+            id: string;
+            /** @enum {string} */
+            object: "response";
+            created_at: number;
+            completed_at: number | null;
+            /** @enum {string} */
+            status: "queued" | "in_progress" | "completed" | "failed" | "incomplete" | "cancelled";
+            background: boolean;
+            model: string;
+            output: components["schemas"]["OutputItem"][];
+            error: {
+                code: string;
+                message: string;
+            } | null;
+            incomplete_details: {
+                reason: string;
+            } | null;
+            previous_response_id: string | null;
+            conversation: {
+                id: string;
+            } | null;
+            usage: ({
+                input_tokens: number;
+                output_tokens: number;
+                total_tokens: number;
+            } & {
+                [key: string]: unknown;
+            }) | null;
+            metadata: {
+                [key: string]: string;
+            };
+            /** @description The container that was used, also for `auto`; the part of a conversation that was left out because it exceeds the context window, null if none was; and the parameters that were not sent because the model does not support them. */
+            x_cellblock: {
+                container_id: string | null;
+                context: {
+                    [key: string]: number | boolean;
+                } | null;
+                /**
+                 * @example [
+                 *       "temperature"
+                 *     ]
+                 */
+                dropped_parameters: string[];
+            } & {
+                [key: string]: unknown;
+            };
+        } & {
+            [key: string]: unknown;
+        };
+        /** @description The `data` of a server-sent event, as OpenAI's Responses wire defines it. The last one is `response.completed`, `response.failed`, `response.incomplete` or `response.cancelled`, then comes `[DONE]`. */
+        ResponseEvent: {
+            /**
+             * @description The same as in the field `event`.
+             * @example response.output_text.delta
+             */
+            type: string;
+            /** @description Consecutive numbers from 0. */
+            sequence_number: number;
+            response?: components["schemas"]["Response"] & unknown;
+        } & {
+            [key: string]: unknown;
+        };
+        RevokedLinks: {
+            /** @enum {string} */
+            object: "link.list.deleted";
+            /** @enum {boolean} */
+            deleted: true;
+            revoked: number;
+        };
+        RunCode: {
+            /**
+             * @description Code, as one notebook cell. At most 1048576 bytes.
+             * @example print(1)
+             */
+            code?: string | null;
+            /** @description An nbformat 4 document: its code cells run in order. */
+            notebook?: {
+                [key: string]: unknown;
+            } | null;
+            /**
+             * @description `python` by default. Each language has a session in the container that keeps its state. JavaScript and TypeScript need the image `standard` or `full`, R needs `full`.
+             * @enum {string|null}
+             */
+            language?: "python" | "bash" | "javascript" | "typescript" | "r" | null;
+            /** @description Environment variables, for this run only. */
+            env?: {
+                [key: string]: string;
+            };
+            /** @description Folder to run in, relative to `/mnt/data` or absolute; for this run only. */
+            cwd?: string | null;
+            /** @description Bounds the whole execution, not each cell. 120 by default. */
+            timeout_seconds?: number | null;
+            metadata?: {
+                [key: string]: string;
+            } | null;
+            /**
+             * @description Whether the later cells of a notebook run after a cell fails: `stop` (the default) skips them, `continue` runs them.
+             * @enum {string|null}
+             */
+            on_error?: "stop" | "continue" | null;
+            /** @description Whether `In`, `Out` and the execution count continue; true by default. */
+            store_history?: boolean | null;
+        };
+        RunCommand: {
+            /** @description The program and its arguments, without a shell. */
+            argv?: string[];
+            /**
+             * @description A command line for `bash -lc`.
+             * @example ls -l && wc -l *.csv
+             */
+            command?: string | null;
+            /** @description Environment variables, for this run only. */
+            env?: {
+                [key: string]: string;
+            };
+            /** @description Folder to run in, relative to `/mnt/data` or absolute; for this run only. */
+            cwd?: string | null;
+            /** @description The whole standard input, or `open` to send it later with `…/stdin`. Without it the input is empty. */
+            stdin?: string | null;
+            /** @description Runs in a terminal of this size: one output stream, input is open. At most 8 per container. */
+            pty?: {
+                /** @description Columns. */
+                cols: number;
+                /** @description Rows. */
+                rows: number;
+            } | null;
+            /** @description 120 by default, in the background 3600. */
+            timeout_seconds?: number | null;
+            metadata?: {
+                [key: string]: string;
+            } | null;
+            /** @description Answers at once. The command does not keep the container awake; hibernation ends it and names it in `lost`. */
+            background?: boolean | null;
+        };
+        Skill: {
+            /** @example skill_01kajv9h2s8p0ww3d4dq4cs1zt */
+            id: string;
+            /** @enum {string} */
+            object: "skill";
+            /** @description From the front matter of `SKILL.md`. */
+            name: string;
+            description: string;
+            /** @description Unix seconds. */
+            created_at: number;
+            default_version: string;
+            latest_version: string;
+        };
+        SkillForm: {
+            /** @description The files with their folders in the file names, or one zip archive: at most 500 files and 26214400 bytes. */
+            "files[]": string[];
+        };
+        SkillList: {
+            /** @enum {string} */
+            object: "list";
+            data: components["schemas"]["Skill"][];
+            first_id: string | null;
+            last_id: string | null;
+            has_more: boolean;
+        };
+        SkillReference: {
+            /**
+             * @description discriminator enum property added by openapi-typescript
+             * @enum {string}
+             */
+            type: "skill_reference";
+            skill_id: string;
+            /**
+             * @description A number or `latest`; the default version without it.
+             * @example latest
+             */
+            version?: string | null;
+        };
+        SkillVersion: {
+            id: string;
+            /** @enum {string} */
+            object: "skill.version";
+            skill_id: string;
+            /** @description From the front matter of `SKILL.md`. */
+            name: string;
+            description: string;
+            /** @description Unix seconds. */
+            created_at: number;
+            version: string;
+        };
+        SkillVersionForm: components["schemas"]["SkillForm"] & {
+            /** @description Whether it becomes the default version. */
+            default?: boolean;
+        };
+        SkillVersionList: {
+            /** @enum {string} */
+            object: "list";
+            data: components["schemas"]["SkillVersion"][];
+            first_id: string | null;
+            last_id: string | null;
+            has_more: boolean;
+        };
+        Tenant: {
+            id: string;
+            /** @enum {string} */
+            object: "tenant";
+            name: string;
+            created_at: string;
+            plan: string | null;
+            /** @description The tenant's settings; others have the default. */
+            limits: {
+                [key: string]: number | string;
+            };
+            tools_off: string[];
+            link_days: number | null;
+            image: string | null;
+            /** @description Null for a tenant that was not deleted. */
+            deletion: {
+                requested_at: string;
+                completed_at: string | null;
+                removed_rows: number;
+                removed_objects: number;
+                /** @description Description of what remains after the deletion. */
+                remains: string[];
+            } | null;
+        };
+        TenantLimits: {
+            /** @enum {string} */
+            object: "tenant_limits";
+            limits: {
+                [key: string]: {
+                    value: number | string;
+                    /** @enum {string} */
+                    unit: "seconds" | "days" | "bytes" | "count" | "tier";
+                    /** @enum {string} */
+                    set_by: "tenant" | "plan" | "default";
+                };
+            };
+        };
+        TenantList: {
+            /** @enum {string} */
+            object: "list";
+            data: components["schemas"]["Tenant"][];
+            first_id: string | null;
+            last_id: string | null;
+            has_more: boolean;
+        };
+        UnpackArchive: {
+            /**
+             * @description Absolute, or relative to `/mnt/data`.
+             * @example results/2026
+             */
+            path: string;
+            /**
+             * @description The folder, `/mnt/data` by default.
+             * @example results/2026
+             */
+            into?: string | null;
+            remove_archive?: boolean | null;
+        };
+        UnpackedArchive: {
+            /** @enum {string} */
+            object: "container.archive.unpacked";
+            files: number;
+            /** @description The first 1,000. */
+            paths: string[];
+        };
+        UpdateConversation: {
+            metadata?: {
+                [key: string]: string;
+            } | null;
+            /** @description The title, whether the conversation is archived, and the container that `auto` selects. */
+            x_cellblock?: {
+                title?: string | null;
+                archived?: boolean;
+                container_id?: string | null;
+            };
+        };
+        UpdateSkill: {
+            /**
+             * @description A number or `latest`.
+             * @example 2
+             */
+            default_version: string;
+        };
+        Upload: {
+            /** @example upload_01kajv9h2s8p0ww3d4dq4cs1zt */
+            id: string;
+            /** @enum {string} */
+            object: "upload";
+            bytes: number;
+            created_at: number;
+            expires_at: number;
+            filename: string;
+            /** @enum {string} */
+            purpose: "assistants" | "batch" | "fine-tune" | "vision" | "user_data" | "evals";
+            /** @enum {string} */
+            status: "pending" | "completed" | "cancelled" | "expired";
+            file: components["schemas"]["UserFile"] | null;
+        };
+        UploadPart: {
+            id: string;
+            /** @enum {string} */
+            object: "upload.part";
+            created_at: number;
+            upload_id: string;
+        };
+        UploadPartForm: {
+            /**
+             * Format: binary
+             * @description At most 67108864 bytes.
+             */
+            data: string;
+        };
+        UploadUrl: {
+            /** @description Id of the future file, for `…/files/{file_id}/complete`. */
+            id: string;
+            /** @enum {string} */
+            object: "container.file.upload";
+            /** @description PUT the bytes here, without an API key. */
+            url: string;
+            /** @description Headers that the PUT must have unchanged. */
+            headers: {
+                [key: string]: string;
+            };
+            /** Format: date-time */
+            expires_at: string;
+        };
+        UploadUrlRequest: {
+            /** @example data/sales.csv */
+            path: string;
+            /** @description Exact size, at most 536870912. */
+            bytes: number;
+            /** @description Checked against the bytes at `complete`. */
+            sha256?: string | null;
+        };
+        Usage: {
+            /** @enum {string} */
+            object: "usage";
+            from: string;
+            to: string;
+            /** @description Days with at least one execution, the earliest first. */
+            days: {
+                executions: number;
+                sandbox_seconds: number;
+                cpu_seconds: number;
+                /** @description The highest memory use of a single execution. */
+                peak_memory_bytes: number;
+                output_bytes: number;
+                /** @description Sandbox seconds at list prices: an estimate, and 0 on one machine. The bill is the provider's. */
+                cost_usd: number;
+                /** @description Tokens that responses sent to models, counted when a response has ended. */
+                model_input_tokens: number;
+                model_output_tokens: number;
+                date: string;
+            }[];
+            total: {
+                executions: number;
+                sandbox_seconds: number;
+                cpu_seconds: number;
+                /** @description The highest memory use of a single execution. */
+                peak_memory_bytes: number;
+                output_bytes: number;
+                /** @description Sandbox seconds at list prices: an estimate, and 0 on one machine. The bill is the provider's. */
+                cost_usd: number;
+                /** @description Tokens that responses sent to models, counted when a response has ended. */
+                model_input_tokens: number;
+                model_output_tokens: number;
+            };
+            prices_as_of: string;
+            prices_region: string;
+        };
+        UserFile: {
+            /** @example file-01kajv9h2s8p0ww3d4dq4cs1zt */
+            id: string;
+            /** @enum {string} */
+            object: "file";
+            bytes: number;
+            /** @description Unix seconds. */
+            created_at: number;
+            expires_at: number | null;
+            filename: string;
+            /** @enum {string} */
+            purpose: "assistants" | "batch" | "fine-tune" | "vision" | "user_data" | "evals";
+            /** @enum {string} */
+            status: "processed";
+            status_details: null;
+            sha256: string;
+        };
+        UserFileForm: {
+            /**
+             * Format: binary
+             * @description At most 536870912 bytes.
+             */
+            file: string;
+            /** @enum {string} */
+            purpose: "assistants" | "batch" | "fine-tune" | "vision" | "user_data" | "evals";
+            /** @enum {string} */
+            "expires_after[anchor]"?: "created_at";
+            /** @description 3600 to 2592000. */
+            "expires_after[seconds]"?: number;
+        };
+        UserFileList: {
+            /** @enum {string} */
+            object: "list";
+            data: components["schemas"]["UserFile"][];
+            first_id: string | null;
+            last_id: string | null;
+            has_more: boolean;
+        };
+        WebhookDelivery: {
+            id: string;
+            /** @enum {string} */
+            object: "webhook_delivery";
+            /** @description The header `webhook-id` of every attempt. */
+            event_id: string;
+            /** @enum {string} */
+            event_type: "response.completed" | "response.failed" | "response.cancelled" | "response.incomplete" | "execution.succeeded" | "execution.failed" | "execution.timed_out" | "execution.cancelled" | "container.expired";
+            data: {
+                [key: string]: string | null;
+            };
+            /** @enum {string} */
+            status: "pending" | "delivered" | "dead";
+            attempts: number;
+            last_status_code: number | null;
+            last_error: string | null;
+            created_at: number;
+            next_attempt_at: number | null;
+            ended_at: number | null;
+        };
+        WebhookDeliveryList: {
+            /** @enum {string} */
+            object: "list";
+            data: components["schemas"]["WebhookDelivery"][];
+            first_id: string | null;
+            last_id: string | null;
+            has_more: boolean;
+        };
+        WebhookEndpoint: {
+            id: string;
+            /** @enum {string} */
+            object: "webhook_endpoint";
+            created_at: number;
+            updated_at: number;
+            name: string;
+            url: string;
+            event_types: ("response.completed" | "response.failed" | "response.cancelled" | "response.incomplete" | "execution.succeeded" | "execution.failed" | "execution.timed_out" | "execution.cancelled" | "container.expired")[];
+            signing_secret_hint: string | null;
+        };
+        WebhookEndpointList: {
+            /** @enum {string} */
+            object: "list";
+            data: components["schemas"]["WebhookEndpoint"][];
+            first_id: string | null;
+            last_id: string | null;
+            has_more: boolean;
+        };
+        WebhookEndpointWithSecret: {
+            id: string;
+            /** @enum {string} */
+            object: "webhook_endpoint";
+            created_at: number;
+            updated_at: number;
+            name: string;
+            url: string;
+            event_types: ("response.completed" | "response.failed" | "response.cancelled" | "response.incomplete" | "execution.succeeded" | "execution.failed" | "execution.timed_out" | "execution.cancelled" | "container.expired")[];
+            signing_secret_hint: string | null;
+            /** @description For `client.webhooks.unwrap()`; in this answer only. */
+            signing_secret: string;
+        };
+        WebhookEventTypes: {
+            /** @enum {string} */
+            object: "list";
+            data: ("response.completed" | "response.failed" | "response.cancelled" | "response.incomplete" | "execution.succeeded" | "execution.failed" | "execution.timed_out" | "execution.cancelled" | "container.expired")[];
+        };
+        WebhookTestResult: {
+            /** @enum {string} */
+            object: "webhook_endpoint.test";
+            webhook_endpoint_id: string;
+            /** @enum {string} */
+            event_type: "response.completed" | "response.failed" | "response.cancelled" | "response.incomplete" | "execution.succeeded" | "execution.failed" | "execution.timed_out" | "execution.cancelled" | "container.expired";
+            /** @enum {boolean} */
+            success: true;
+            status_code: number;
+        };
+    };
+    responses: never;
+    parameters: never;
+    requestBodies: never;
+    headers: never;
+    pathItems: never;
+}
+export type ApiKey = components['schemas']['ApiKey'];
+export type ApiKeyList = components['schemas']['ApiKeyList'];
+export type AuditBlock = components['schemas']['AuditBlock'];
+export type AuditEntry = components['schemas']['AuditEntry'];
+export type AuditEntryList = components['schemas']['AuditEntryList'];
+export type ByteRange = components['schemas']['ByteRange'];
+export type ChatCompletion = components['schemas']['ChatCompletion'];
+export type ChatCompletionChunk = components['schemas']['ChatCompletionChunk'];
+export type Command = components['schemas']['Command'];
+export type CommandList = components['schemas']['CommandList'];
+export type CommandResize = components['schemas']['CommandResize'];
+export type CommandSignal = components['schemas']['CommandSignal'];
+export type CommandStdin = components['schemas']['CommandStdin'];
+export type CompactResponse = components['schemas']['CompactResponse'];
+export type CompactedResponse = components['schemas']['CompactedResponse'];
+export type CompleteUpload = components['schemas']['CompleteUpload'];
+export type Container = components['schemas']['Container'];
+export type ContainerEntry = components['schemas']['ContainerEntry'];
+export type ContainerEntryList = components['schemas']['ContainerEntryList'];
+export type ContainerFile = components['schemas']['ContainerFile'];
+export type ContainerFileList = components['schemas']['ContainerFileList'];
+export type ContainerLimits = components['schemas']['ContainerLimits'];
+export type ContainerList = components['schemas']['ContainerList'];
+export type Conversation = components['schemas']['Conversation'];
+export type ConversationItemList = components['schemas']['ConversationItemList'];
+export type ConversationList = components['schemas']['ConversationList'];
+export type CopyFile = components['schemas']['CopyFile'];
+export type CountInputTokens = components['schemas']['CountInputTokens'];
+export type CreateChatCompletion = components['schemas']['CreateChatCompletion'];
+export type CreateContainer = components['schemas']['CreateContainer'];
+export type CreateConversation = components['schemas']['CreateConversation'];
+export type CreateConversationItems = components['schemas']['CreateConversationItems'];
+export type CreateResponse = components['schemas']['CreateResponse'];
+export type CreateUpload = components['schemas']['CreateUpload'];
+export type DeadLetter = components['schemas']['DeadLetter'];
+export type DeadLetterList = components['schemas']['DeadLetterList'];
+export type DeletedSkillVersion = components['schemas']['DeletedSkillVersion'];
+export type EntryPreview = components['schemas']['EntryPreview'];
+export type Execution = components['schemas']['Execution'];
+export type ExecutionEvent = components['schemas']['ExecutionEvent'];
+export type ExecutionFile = components['schemas']['ExecutionFile'];
+export type ExecutionList = components['schemas']['ExecutionList'];
+export type ExportLine = components['schemas']['ExportLine'];
+export type FileForm = components['schemas']['FileForm'];
+export type HistoryItem = components['schemas']['HistoryItem'];
+export type InlineSkill = components['schemas']['InlineSkill'];
+export type InputItemList = components['schemas']['InputItemList'];
+export type InputTokens = components['schemas']['InputTokens'];
+export type Limits = components['schemas']['Limits'];
+export type LimitsPatch = components['schemas']['LimitsPatch'];
+export type Link = components['schemas']['Link'];
+export type LinkList = components['schemas']['LinkList'];
+export type MakeFolder = components['schemas']['MakeFolder'];
+export type Model = components['schemas']['Model'];
+export type MoveEntry = components['schemas']['MoveEntry'];
+export type NewApiKey = components['schemas']['NewApiKey'];
+export type Output = components['schemas']['Output'];
+export type OutputItem = components['schemas']['OutputItem'];
+export type Plan = components['schemas']['Plan'];
+export type PlanList = components['schemas']['PlanList'];
+export type RedrivenJob = components['schemas']['RedrivenJob'];
+export type RemovedEntry = components['schemas']['RemovedEntry'];
+export type Response = components['schemas']['Response'];
+export type ResponseEvent = components['schemas']['ResponseEvent'];
+export type RevokedLinks = components['schemas']['RevokedLinks'];
+export type RunCode = components['schemas']['RunCode'];
+export type RunCommand = components['schemas']['RunCommand'];
+export type Skill = components['schemas']['Skill'];
+export type SkillForm = components['schemas']['SkillForm'];
+export type SkillList = components['schemas']['SkillList'];
+export type SkillReference = components['schemas']['SkillReference'];
+export type SkillVersion = components['schemas']['SkillVersion'];
+export type SkillVersionForm = components['schemas']['SkillVersionForm'];
+export type SkillVersionList = components['schemas']['SkillVersionList'];
+export type Tenant = components['schemas']['Tenant'];
+export type TenantLimits = components['schemas']['TenantLimits'];
+export type TenantList = components['schemas']['TenantList'];
+export type UnpackArchive = components['schemas']['UnpackArchive'];
+export type UnpackedArchive = components['schemas']['UnpackedArchive'];
+export type UpdateConversation = components['schemas']['UpdateConversation'];
+export type UpdateSkill = components['schemas']['UpdateSkill'];
+export type Upload = components['schemas']['Upload'];
+export type UploadPart = components['schemas']['UploadPart'];
+export type UploadPartForm = components['schemas']['UploadPartForm'];
+export type UploadUrl = components['schemas']['UploadUrl'];
+export type UploadUrlRequest = components['schemas']['UploadUrlRequest'];
+export type Usage = components['schemas']['Usage'];
+export type UserFile = components['schemas']['UserFile'];
+export type UserFileForm = components['schemas']['UserFileForm'];
+export type UserFileList = components['schemas']['UserFileList'];
+export type WebhookDelivery = components['schemas']['WebhookDelivery'];
+export type WebhookDeliveryList = components['schemas']['WebhookDeliveryList'];
+export type WebhookEndpoint = components['schemas']['WebhookEndpoint'];
+export type WebhookEndpointList = components['schemas']['WebhookEndpointList'];
+export type WebhookEndpointWithSecret = components['schemas']['WebhookEndpointWithSecret'];
+export type WebhookEventTypes = components['schemas']['WebhookEventTypes'];
+export type WebhookTestResult = components['schemas']['WebhookTestResult'];
+export type $defs = Record<string, never>;
+export interface operations {
+    cancelResponse: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description Id of a response, `resp_…`. */
+                response_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The response as it is now. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Response"];
+                };
+            };
+        };
+    };
+    createResponse: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description At most 255 printable characters, remembered for a day: calls with the same key and body create one object. Without it, an automatic retry of an SDK (`x-stainless-retry-count` of 1 or more) attaches to the same call of the last ten minutes. */
+                "idempotency-key"?: string;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["CreateResponse"];
+            };
+        };
+        responses: {
+            /** @description The response, or its events when `stream` is true. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Response"];
+                    "text/event-stream": components["schemas"]["ResponseEvent"];
+                };
+            };
+        };
+    };
+    getResponse: {
+        parameters: {
+            query?: {
+                /** @description Same effect as `include[]=code_interpreter_call.outputs`. */
+                include?: string[];
+                /** @description Answers with the events instead, from the start or after `starting_after`. */
+                stream?: "true" | "false";
+                /** @description The `sequence_number` of the last event that you have. */
+                starting_after?: number;
+            };
+            header?: never;
+            path: {
+                /** @description Id of a response, `resp_…`. */
+                response_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The response, or its events when `stream` is true. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Response"];
+                    "text/event-stream": components["schemas"]["ResponseEvent"];
+                };
+            };
+        };
+    };
+    deleteResponse: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description Id of a response, `resp_…`. */
+                response_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The response is deleted. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        id: string;
+                        /** @enum {string} */
+                        object: "response";
+                        /** @enum {boolean} */
+                        deleted: true;
+                    };
+                };
+            };
+        };
+    };
+    compactResponse: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description At most 255 printable characters, remembered for a day: calls with the same key and body create one object. Without it, an automatic retry of an SDK (`x-stainless-retry-count` of 1 or more) attaches to the same call of the last ten minutes. */
+                "idempotency-key"?: string;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["CompactResponse"];
+            };
+        };
+        responses: {
+            /** @description The compacted conversation. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["CompactedResponse"];
+                };
+            };
+        };
+    };
+    countInputTokens: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["CountInputTokens"];
+            };
+        };
+        responses: {
+            /** @description The estimate. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["InputTokens"];
+                };
+            };
+        };
+    };
+    listInputItems: {
+        parameters: {
+            query?: {
+                /** @description Id of the last object of the page before. */
+                after?: string;
+                /** @description Objects on a page, 20 by default. */
+                limit?: number;
+                /** @description Order by time of creation; `desc` by default. */
+                order?: "asc" | "desc";
+            };
+            header?: never;
+            path: {
+                /** @description Id of a response, `resp_…`. */
+                response_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description A page of items. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["InputItemList"];
+                };
+            };
+        };
+    };
+    createChatCompletion: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description At most 255 printable characters, remembered for a day: calls with the same key and body create one object. Without it, an automatic retry of an SDK (`x-stainless-retry-count` of 1 or more) attaches to the same call of the last ten minutes. */
+                "idempotency-key"?: string;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["CreateChatCompletion"];
+            };
+        };
+        responses: {
+            /** @description The completion, or its chunks when `stream` is true. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ChatCompletion"];
+                    "text/event-stream": components["schemas"]["ChatCompletionChunk"];
+                };
+            };
+        };
+    };
+    listConversations: {
+        parameters: {
+            query?: {
+                /** @description Id of the last object of the page before. */
+                after?: string;
+                /** @description Objects on a page, 20 by default. */
+                limit?: number;
+                /** @description Order by the last activity; `desc` by default. */
+                order?: "asc" | "desc";
+                /** @description Only titles that contain this text. The latest 2000 conversations are searched. */
+                q?: string;
+                /** @description `true`: only conversations with a title. */
+                titled?: "true" | "false";
+                /** @description `true`: the archived ones; `false`, the default: the others. */
+                archived?: "true" | "false";
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description A page of conversations. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ConversationList"];
+                };
+            };
+        };
+    };
+    createConversation: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description At most 255 printable characters, remembered for a day: calls with the same key and body create one object. Without it, an automatic retry of an SDK (`x-stainless-retry-count` of 1 or more) attaches to the same call of the last ten minutes. */
+                "idempotency-key"?: string;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        /** @description Items to begin with, and metadata. */
+        requestBody?: {
+            content: {
+                "application/json": components["schemas"]["CreateConversation"];
+            };
+        };
+        responses: {
+            /** @description The conversation. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Conversation"];
+                };
+            };
+        };
+    };
+    listConversationItems: {
+        parameters: {
+            query?: {
+                /** @description Id of the last object of the page before. */
+                after?: string;
+                /** @description Objects on a page, 20 by default. */
+                limit?: number;
+                /** @description Order by time of creation; `desc` by default. */
+                order?: "asc" | "desc";
+                /** @description Same effect as `include[]=code_interpreter_call.outputs`. */
+                include?: string[];
+            };
+            header?: never;
+            path: {
+                /** @description Id of a conversation, `conv_…`. */
+                conversation_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description A page of items. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ConversationItemList"];
+                };
+            };
+        };
+    };
+    createConversationItems: {
+        parameters: {
+            query?: {
+                /** @description Same effect as `include[]=code_interpreter_call.outputs`. */
+                include?: string[];
+            };
+            header?: {
+                /** @description At most 255 printable characters, remembered for a day: calls with the same key and body create one object. Without it, an automatic retry of an SDK (`x-stainless-retry-count` of 1 or more) attaches to the same call of the last ten minutes. */
+                "idempotency-key"?: string;
+            };
+            path: {
+                /** @description Id of a conversation, `conv_…`. */
+                conversation_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["CreateConversationItems"];
+            };
+        };
+        responses: {
+            /** @description The items, with their ids. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ConversationItemList"];
+                };
+            };
+        };
+    };
+    getConversationItem: {
+        parameters: {
+            query?: {
+                /** @description Same effect as `include[]=code_interpreter_call.outputs`. */
+                include?: string[];
+            };
+            header?: never;
+            path: {
+                /** @description Id of a conversation, `conv_…`. */
+                conversation_id: string;
+                /** @description Id of an item of a conversation. */
+                item_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The item. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["HistoryItem"];
+                };
+            };
+        };
+    };
+    deleteConversationItem: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description Id of a conversation, `conv_…`. */
+                conversation_id: string;
+                /** @description Id of an item of a conversation. */
+                item_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The conversation. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Conversation"];
+                };
+            };
+        };
+    };
+    getConversation: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description Id of a conversation, `conv_…`. */
+                conversation_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The conversation. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Conversation"];
+                };
+            };
+        };
+    };
+    updateConversation: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description Id of a conversation, `conv_…`. */
+                conversation_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["UpdateConversation"];
+            };
+        };
+        responses: {
+            /** @description The conversation. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Conversation"];
+                };
+            };
+        };
+    };
+    deleteConversation: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description Id of a conversation, `conv_…`. */
+                conversation_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The conversation is deleted. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        id: string;
+                        /** @enum {string} */
+                        object: "conversation.deleted";
+                        /** @enum {boolean} */
+                        deleted: true;
+                    };
+                };
+            };
+        };
+    };
+    listContainers: {
+        parameters: {
+            query?: {
+                /** @description Id of the last object of the page before. */
+                after?: string;
+                /** @description Objects on a page, 20 by default. */
+                limit?: number;
+                /** @description Order by time of creation; `desc` by default. */
+                order?: "asc" | "desc";
+                /** @description Only containers with this name. */
+                name?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description A page of containers. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ContainerList"];
+                };
+            };
+        };
+    };
+    createContainer: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description At most 255 printable characters, remembered for a day: calls with the same key and body create one object. Without it, an automatic retry of an SDK (`x-stainless-retry-count` of 1 or more) attaches to the same call of the last ten minutes. */
+                "idempotency-key"?: string;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["CreateContainer"];
+            };
+        };
+        responses: {
+            /** @description The container. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Container"];
+                };
+            };
+        };
+    };
+    getContainer: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description Id of a container, `cntr_…`. */
+                container_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The container. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Container"];
+                };
+            };
+        };
+    };
+    deleteContainer: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description Id of a container, `cntr_…`. */
+                container_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The container is deleted. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        id: string;
+                        /** @enum {string} */
+                        object: "container.deleted";
+                        /** @enum {boolean} */
+                        deleted: true;
+                    };
+                };
+            };
+        };
+    };
+    getContainerFileContent: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description Id of a container, `cntr_…`. */
+                container_id: string;
+                /** @description Id of a container file, `cfile_…`. */
+                file_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Redirects to the bytes, at a URL that works without a key for a few minutes. */
+            302: {
+                headers: {
+                    /** @description The presigned URL. */
+                    Location?: string;
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+        };
+    };
+    getContainerFile: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description Id of a container, `cntr_…`. */
+                container_id: string;
+                /** @description Id of a container file, `cfile_…`. */
+                file_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The file. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ContainerFile"];
+                };
+            };
+        };
+    };
+    deleteContainerFile: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description Id of a container, `cntr_…`. */
+                container_id: string;
+                /** @description Id of a container file, `cfile_…`. */
+                file_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The file is deleted. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        id: string;
+                        /** @enum {string} */
+                        object: "container.file.deleted";
+                        /** @enum {boolean} */
+                        deleted: true;
+                    };
+                };
+            };
+        };
+    };
+    listContainerFiles: {
+        parameters: {
+            query?: {
+                /** @description Id of the last object of the page before. */
+                after?: string;
+                /** @description Objects on a page, 20 by default. */
+                limit?: number;
+                /** @description Order by time of creation; `desc` by default. */
+                order?: "asc" | "desc";
+            };
+            header?: never;
+            path: {
+                /** @description Id of a container, `cntr_…`. */
+                container_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description A page of files. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ContainerFileList"];
+                };
+            };
+        };
+    };
+    createContainerFile: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description At most 255 printable characters, remembered for a day: calls with the same key and body create one object. Without it, an automatic retry of an SDK (`x-stainless-retry-count` of 1 or more) attaches to the same call of the last ten minutes. */
+                "idempotency-key"?: string;
+            };
+            path: {
+                /** @description Id of a container, `cntr_…`. */
+                container_id: string;
+            };
+            cookie?: never;
+        };
+        /** @description A form with the part `file`, or JSON `{"file_id": "…", "path"?: "…"}`. */
+        requestBody: {
+            content: {
+                "multipart/form-data": components["schemas"]["FileForm"];
+                "application/json": components["schemas"]["CopyFile"];
+            };
+        };
+        responses: {
+            /** @description The file. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ContainerFile"];
+                };
+            };
+        };
+    };
+    createUploadUrl: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description Id of a container, `cntr_…`. */
+                container_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["UploadUrlRequest"];
+            };
+        };
+        responses: {
+            /** @description The URL and the headers of the PUT. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["UploadUrl"];
+                };
+            };
+        };
+    };
+    completeUpload: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description Id of a container, `cntr_…`. */
+                container_id: string;
+                /** @description Id of a container file, `cfile_…`. */
+                file_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The file. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ContainerFile"];
+                };
+            };
+        };
+    };
+    listEntries: {
+        parameters: {
+            query: {
+                /** @description The folder, absolute or relative to `/mnt/data`. */
+                path: string;
+                /** @description Levels to list, 1 by default. */
+                depth?: number;
+                /** @description Entries, 5000 by default. */
+                limit?: number;
+            };
+            header?: never;
+            path: {
+                /** @description Id of a container, `cntr_…`. */
+                container_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The entries, sorted by name, a folder before what it holds. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ContainerEntryList"];
+                };
+            };
+        };
+    };
+    makeFolder: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description Id of a container, `cntr_…`. */
+                container_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["MakeFolder"];
+            };
+        };
+        responses: {
+            /** @description The folder existed already. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ContainerEntry"];
+                };
+            };
+            /** @description The folder was created. */
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ContainerEntry"];
+                };
+            };
+        };
+    };
+    removeEntry: {
+        parameters: {
+            query: {
+                /** @description Absolute, or relative to `/mnt/data`. */
+                path: string;
+                /** @description Removes a folder with everything in it. */
+                recursive?: boolean;
+            };
+            header?: never;
+            path: {
+                /** @description Id of a container, `cntr_…`. */
+                container_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The entry is removed. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["RemovedEntry"];
+                };
+            };
+        };
+    };
+    getEntry: {
+        parameters: {
+            query: {
+                /** @description Absolute, or relative to `/mnt/data`. */
+                path: string;
+            };
+            header?: never;
+            path: {
+                /** @description Id of a container, `cntr_…`. */
+                container_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The entry. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ContainerEntry"];
+                };
+            };
+        };
+    };
+    moveEntry: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description Id of a container, `cntr_…`. */
+                container_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["MoveEntry"];
+            };
+        };
+        responses: {
+            /** @description The entry at its new path. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ContainerEntry"];
+                };
+            };
+        };
+    };
+    readRange: {
+        parameters: {
+            query: {
+                /** @description Absolute, or relative to `/mnt/data`. */
+                path: string;
+                /** @description First byte, 0 by default. */
+                offset?: number;
+                /** @description Bytes, at most 524288, the default. */
+                length?: number;
+            };
+            header?: never;
+            path: {
+                /** @description Id of a container, `cntr_…`. */
+                container_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The bytes; fewer at the end of the file. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ByteRange"];
+                };
+            };
+        };
+    };
+    previewFile: {
+        parameters: {
+            query: {
+                /** @description Absolute, or relative to `/mnt/data`. */
+                path: string;
+                /** @description Rows of a table or lines of a text, 20 by default. */
+                rows?: number;
+                /** @description Longest side of the thumbnail of an image, 256 by default. */
+                pixels?: number;
+            };
+            header?: never;
+            path: {
+                /** @description Id of a container, `cntr_…`. */
+                container_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The preview. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["EntryPreview"];
+                };
+            };
+        };
+    };
+    unpackArchive: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description Id of a container, `cntr_…`. */
+                container_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["UnpackArchive"];
+            };
+        };
+        responses: {
+            /** @description What was unpacked. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["UnpackedArchive"];
+                };
+            };
+        };
+    };
+    listFiles: {
+        parameters: {
+            query?: {
+                /** @description Id of the last object of the page before. */
+                after?: string;
+                /** @description Files on a page, 100 by default; a page has 1,000 at most. */
+                limit?: number;
+                /** @description Order by time of creation; `desc` by default. */
+                order?: "asc" | "desc";
+                /** @description Only files with this purpose. */
+                purpose?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description A page of files. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["UserFileList"];
+                };
+            };
+        };
+    };
+    createFile: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description At most 255 printable characters, remembered for a day: calls with the same key and body create one object. Without it, an automatic retry of an SDK (`x-stainless-retry-count` of 1 or more) attaches to the same call of the last ten minutes. */
+                "idempotency-key"?: string;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        /** @description A form with the part `file` and the field `purpose`. */
+        requestBody: {
+            content: {
+                "multipart/form-data": components["schemas"]["UserFileForm"];
+            };
+        };
+        responses: {
+            /** @description The file. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["UserFile"];
+                };
+            };
+        };
+    };
+    getFile: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description Id of a file, `file-…`. */
+                user_file_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The file. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["UserFile"];
+                };
+            };
+        };
+    };
+    deleteFile: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description Id of a file, `file-…`. */
+                user_file_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The file is deleted. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        id: string;
+                        /** @enum {string} */
+                        object: "file";
+                        /** @enum {boolean} */
+                        deleted: true;
+                    };
+                };
+            };
+        };
+    };
+    getFileContent: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description Id of a file, `file-…`. */
+                user_file_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Redirects to the bytes, at a URL that works without a key for a few minutes. */
+            302: {
+                headers: {
+                    /** @description The presigned URL. */
+                    Location?: string;
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+        };
+    };
+    createUpload: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description At most 255 printable characters, remembered for a day: calls with the same key and body create one object. Without it, an automatic retry of an SDK (`x-stainless-retry-count` of 1 or more) attaches to the same call of the last ten minutes. */
+                "idempotency-key"?: string;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["CreateUpload"];
+            };
+        };
+        responses: {
+            /** @description The upload. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Upload"];
+                };
+            };
+        };
+    };
+    addUploadPart: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description Id of an upload, `upload_…`. */
+                upload_id: string;
+            };
+            cookie?: never;
+        };
+        /** @description A form with the part `data`. */
+        requestBody: {
+            content: {
+                "multipart/form-data": components["schemas"]["UploadPartForm"];
+            };
+        };
+        responses: {
+            /** @description The part. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["UploadPart"];
+                };
+            };
+        };
+    };
+    completeFileUpload: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description Id of an upload, `upload_…`. */
+                upload_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["CompleteUpload"];
+            };
+        };
+        responses: {
+            /** @description The upload, with its file. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Upload"];
+                };
+            };
+        };
+    };
+    cancelUpload: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description Id of an upload, `upload_…`. */
+                upload_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The upload. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Upload"];
+                };
+            };
+        };
+    };
+    listSkills: {
+        parameters: {
+            query?: {
+                /** @description Id of the last object of the page before. */
+                after?: string;
+                /** @description Objects on a page, 20 by default. */
+                limit?: number;
+                /** @description Order by time of creation; `desc` by default. */
+                order?: "asc" | "desc";
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description A page of skills. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["SkillList"];
+                };
+            };
+        };
+    };
+    createSkill: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description At most 255 printable characters, remembered for a day: calls with the same key and body create one object. Without it, an automatic retry of an SDK (`x-stainless-retry-count` of 1 or more) attaches to the same call of the last ten minutes. */
+                "idempotency-key"?: string;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        /** @description The files, or one zip archive. */
+        requestBody: {
+            content: {
+                "multipart/form-data": components["schemas"]["SkillForm"];
+            };
+        };
+        responses: {
+            /** @description The skill with its first version. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Skill"];
+                };
+            };
+        };
+    };
+    getSkill: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description skill_id */
+                skill_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The skill. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Skill"];
+                };
+            };
+        };
+    };
+    updateSkill: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description skill_id */
+                skill_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["UpdateSkill"];
+            };
+        };
+        responses: {
+            /** @description The skill. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Skill"];
+                };
+            };
+        };
+    };
+    deleteSkill: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description skill_id */
+                skill_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The skill is deleted. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        id: string;
+                        /** @enum {string} */
+                        object: "skill.deleted";
+                        /** @enum {boolean} */
+                        deleted: true;
+                    };
+                };
+            };
+        };
+    };
+    getSkillContent: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description skill_id */
+                skill_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The files of the skill below one folder, as a zip archive. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/zip": string;
+                };
+            };
+        };
+    };
+    listSkillVersions: {
+        parameters: {
+            query?: {
+                /** @description Id of the last object of the page before. */
+                after?: string;
+                /** @description Objects on a page, 20 by default. */
+                limit?: number;
+                /** @description Order by time of creation; `desc` by default. */
+                order?: "asc" | "desc";
+            };
+            header?: never;
+            path: {
+                /** @description skill_id */
+                skill_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description A page of versions, by number. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["SkillVersionList"];
+                };
+            };
+        };
+    };
+    createSkillVersion: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description At most 255 printable characters, remembered for a day: calls with the same key and body create one object. Without it, an automatic retry of an SDK (`x-stainless-retry-count` of 1 or more) attaches to the same call of the last ten minutes. */
+                "idempotency-key"?: string;
+            };
+            path: {
+                /** @description skill_id */
+                skill_id: string;
+            };
+            cookie?: never;
+        };
+        /** @description The files, or one zip archive. */
+        requestBody: {
+            content: {
+                "multipart/form-data": components["schemas"]["SkillVersionForm"];
+            };
+        };
+        responses: {
+            /** @description The version. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["SkillVersion"];
+                };
+            };
+        };
+    };
+    getSkillVersion: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description skill_id */
+                skill_id: string;
+                /** @description version */
+                version: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The version. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["SkillVersion"];
+                };
+            };
+        };
+    };
+    deleteSkillVersion: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description skill_id */
+                skill_id: string;
+                /** @description version */
+                version: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The version is deleted. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["DeletedSkillVersion"];
+                };
+            };
+        };
+    };
+    getSkillVersionContent: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description skill_id */
+                skill_id: string;
+                /** @description version */
+                version: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The files of the skill below one folder, as a zip archive. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/zip": string;
+                };
+            };
+        };
+    };
+    listExecutions: {
+        parameters: {
+            query?: {
+                /** @description Id of the last object of the page before. */
+                after?: string;
+                /** @description Objects on a page, 20 by default. */
+                limit?: number;
+                /** @description Order by time of creation; `desc` by default. */
+                order?: "asc" | "desc";
+            };
+            header?: never;
+            path: {
+                /** @description Id of a container, `cntr_…`. */
+                container_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description A page of executions. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ExecutionList"];
+                };
+            };
+        };
+    };
+    runCode: {
+        parameters: {
+            query?: {
+                /** @description Seconds to wait for the end, at most 60. */
+                wait?: number;
+                /** @description `all` embeds outputs up to 16777216 bytes, also those that are stored as objects; without it an answer embeds 1048576 bytes. */
+                inline?: "all";
+            };
+            header?: {
+                /** @description At most 255 printable characters, remembered for a day: calls with the same key and body create one object. Without it, an automatic retry of an SDK (`x-stainless-retry-count` of 1 or more) attaches to the same call of the last ten minutes. */
+                "idempotency-key"?: string;
+            };
+            path: {
+                /** @description Id of a container, `cntr_…`. */
+                container_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["RunCode"];
+            };
+        };
+        responses: {
+            /** @description The execution ended within `wait`. Failing code is a result, not an error. */
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Execution"];
+                };
+            };
+            /** @description The execution is still running; read it again at `Location`. */
+            202: {
+                headers: {
+                    /** @description The address of the object. */
+                    Location?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Execution"];
+                };
+            };
+        };
+    };
+    getExecutionOutput: {
+        parameters: {
+            query: {
+                /** @description MIME type of the part. */
+                type: string;
+            };
+            header?: never;
+            path: {
+                /** @description Id of an execution, `exec_…`. */
+                execution_id: string;
+                /** @description cell */
+                cell: string;
+                /** @description output */
+                output: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The bytes, as a download. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/octet-stream": string;
+                };
+            };
+        };
+    };
+    getExecution: {
+        parameters: {
+            query?: {
+                /** @description Seconds to wait for the end, at most 60. */
+                wait?: number;
+                /** @description `all` embeds outputs up to 16777216 bytes, also those that are stored as objects; without it an answer embeds 1048576 bytes. */
+                inline?: "all";
+            };
+            header?: never;
+            path: {
+                /** @description Id of an execution, `exec_…`. */
+                execution_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The execution. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Execution"];
+                };
+            };
+        };
+    };
+    cancelExecution: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description Id of an execution, `exec_…`. */
+                execution_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The execution as it is now; its end may follow. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Execution"];
+                };
+            };
+        };
+    };
+    streamExecutionEvents: {
+        parameters: {
+            query?: {
+                /** @description Number of the last event that you have. */
+                after?: number;
+            };
+            header?: {
+                /** @description Number of the last event that you have. `after` has precedence. */
+                "last-event-id"?: string;
+            };
+            path: {
+                /** @description Id of an execution, `exec_…`. */
+                execution_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description `id: N`, `event: <type>`, `data: {…, "seq": N}`; a comment every 10 s. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "text/event-stream": components["schemas"]["ExecutionEvent"];
+                };
+            };
+        };
+    };
+    listCommands: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description Id of a container, `cntr_…`. */
+                container_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The commands. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["CommandList"];
+                };
+            };
+        };
+    };
+    runCommand: {
+        parameters: {
+            query?: {
+                /** @description Seconds to wait for the end, at most 60. */
+                wait?: number;
+            };
+            header?: {
+                /** @description At most 255 printable characters, remembered for a day: calls with the same key and body create one object. Without it, an automatic retry of an SDK (`x-stainless-retry-count` of 1 or more) attaches to the same call of the last ten minutes. */
+                "idempotency-key"?: string;
+            };
+            path: {
+                /** @description Id of a container, `cntr_…`. */
+                container_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["RunCommand"];
+            };
+        };
+        responses: {
+            /** @description The command ended within `wait`. A failing command is a result, not an error. */
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Command"];
+                };
+            };
+            /** @description The command is still running; read it again at `Location`. */
+            202: {
+                headers: {
+                    /** @description The address of the object. */
+                    Location?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Command"];
+                };
+            };
+        };
+    };
+    getCommand: {
+        parameters: {
+            query?: {
+                /** @description Seconds to wait for the end, at most 60. */
+                wait?: number;
+            };
+            header?: never;
+            path: {
+                /** @description command_id */
+                command_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The command. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Command"];
+                };
+            };
+        };
+    };
+    cancelCommand: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description command_id */
+                command_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The command as it is now; its end may follow. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Command"];
+                };
+            };
+        };
+    };
+    streamCommandEvents: {
+        parameters: {
+            query?: {
+                /** @description Number of the last event that you have. */
+                after?: number;
+            };
+            header?: {
+                /** @description Number of the last event that you have. `after` has precedence. */
+                "last-event-id"?: string;
+            };
+            path: {
+                /** @description command_id */
+                command_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description `id: N`, `event: <type>`, `data: {…, "seq": N}`; a comment every 10 s. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "text/event-stream": components["schemas"]["ExecutionEvent"];
+                };
+            };
+        };
+    };
+    sendCommandStdin: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description command_id */
+                command_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["CommandStdin"];
+            };
+        };
+        responses: {
+            /** @description The command; it receives the input in the order of the calls. */
+            202: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Command"];
+                };
+            };
+        };
+    };
+    signalCommand: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description command_id */
+                command_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["CommandSignal"];
+            };
+        };
+        responses: {
+            /** @description The command; it receives the input in the order of the calls. */
+            202: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Command"];
+                };
+            };
+        };
+    };
+    resizeCommand: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description command_id */
+                command_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["CommandResize"];
+            };
+        };
+        responses: {
+            /** @description The command; it receives the input in the order of the calls. */
+            202: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Command"];
+                };
+            };
+        };
+    };
+    getContainerNotebook: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description Id of a container, `cntr_…`. */
+                container_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description nbformat 4.5; the newest 500 executions, oldest first; fewer when they are big, and the first cell says so. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/x-ipynb+json": {
+                        [key: string]: unknown;
+                    };
+                };
+            };
+        };
+    };
+    getExecutionNotebook: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description Id of an execution, `exec_…`. */
+                execution_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description nbformat 4.5; opens in Jupyter. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/x-ipynb+json": {
+                        [key: string]: unknown;
+                    };
+                };
+            };
+        };
+    };
+    getConversationNotebook: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description Id of a conversation, `conv_…`. */
+                conversation_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description nbformat 4.5: messages as markdown, each call of the interpreter as the cell that ran. The first cell says when older turns are left out. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/x-ipynb+json": {
+                        [key: string]: unknown;
+                    };
+                };
+            };
+        };
+    };
+    getResponseNotebook: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description Id of a response, `resp_…`. */
+                response_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description nbformat 4.5: messages as markdown, each call of the interpreter as the cell that ran. The first cell says when older turns are left out. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/x-ipynb+json": {
+                        [key: string]: unknown;
+                    };
+                };
+            };
+        };
+    };
+    listModels: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description All models. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** @enum {string} */
+                        object: "list";
+                        data: components["schemas"]["Model"][];
+                    };
+                };
+            };
+        };
+    };
+    getModel: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description Name of a model. */
+                model: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The model. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Model"];
+                };
+            };
+        };
+    };
+    getLimits: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Sizes in bytes, times by their unit. A changed policy shows here within ten seconds. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Limits"];
+                };
+            };
+        };
+    };
+    getUsage: {
+        parameters: {
+            query?: {
+                /** @description First day, UTC; 30 days before `to` by default. */
+                from?: string;
+                /** @description Last day, UTC; today by default. */
+                to?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Sums per day and in all. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Usage"];
+                };
+            };
+        };
+    };
+    listFileLinks: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description Id of a container, `cntr_…`. */
+                container_id: string;
+                /** @description Id of a container file, `cfile_…`. */
+                file_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The links, without their addresses. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["LinkList"];
+                };
+            };
+        };
+    };
+    revokeFileLinks: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description Id of a container, `cntr_…`. */
+                container_id: string;
+                /** @description Id of a container file, `cfile_…`. */
+                file_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description All links to the file are revoked. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["RevokedLinks"];
+                };
+            };
+        };
+    };
+    revokeLink: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description Id of a link, `link_…`. */
+                link_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The link is revoked. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        id: string;
+                        /** @enum {string} */
+                        object: "link.deleted";
+                        /** @enum {boolean} */
+                        deleted: true;
+                    };
+                };
+            };
+        };
+    };
+    listWebhookEndpoints: {
+        parameters: {
+            query?: {
+                /** @description Id of the last object of the page before. */
+                after?: string;
+                /** @description Objects on a page, 20 by default. */
+                limit?: number;
+                /** @description Order by time of creation; `desc` by default. */
+                order?: "asc" | "desc";
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description A page of endpoints. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["WebhookEndpointList"];
+                };
+            };
+        };
+    };
+    createWebhookEndpoint: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description At most 255 printable characters, remembered for a day: calls with the same key and body create one object. Without it, an automatic retry of an SDK (`x-stainless-retry-count` of 1 or more) attaches to the same call of the last ten minutes. */
+                "idempotency-key"?: string;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": {
+                    name: string;
+                    /** @description A public https address. */
+                    url: string;
+                    event_types: ("response.completed" | "response.failed" | "response.cancelled" | "response.incomplete" | "execution.succeeded" | "execution.failed" | "execution.timed_out" | "execution.cancelled" | "container.expired")[];
+                };
+            };
+        };
+        responses: {
+            /** @description The endpoint with its secret. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["WebhookEndpointWithSecret"];
+                };
+            };
+        };
+    };
+    getWebhookEndpoint: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description Id of a webhook endpoint, `whe_…`. */
+                webhook_endpoint_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The endpoint. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["WebhookEndpoint"];
+                };
+            };
+        };
+    };
+    updateWebhookEndpoint: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description Id of a webhook endpoint, `whe_…`. */
+                webhook_endpoint_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": {
+                    name?: string;
+                    /** @description A public https address. */
+                    url?: string;
+                    event_types?: ("response.completed" | "response.failed" | "response.cancelled" | "response.incomplete" | "execution.succeeded" | "execution.failed" | "execution.timed_out" | "execution.cancelled" | "container.expired")[];
+                };
+            };
+        };
+        responses: {
+            /** @description The endpoint. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["WebhookEndpoint"];
+                };
+            };
+        };
+    };
+    deleteWebhookEndpoint: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description Id of a webhook endpoint, `whe_…`. */
+                webhook_endpoint_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The webhook endpoint is deleted. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        id: string;
+                        /** @enum {string} */
+                        object: "webhook_endpoint.deleted";
+                        /** @enum {boolean} */
+                        deleted: true;
+                    };
+                };
+            };
+        };
+    };
+    rotateWebhookSecret: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description Id of a webhook endpoint, `whe_…`. */
+                webhook_endpoint_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": {
+                    /** @description Deliveries have a signature of both secrets for 24 hours. */
+                    keep_old_secret_active_for_24_hours?: boolean;
+                };
+            };
+        };
+        responses: {
+            /** @description The endpoint with its new secret. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["WebhookEndpointWithSecret"];
+                };
+            };
+        };
+    };
+    testWebhookEndpoint: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description Id of a webhook endpoint, `whe_…`. */
+                webhook_endpoint_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": {
+                    /** @enum {string} */
+                    event_type: "response.completed" | "response.failed" | "response.cancelled" | "response.incomplete" | "execution.succeeded" | "execution.failed" | "execution.timed_out" | "execution.cancelled" | "container.expired";
+                };
+            };
+        };
+        responses: {
+            /** @description The endpoint answered. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["WebhookTestResult"];
+                };
+            };
+        };
+    };
+    listWebhookDeliveries: {
+        parameters: {
+            query?: {
+                /** @description Id of the last object of the page before. */
+                after?: string;
+                /** @description Objects on a page, 20 by default. */
+                limit?: number;
+                /** @description Order by time of creation; `desc` by default. */
+                order?: "asc" | "desc";
+                /** @description `dead` lists those whose retries are over. */
+                status?: "pending" | "delivered" | "dead";
+            };
+            header?: never;
+            path: {
+                /** @description Id of a webhook endpoint, `whe_…`. */
+                webhook_endpoint_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description A page of deliveries. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["WebhookDeliveryList"];
+                };
+            };
+        };
+    };
+    listWebhookEventTypes: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The types of events. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["WebhookEventTypes"];
+                };
+            };
+        };
+    };
+    listTenants: {
+        parameters: {
+            query?: {
+                /** @description Id of the last object of the page before. */
+                after?: string;
+                /** @description Objects on a page, 20 by default. */
+                limit?: number;
+                /** @description Order by time of creation; `desc` by default. */
+                order?: "asc" | "desc";
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description A page of tenants. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["TenantList"];
+                };
+            };
+        };
+    };
+    createTenant: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description At most 255 printable characters, remembered for a day: calls with the same key and body create one object. Without it, an automatic retry of an SDK (`x-stainless-retry-count` of 1 or more) attaches to the same call of the last ten minutes. */
+                "idempotency-key"?: string;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": {
+                    name: string;
+                    /** @description Name of a plan; null for none. */
+                    plan?: string | null;
+                    limits?: components["schemas"]["LimitsPatch"];
+                    tools_off?: string[];
+                    link_days?: number | null;
+                    /** @description The image of containers that name none. */
+                    image?: string | null;
+                };
+            };
+        };
+        responses: {
+            /** @description The tenant. */
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Tenant"];
+                };
+            };
+        };
+    };
+    getTenant: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description Id of a tenant, `tnt_…`. */
+                tenant_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The tenant. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Tenant"];
+                };
+            };
+        };
+    };
+    updateTenant: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description Id of a tenant, `tnt_…`. */
+                tenant_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": {
+                    name?: string;
+                    /** @description Name of a plan; null for none. */
+                    plan?: string | null;
+                    limits?: components["schemas"]["LimitsPatch"];
+                    tools_off?: string[];
+                    link_days?: number | null;
+                    /** @description The image of containers that name none. */
+                    image?: string | null;
+                };
+            };
+        };
+        responses: {
+            /** @description The tenant. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Tenant"];
+                };
+            };
+        };
+    };
+    deleteTenant: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description Id of a tenant, `tnt_…`. */
+                tenant_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The deletion has begun. */
+            202: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Tenant"];
+                };
+            };
+        };
+    };
+    getTenantLimits: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description Id of a tenant, `tnt_…`. */
+                tenant_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Every limit of a tenant and what sets it. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["TenantLimits"];
+                };
+            };
+        };
+    };
+    exportTenant: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description Id of a tenant, `tnt_…`. */
+                tenant_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The rows, in no particular order. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/x-ndjson": components["schemas"]["ExportLine"];
+                };
+            };
+        };
+    };
+    listDeadLetters: {
+        parameters: {
+            query?: {
+                /** @description Id of the last object of the page before. */
+                after?: string;
+                /** @description Objects on a page, 20 by default. */
+                limit?: number;
+                /** @description Order by time of creation; `desc` by default. */
+                order?: "asc" | "desc";
+            };
+            header?: never;
+            path: {
+                /** @description Id of a tenant, `tnt_…`. */
+                tenant_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description A page of dead letters. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["DeadLetterList"];
+                };
+            };
+        };
+    };
+    redriveDeadLetter: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description Id of a tenant, `tnt_…`. */
+                tenant_id: string;
+                /** @description Id of an execution, `exec_…`, or of a response, `resp_…`. */
+                job_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": {
+                    /** @description Whether to accept code again that was sent to a sandbox. */
+                    may_have_run?: boolean;
+                };
+            };
+        };
+        responses: {
+            /** @description The new job. */
+            202: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["RedrivenJob"];
+                };
+            };
+        };
+    };
+    putPlan: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description Name of a plan. */
+                plan: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": {
+                    limits: components["schemas"]["LimitsPatch"];
+                };
+            };
+        };
+        responses: {
+            /** @description The plan. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Plan"];
+                };
+            };
+        };
+    };
+    deletePlan: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description Name of a plan. */
+                plan: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The plan is deleted. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        id: string;
+                        /** @enum {string} */
+                        object: "plan";
+                        /** @enum {boolean} */
+                        deleted: true;
+                    };
+                };
+            };
+        };
+    };
+    listPlans: {
+        parameters: {
+            query?: {
+                /** @description Id of the last object of the page before. */
+                after?: string;
+                /** @description Objects on a page, 20 by default. */
+                limit?: number;
+                /** @description Order by time of creation; `desc` by default. */
+                order?: "asc" | "desc";
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description A page of plans. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["PlanList"];
+                };
+            };
+        };
+    };
+    listKeys: {
+        parameters: {
+            query?: {
+                /** @description Id of the last object of the page before. */
+                after?: string;
+                /** @description Objects on a page, 20 by default. */
+                limit?: number;
+                /** @description Order by time of creation; `desc` by default. */
+                order?: "asc" | "desc";
+            };
+            header?: never;
+            path: {
+                /** @description Id of a tenant, `tnt_…`. */
+                tenant_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description A page of keys. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ApiKeyList"];
+                };
+            };
+        };
+    };
+    createKey: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description Id of a tenant, `tnt_…`. */
+                tenant_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": {
+                    name?: string | null;
+                    /** @description Binds the key to one end user of the tenant. */
+                    subject?: string | null;
+                    /** @description `run`, `read` and `files` by default. */
+                    scopes?: ("run" | "read" | "files" | "admin")[];
+                    /** Format: date-time */
+                    expires_at?: string | null;
+                };
+            };
+        };
+        responses: {
+            /** @description The key. `api_key` cannot be read later. */
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["NewApiKey"];
+                };
+            };
+        };
+    };
+    listAllKeys: {
+        parameters: {
+            query?: {
+                /** @description Id of the last object of the page before. */
+                after?: string;
+                /** @description Objects on a page, 20 by default. */
+                limit?: number;
+                /** @description Order by time of creation; `desc` by default. */
+                order?: "asc" | "desc";
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description A page of keys. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ApiKeyList"];
+                };
+            };
+        };
+    };
+    getKey: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description Id of an API key, `key_…`. */
+                key_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The key without its secret. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ApiKey"];
+                };
+            };
+        };
+    };
+    revokeKey: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description Id of an API key, `key_…`. */
+                key_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The revoked key. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ApiKey"];
+                };
+            };
+        };
+    };
+    getTenantUsage: {
+        parameters: {
+            query?: {
+                /** @description First day, UTC; 30 days before `to` by default. */
+                from?: string;
+                /** @description Last day, UTC; today by default. */
+                to?: string;
+            };
+            header?: never;
+            path: {
+                /** @description Id of a tenant, `tnt_…`. */
+                tenant_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Sums per day and in all. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Usage"];
+                };
+            };
+        };
+    };
+    listAuditEntries: {
+        parameters: {
+            query?: {
+                /** @description Objects on a page, 20 by default. */
+                limit?: number;
+            };
+            header?: never;
+            path: {
+                /** @description Id of a tenant, `tnt_…`. */
+                tenant_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The latest entries. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["AuditEntryList"];
+                };
+            };
+        };
+    };
+    exportAuditLog: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description Id of a tenant, `tnt_…`. */
+                tenant_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The chain of blocks. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/x-ndjson": components["schemas"]["AuditBlock"];
+                };
+            };
+        };
+    };
+}
 /** Every operation, by its method and path. */
 export interface Operations {
-  "POST /v1/responses/{response_id}/cancel": { params: { "response_id": string }; query: undefined; body: undefined; answer: Response }
-  "POST /v1/responses": { params: undefined; query: undefined; body: CreateResponse; answer: Response }
-  "GET /v1/responses": { params: undefined; query: undefined; body: undefined; answer: { [name: string]: unknown } }
-  "DELETE /v1/responses/{response_id}": { params: { "response_id": string }; query: undefined; body: undefined; answer: { "id": string; "object": "response"; "deleted": true } }
-  "GET /v1/responses/{response_id}": { params: { "response_id": string }; query: { "include"?: string[]; "stream"?: "true" | "false"; "starting_after"?: number }; body: undefined; answer: Response }
-  "POST /v1/responses/compact": { params: undefined; query: undefined; body: CompactResponse; answer: CompactedResponse }
-  "POST /v1/responses/input_tokens": { params: undefined; query: undefined; body: CountInputTokens; answer: InputTokens }
-  "GET /v1/responses/{response_id}/input_items": { params: { "response_id": string }; query: { "after"?: string; "limit"?: number; "order"?: "asc" | "desc" }; body: undefined; answer: InputItemList }
-  "POST /v1/chat/completions": { params: undefined; query: undefined; body: CreateChatCompletion; answer: ChatCompletion }
-  "GET /v1/conversations": { params: undefined; query: { "after"?: string; "limit"?: number; "order"?: "asc" | "desc"; "q"?: string; "titled"?: "true" | "false"; "archived"?: "true" | "false" }; body: undefined; answer: ConversationList }
-  "POST /v1/conversations": { params: undefined; query: undefined; body: CreateConversation; answer: Conversation }
-  "POST /v1/conversations/{conversation_id}/items": { params: { "conversation_id": string }; query: { "include"?: string[] }; body: CreateConversationItems; answer: ConversationItemList }
-  "GET /v1/conversations/{conversation_id}/items": { params: { "conversation_id": string }; query: { "after"?: string; "limit"?: number; "order"?: "asc" | "desc"; "include"?: string[] }; body: undefined; answer: ConversationItemList }
-  "DELETE /v1/conversations/{conversation_id}/items/{item_id}": { params: { "conversation_id": string; "item_id": string }; query: undefined; body: undefined; answer: Conversation }
-  "GET /v1/conversations/{conversation_id}/items/{item_id}": { params: { "conversation_id": string; "item_id": string }; query: { "include"?: string[] }; body: undefined; answer: ConversationItem }
-  "DELETE /v1/conversations/{conversation_id}": { params: { "conversation_id": string }; query: undefined; body: undefined; answer: { "id": string; "object": "conversation.deleted"; "deleted": true } }
-  "GET /v1/conversations/{conversation_id}": { params: { "conversation_id": string }; query: undefined; body: undefined; answer: Conversation }
-  "POST /v1/conversations/{conversation_id}": { params: { "conversation_id": string }; query: undefined; body: UpdateConversation; answer: Conversation }
-  "POST /v1/containers": { params: undefined; query: undefined; body: CreateContainer; answer: Container }
-  "GET /v1/containers": { params: undefined; query: { "after"?: string; "limit"?: number; "order"?: "asc" | "desc"; "name"?: string }; body: undefined; answer: ContainerList }
-  "GET /v1/containers/{container_id}": { params: { "container_id": string }; query: undefined; body: undefined; answer: Container }
-  "DELETE /v1/containers/{container_id}": { params: { "container_id": string }; query: undefined; body: undefined; answer: { "id": string; "object": "container.deleted"; "deleted": true } }
-  "GET /v1/containers/{container_id}/files/{file_id}/content": { params: { "container_id": string; "file_id": string }; query: undefined; body: undefined; answer: unknown }
-  "DELETE /v1/containers/{container_id}/files/{file_id}": { params: { "container_id": string; "file_id": string }; query: undefined; body: undefined; answer: { "id": string; "object": "container.file.deleted"; "deleted": true } }
-  "GET /v1/containers/{container_id}/files/{file_id}": { params: { "container_id": string; "file_id": string }; query: undefined; body: undefined; answer: ContainerFile }
-  "GET /v1/containers/{container_id}/files": { params: { "container_id": string }; query: { "after"?: string; "limit"?: number; "order"?: "asc" | "desc" }; body: undefined; answer: ContainerFileList }
-  "POST /v1/containers/{container_id}/files": { params: { "container_id": string }; query: undefined; body: FormData; answer: ContainerFile }
-  "POST /v1/containers/{container_id}/files/upload_url": { params: { "container_id": string }; query: undefined; body: UploadUrlRequest; answer: UploadUrl }
-  "POST /v1/containers/{container_id}/files/{file_id}/complete": { params: { "container_id": string; "file_id": string }; query: undefined; body: undefined; answer: ContainerFile }
-  "GET /v1/containers/{container_id}/entries": { params: { "container_id": string }; query: { "path": string; "depth"?: number; "limit"?: number }; body: undefined; answer: ContainerEntryList }
-  "POST /v1/containers/{container_id}/entries": { params: { "container_id": string }; query: undefined; body: MakeFolder; answer: ContainerEntry }
-  "DELETE /v1/containers/{container_id}/entries": { params: { "container_id": string }; query: { "path": string; "recursive"?: boolean }; body: undefined; answer: RemovedEntry }
-  "GET /v1/containers/{container_id}/entries/info": { params: { "container_id": string }; query: { "path": string }; body: undefined; answer: ContainerEntry }
-  "POST /v1/containers/{container_id}/entries/move": { params: { "container_id": string }; query: undefined; body: MoveEntry; answer: ContainerEntry }
-  "GET /v1/containers/{container_id}/entries/range": { params: { "container_id": string }; query: { "path": string; "offset"?: number; "length"?: number }; body: undefined; answer: ByteRange }
-  "GET /v1/containers/{container_id}/entries/preview": { params: { "container_id": string }; query: { "path": string; "rows"?: number; "pixels"?: number }; body: undefined; answer: EntryPreview }
-  "POST /v1/containers/{container_id}/entries/unpack": { params: { "container_id": string }; query: undefined; body: UnpackArchive; answer: UnpackedArchive }
-  "POST /v1/files": { params: undefined; query: undefined; body: FormData; answer: UserFile }
-  "GET /v1/files": { params: undefined; query: { "after"?: string; "limit"?: number; "order"?: "asc" | "desc"; "purpose"?: string }; body: undefined; answer: UserFileList }
-  "GET /v1/files/{user_file_id}": { params: { "user_file_id": string }; query: undefined; body: undefined; answer: UserFile }
-  "DELETE /v1/files/{user_file_id}": { params: { "user_file_id": string }; query: undefined; body: undefined; answer: { "id": string; "object": "file"; "deleted": true } }
-  "GET /v1/files/{user_file_id}/content": { params: { "user_file_id": string }; query: undefined; body: undefined; answer: unknown }
-  "POST /v1/uploads": { params: undefined; query: undefined; body: CreateUpload; answer: Upload }
-  "POST /v1/uploads/{upload_id}/parts": { params: { "upload_id": string }; query: undefined; body: FormData; answer: UploadPart }
-  "POST /v1/uploads/{upload_id}/complete": { params: { "upload_id": string }; query: undefined; body: CompleteUpload; answer: Upload }
-  "POST /v1/uploads/{upload_id}/cancel": { params: { "upload_id": string }; query: undefined; body: undefined; answer: Upload }
-  "POST /v1/skills": { params: undefined; query: undefined; body: FormData; answer: Skill }
-  "GET /v1/skills": { params: undefined; query: { "after"?: string; "limit"?: number; "order"?: "asc" | "desc" }; body: undefined; answer: SkillList }
-  "GET /v1/skills/{skill_id}": { params: { "skill_id": string }; query: undefined; body: undefined; answer: Skill }
-  "POST /v1/skills/{skill_id}": { params: { "skill_id": string }; query: undefined; body: UpdateSkill; answer: Skill }
-  "DELETE /v1/skills/{skill_id}": { params: { "skill_id": string }; query: undefined; body: undefined; answer: { "id": string; "object": "skill.deleted"; "deleted": true } }
-  "GET /v1/skills/{skill_id}/content": { params: { "skill_id": string }; query: undefined; body: undefined; answer: unknown }
-  "POST /v1/skills/{skill_id}/versions": { params: { "skill_id": string }; query: undefined; body: FormData; answer: SkillVersion }
-  "GET /v1/skills/{skill_id}/versions": { params: { "skill_id": string }; query: { "after"?: string; "limit"?: number; "order"?: "asc" | "desc" }; body: undefined; answer: SkillVersionList }
-  "GET /v1/skills/{skill_id}/versions/{version}": { params: { "skill_id": string; "version": string }; query: undefined; body: undefined; answer: SkillVersion }
-  "DELETE /v1/skills/{skill_id}/versions/{version}": { params: { "skill_id": string; "version": string }; query: undefined; body: undefined; answer: DeletedSkillVersion }
-  "GET /v1/skills/{skill_id}/versions/{version}/content": { params: { "skill_id": string; "version": string }; query: undefined; body: undefined; answer: unknown }
-  "POST /v1/containers/{container_id}/executions": { params: { "container_id": string }; query: { "wait"?: number; "inline"?: "all" }; body: RunCode; answer: Execution }
-  "GET /v1/containers/{container_id}/executions": { params: { "container_id": string }; query: { "after"?: string; "limit"?: number; "order"?: "asc" | "desc" }; body: undefined; answer: ExecutionList }
-  "GET /v1/executions/{execution_id}/outputs/{cell}/{output}": { params: { "execution_id": string; "cell": string; "output": string }; query: { "type": string }; body: undefined; answer: unknown }
-  "GET /v1/executions/{execution_id}": { params: { "execution_id": string }; query: { "wait"?: number; "inline"?: "all" }; body: undefined; answer: Execution }
-  "POST /v1/executions/{execution_id}/cancel": { params: { "execution_id": string }; query: undefined; body: undefined; answer: Execution }
-  "GET /v1/executions/{execution_id}/events": { params: { "execution_id": string }; query: { "after"?: number }; body: undefined; answer: unknown }
-  "POST /v1/containers/{container_id}/commands": { params: { "container_id": string }; query: { "wait"?: number }; body: RunCommand; answer: Command }
-  "GET /v1/containers/{container_id}/commands": { params: { "container_id": string }; query: undefined; body: undefined; answer: CommandList }
-  "GET /v1/commands/{command_id}": { params: { "command_id": string }; query: { "wait"?: number }; body: undefined; answer: Command }
-  "POST /v1/commands/{command_id}/cancel": { params: { "command_id": string }; query: undefined; body: undefined; answer: Command }
-  "GET /v1/commands/{command_id}/events": { params: { "command_id": string }; query: { "after"?: number }; body: undefined; answer: unknown }
-  "POST /v1/commands/{command_id}/stdin": { params: { "command_id": string }; query: undefined; body: CommandStdin; answer: Command }
-  "POST /v1/commands/{command_id}/signal": { params: { "command_id": string }; query: undefined; body: CommandSignal; answer: Command }
-  "POST /v1/commands/{command_id}/resize": { params: { "command_id": string }; query: undefined; body: CommandResize; answer: Command }
-  "GET /v1/containers/{container_id}/notebook.ipynb": { params: { "container_id": string }; query: undefined; body: undefined; answer: unknown }
-  "GET /v1/executions/{execution_id}/notebook.ipynb": { params: { "execution_id": string }; query: undefined; body: undefined; answer: unknown }
-  "GET /v1/conversations/{conversation_id}/notebook.ipynb": { params: { "conversation_id": string }; query: undefined; body: undefined; answer: unknown }
-  "GET /v1/responses/{response_id}/notebook.ipynb": { params: { "response_id": string }; query: undefined; body: undefined; answer: unknown }
-  "GET /v1/models": { params: undefined; query: undefined; body: undefined; answer: { "object": "list"; "data": Model[] } }
-  "GET /v1/models/{model}": { params: { "model": string }; query: undefined; body: undefined; answer: Model }
-  "GET /v1/limits": { params: undefined; query: undefined; body: undefined; answer: Limits }
-  "GET /v1/usage": { params: undefined; query: { "from"?: string; "to"?: string }; body: undefined; answer: Usage }
-  "GET /v1/containers/{container_id}/files/{file_id}/links": { params: { "container_id": string; "file_id": string }; query: undefined; body: undefined; answer: LinkList }
-  "DELETE /v1/containers/{container_id}/files/{file_id}/links": { params: { "container_id": string; "file_id": string }; query: undefined; body: undefined; answer: RevokedLinks }
-  "DELETE /v1/links/{link_id}": { params: { "link_id": string }; query: undefined; body: undefined; answer: { "id": string; "object": "link.deleted"; "deleted": true } }
-  "POST /v1/webhook_endpoints": { params: undefined; query: undefined; body: { "name": string; "url": string; "event_types": "response.completed" | "response.failed" | "response.cancelled" | "response.incomplete" | "execution.succeeded" | "execution.failed" | "execution.timed_out" | "execution.cancelled" | "container.expired"[] }; answer: WebhookEndpointWithSecret }
-  "GET /v1/webhook_endpoints": { params: undefined; query: { "after"?: string; "limit"?: number; "order"?: "asc" | "desc" }; body: undefined; answer: WebhookEndpointList }
-  "GET /v1/webhook_endpoints/{webhook_endpoint_id}": { params: { "webhook_endpoint_id": string }; query: undefined; body: undefined; answer: WebhookEndpoint }
-  "POST /v1/webhook_endpoints/{webhook_endpoint_id}": { params: { "webhook_endpoint_id": string }; query: undefined; body: { "name"?: string; "url"?: string; "event_types"?: "response.completed" | "response.failed" | "response.cancelled" | "response.incomplete" | "execution.succeeded" | "execution.failed" | "execution.timed_out" | "execution.cancelled" | "container.expired"[] }; answer: WebhookEndpoint }
-  "DELETE /v1/webhook_endpoints/{webhook_endpoint_id}": { params: { "webhook_endpoint_id": string }; query: undefined; body: undefined; answer: { "id": string; "object": "webhook_endpoint.deleted"; "deleted": true } }
-  "POST /v1/webhook_endpoints/{webhook_endpoint_id}/rotate_secret": { params: { "webhook_endpoint_id": string }; query: undefined; body: { "keep_old_secret_active_for_24_hours"?: boolean }; answer: WebhookEndpointWithSecret }
-  "POST /v1/webhook_endpoints/{webhook_endpoint_id}/test": { params: { "webhook_endpoint_id": string }; query: undefined; body: { "event_type": "response.completed" | "response.failed" | "response.cancelled" | "response.incomplete" | "execution.succeeded" | "execution.failed" | "execution.timed_out" | "execution.cancelled" | "container.expired" }; answer: WebhookTestResult }
-  "GET /v1/webhook_endpoints/{webhook_endpoint_id}/deliveries": { params: { "webhook_endpoint_id": string }; query: { "after"?: string; "limit"?: number; "order"?: "asc" | "desc"; "status"?: "pending" | "delivered" | "dead" }; body: undefined; answer: WebhookDeliveryList }
-  "GET /v1/webhook_event_types": { params: undefined; query: undefined; body: undefined; answer: WebhookEventTypes }
-  "POST /v1/admin/tenants": { params: undefined; query: undefined; body: { "name": string; "plan"?: string | null; "limits"?: LimitsPatch; "tools_off"?: string[]; "link_days"?: number | null; "image"?: string | null }; answer: Tenant }
-  "GET /v1/admin/tenants": { params: undefined; query: { "after"?: string; "limit"?: number; "order"?: "asc" | "desc" }; body: undefined; answer: TenantList }
-  "GET /v1/admin/tenants/{tenant_id}": { params: { "tenant_id": string }; query: undefined; body: undefined; answer: Tenant }
-  "POST /v1/admin/tenants/{tenant_id}": { params: { "tenant_id": string }; query: undefined; body: { "name"?: string; "plan"?: string | null; "limits"?: LimitsPatch; "tools_off"?: string[]; "link_days"?: number | null; "image"?: string | null }; answer: Tenant }
-  "DELETE /v1/admin/tenants/{tenant_id}": { params: { "tenant_id": string }; query: undefined; body: undefined; answer: Tenant }
-  "GET /v1/admin/tenants/{tenant_id}/limits": { params: { "tenant_id": string }; query: undefined; body: undefined; answer: TenantLimits }
-  "GET /v1/admin/tenants/{tenant_id}/export": { params: { "tenant_id": string }; query: undefined; body: undefined; answer: unknown }
-  "GET /v1/admin/tenants/{tenant_id}/dead_letters": { params: { "tenant_id": string }; query: { "after"?: string; "limit"?: number; "order"?: "asc" | "desc" }; body: undefined; answer: DeadLetterList }
-  "POST /v1/admin/tenants/{tenant_id}/dead_letters/{job_id}/redrive": { params: { "tenant_id": string; "job_id": string }; query: undefined; body: { "may_have_run"?: boolean }; answer: RedrivenJob }
-  "PUT /v1/admin/plans/{plan}": { params: { "plan": string }; query: undefined; body: { "limits": LimitsPatch }; answer: Plan }
-  "DELETE /v1/admin/plans/{plan}": { params: { "plan": string }; query: undefined; body: undefined; answer: { "id": string; "object": "plan"; "deleted": true } }
-  "GET /v1/admin/plans": { params: undefined; query: { "after"?: string; "limit"?: number; "order"?: "asc" | "desc" }; body: undefined; answer: PlanList }
-  "POST /v1/admin/tenants/{tenant_id}/keys": { params: { "tenant_id": string }; query: undefined; body: { "name"?: string | null; "subject"?: string | null; "scopes"?: "run" | "read" | "files" | "admin"[]; "expires_at"?: string | null }; answer: NewApiKey }
-  "GET /v1/admin/tenants/{tenant_id}/keys": { params: { "tenant_id": string }; query: { "after"?: string; "limit"?: number; "order"?: "asc" | "desc" }; body: undefined; answer: ApiKeyList }
-  "GET /v1/admin/keys": { params: undefined; query: { "after"?: string; "limit"?: number; "order"?: "asc" | "desc" }; body: undefined; answer: ApiKeyList }
-  "GET /v1/admin/keys/{key_id}": { params: { "key_id": string }; query: undefined; body: undefined; answer: ApiKey }
-  "POST /v1/admin/keys/{key_id}/revoke": { params: { "key_id": string }; query: undefined; body: undefined; answer: ApiKey }
-  "GET /v1/admin/tenants/{tenant_id}/usage": { params: { "tenant_id": string }; query: { "from"?: string; "to"?: string }; body: undefined; answer: Usage }
-  "GET /v1/admin/tenants/{tenant_id}/audit": { params: { "tenant_id": string }; query: { "limit"?: number }; body: undefined; answer: AuditEntryList }
-  "GET /v1/admin/tenants/{tenant_id}/audit/blocks": { params: { "tenant_id": string }; query: undefined; body: undefined; answer: unknown }
+    "POST /v1/responses/{response_id}/cancel": operations["cancelResponse"];
+    "POST /v1/responses": operations["createResponse"];
+    "DELETE /v1/responses/{response_id}": operations["deleteResponse"];
+    "GET /v1/responses/{response_id}": operations["getResponse"];
+    "POST /v1/responses/compact": operations["compactResponse"];
+    "POST /v1/responses/input_tokens": operations["countInputTokens"];
+    "GET /v1/responses/{response_id}/input_items": operations["listInputItems"];
+    "POST /v1/chat/completions": operations["createChatCompletion"];
+    "GET /v1/conversations": operations["listConversations"];
+    "POST /v1/conversations": operations["createConversation"];
+    "POST /v1/conversations/{conversation_id}/items": operations["createConversationItems"];
+    "GET /v1/conversations/{conversation_id}/items": operations["listConversationItems"];
+    "DELETE /v1/conversations/{conversation_id}/items/{item_id}": operations["deleteConversationItem"];
+    "GET /v1/conversations/{conversation_id}/items/{item_id}": operations["getConversationItem"];
+    "DELETE /v1/conversations/{conversation_id}": operations["deleteConversation"];
+    "GET /v1/conversations/{conversation_id}": operations["getConversation"];
+    "POST /v1/conversations/{conversation_id}": operations["updateConversation"];
+    "POST /v1/containers": operations["createContainer"];
+    "GET /v1/containers": operations["listContainers"];
+    "GET /v1/containers/{container_id}": operations["getContainer"];
+    "DELETE /v1/containers/{container_id}": operations["deleteContainer"];
+    "GET /v1/containers/{container_id}/files/{file_id}/content": operations["getContainerFileContent"];
+    "DELETE /v1/containers/{container_id}/files/{file_id}": operations["deleteContainerFile"];
+    "GET /v1/containers/{container_id}/files/{file_id}": operations["getContainerFile"];
+    "GET /v1/containers/{container_id}/files": operations["listContainerFiles"];
+    "POST /v1/containers/{container_id}/files": operations["createContainerFile"];
+    "POST /v1/containers/{container_id}/files/upload_url": operations["createUploadUrl"];
+    "POST /v1/containers/{container_id}/files/{file_id}/complete": operations["completeUpload"];
+    "GET /v1/containers/{container_id}/entries": operations["listEntries"];
+    "POST /v1/containers/{container_id}/entries": operations["makeFolder"];
+    "DELETE /v1/containers/{container_id}/entries": operations["removeEntry"];
+    "GET /v1/containers/{container_id}/entries/info": operations["getEntry"];
+    "POST /v1/containers/{container_id}/entries/move": operations["moveEntry"];
+    "GET /v1/containers/{container_id}/entries/range": operations["readRange"];
+    "GET /v1/containers/{container_id}/entries/preview": operations["previewFile"];
+    "POST /v1/containers/{container_id}/entries/unpack": operations["unpackArchive"];
+    "POST /v1/files": operations["createFile"];
+    "GET /v1/files": operations["listFiles"];
+    "GET /v1/files/{user_file_id}": operations["getFile"];
+    "DELETE /v1/files/{user_file_id}": operations["deleteFile"];
+    "GET /v1/files/{user_file_id}/content": operations["getFileContent"];
+    "POST /v1/uploads": operations["createUpload"];
+    "POST /v1/uploads/{upload_id}/parts": operations["addUploadPart"];
+    "POST /v1/uploads/{upload_id}/complete": operations["completeFileUpload"];
+    "POST /v1/uploads/{upload_id}/cancel": operations["cancelUpload"];
+    "POST /v1/skills": operations["createSkill"];
+    "GET /v1/skills": operations["listSkills"];
+    "GET /v1/skills/{skill_id}": operations["getSkill"];
+    "POST /v1/skills/{skill_id}": operations["updateSkill"];
+    "DELETE /v1/skills/{skill_id}": operations["deleteSkill"];
+    "GET /v1/skills/{skill_id}/content": operations["getSkillContent"];
+    "POST /v1/skills/{skill_id}/versions": operations["createSkillVersion"];
+    "GET /v1/skills/{skill_id}/versions": operations["listSkillVersions"];
+    "GET /v1/skills/{skill_id}/versions/{version}": operations["getSkillVersion"];
+    "DELETE /v1/skills/{skill_id}/versions/{version}": operations["deleteSkillVersion"];
+    "GET /v1/skills/{skill_id}/versions/{version}/content": operations["getSkillVersionContent"];
+    "POST /v1/containers/{container_id}/executions": operations["runCode"];
+    "GET /v1/containers/{container_id}/executions": operations["listExecutions"];
+    "GET /v1/executions/{execution_id}/outputs/{cell}/{output}": operations["getExecutionOutput"];
+    "GET /v1/executions/{execution_id}": operations["getExecution"];
+    "POST /v1/executions/{execution_id}/cancel": operations["cancelExecution"];
+    "GET /v1/executions/{execution_id}/events": operations["streamExecutionEvents"];
+    "POST /v1/containers/{container_id}/commands": operations["runCommand"];
+    "GET /v1/containers/{container_id}/commands": operations["listCommands"];
+    "GET /v1/commands/{command_id}": operations["getCommand"];
+    "POST /v1/commands/{command_id}/cancel": operations["cancelCommand"];
+    "GET /v1/commands/{command_id}/events": operations["streamCommandEvents"];
+    "POST /v1/commands/{command_id}/stdin": operations["sendCommandStdin"];
+    "POST /v1/commands/{command_id}/signal": operations["signalCommand"];
+    "POST /v1/commands/{command_id}/resize": operations["resizeCommand"];
+    "GET /v1/containers/{container_id}/notebook.ipynb": operations["getContainerNotebook"];
+    "GET /v1/executions/{execution_id}/notebook.ipynb": operations["getExecutionNotebook"];
+    "GET /v1/conversations/{conversation_id}/notebook.ipynb": operations["getConversationNotebook"];
+    "GET /v1/responses/{response_id}/notebook.ipynb": operations["getResponseNotebook"];
+    "GET /v1/models": operations["listModels"];
+    "GET /v1/models/{model}": operations["getModel"];
+    "GET /v1/limits": operations["getLimits"];
+    "GET /v1/usage": operations["getUsage"];
+    "GET /v1/containers/{container_id}/files/{file_id}/links": operations["listFileLinks"];
+    "DELETE /v1/containers/{container_id}/files/{file_id}/links": operations["revokeFileLinks"];
+    "DELETE /v1/links/{link_id}": operations["revokeLink"];
+    "POST /v1/webhook_endpoints": operations["createWebhookEndpoint"];
+    "GET /v1/webhook_endpoints": operations["listWebhookEndpoints"];
+    "GET /v1/webhook_endpoints/{webhook_endpoint_id}": operations["getWebhookEndpoint"];
+    "POST /v1/webhook_endpoints/{webhook_endpoint_id}": operations["updateWebhookEndpoint"];
+    "DELETE /v1/webhook_endpoints/{webhook_endpoint_id}": operations["deleteWebhookEndpoint"];
+    "POST /v1/webhook_endpoints/{webhook_endpoint_id}/rotate_secret": operations["rotateWebhookSecret"];
+    "POST /v1/webhook_endpoints/{webhook_endpoint_id}/test": operations["testWebhookEndpoint"];
+    "GET /v1/webhook_endpoints/{webhook_endpoint_id}/deliveries": operations["listWebhookDeliveries"];
+    "GET /v1/webhook_event_types": operations["listWebhookEventTypes"];
+    "POST /v1/admin/tenants": operations["createTenant"];
+    "GET /v1/admin/tenants": operations["listTenants"];
+    "GET /v1/admin/tenants/{tenant_id}": operations["getTenant"];
+    "POST /v1/admin/tenants/{tenant_id}": operations["updateTenant"];
+    "DELETE /v1/admin/tenants/{tenant_id}": operations["deleteTenant"];
+    "GET /v1/admin/tenants/{tenant_id}/limits": operations["getTenantLimits"];
+    "GET /v1/admin/tenants/{tenant_id}/export": operations["exportTenant"];
+    "GET /v1/admin/tenants/{tenant_id}/dead_letters": operations["listDeadLetters"];
+    "POST /v1/admin/tenants/{tenant_id}/dead_letters/{job_id}/redrive": operations["redriveDeadLetter"];
+    "PUT /v1/admin/plans/{plan}": operations["putPlan"];
+    "DELETE /v1/admin/plans/{plan}": operations["deletePlan"];
+    "GET /v1/admin/plans": operations["listPlans"];
+    "POST /v1/admin/tenants/{tenant_id}/keys": operations["createKey"];
+    "GET /v1/admin/tenants/{tenant_id}/keys": operations["listKeys"];
+    "GET /v1/admin/keys": operations["listAllKeys"];
+    "GET /v1/admin/keys/{key_id}": operations["getKey"];
+    "POST /v1/admin/keys/{key_id}/revoke": operations["revokeKey"];
+    "GET /v1/admin/tenants/{tenant_id}/usage": operations["getTenantUsage"];
+    "GET /v1/admin/tenants/{tenant_id}/audit": operations["listAuditEntries"];
+    "GET /v1/admin/tenants/{tenant_id}/audit/blocks": operations["exportAuditLog"];
 }
-

@@ -1,28 +1,16 @@
-import type { Operations } from './api.ts'
+import createClient, { type Client } from 'openapi-fetch'
+import type { Execution, paths, RunCode, UserFile } from './api.ts'
 import { errorOf } from './errors.ts'
-import { readServerEvents, type ServerEvent } from './server-events.ts'
+import type { Answer, CallOptions, OperationName, StreamingName, StreamRequest } from './operation-types.ts'
+import { readLines, readServerEvents, type ServerEvent } from './server-events.ts'
 
 export interface ClientOptions {
   /** The address of the server, without a path: `http://127.0.0.1:8787`. */
   readonly baseUrl: string
   readonly apiKey: string
   /** Replaces the `fetch` of the platform. */
-  readonly fetch?: typeof globalThis.fetch
+  readonly fetch?: (request: Request) => Promise<Response>
 }
-
-/** The parts of a call that its operation has. */
-export type CallOptions<Name extends keyof Operations> = {
-  readonly [Part in 'params' | 'query' | 'body' as Operations[Name][Part] extends undefined ? never : Part]: Part extends 'query'
-    ? Operations[Name][Part] | undefined
-    : Operations[Name][Part]
-} & {
-  readonly signal?: AbortSignal
-  /** Calls with the same key and body create one object. */
-  readonly idempotencyKey?: string
-}
-
-export type Execution = Operations['GET /v1/executions/{execution_id}']['answer']
-export type UploadedFile = Operations['GET /v1/files/{user_file_id}']['answer']
 
 /** Every upload route accepts parts of this size, bytes. */
 const PART_BYTES = 4_000_000
@@ -41,32 +29,40 @@ const WAIT_SECONDS = 60
  * const execution = await cellblock.run(container.id, { code: 'print(6 * 7)' })
  */
 export class Cellblock {
-  readonly #baseUrl: string
-  readonly #apiKey: string
-  readonly #fetch: typeof globalThis.fetch
+  readonly #http: Client<paths>
 
-  constructor({ baseUrl, apiKey, fetch = globalThis.fetch }: ClientOptions) {
-    this.#baseUrl = baseUrl.replace(/\/+$/, '')
-    this.#apiKey = apiKey
-    this.#fetch = fetch
+  constructor({ baseUrl, apiKey, fetch }: ClientOptions) {
+    this.#http = createClient<paths>({
+      baseUrl,
+      headers: { authorization: `Bearer ${apiKey}` },
+      ...(fetch === undefined ? {} : { fetch }),
+    })
   }
 
-  /** Makes one operation, named by its method and path. */
-  async call<Name extends keyof Operations>(name: Name, options: CallOptions<Name>): Promise<Operations[Name]['answer']> {
-    const response = await this.#send(name, options)
-    const text = await response.text()
-    return (text.trim() === '' ? {} : JSON.parse(text)) as Operations[Name]['answer']
+  /**
+   * Makes one operation, named by its method and path. With `stream: true` the answer is the stream of events; the answer of an operation with files is
+   * a `Blob`.
+   */
+  call<Name extends StreamingName>(
+    name: Name,
+    options: CallOptions<Name> & StreamRequest<Name>,
+  ): Promise<AsyncGenerator<ServerEvent, void, undefined>>
+  call<Name extends OperationName>(
+    name: Name,
+    ...options: object extends CallOptions<Name> ? [options?: CallOptions<Name>] : [options: CallOptions<Name>]
+  ): Promise<Answer<Name>>
+  call(name: OperationName, options: AnyOptions = {}): Promise<unknown> {
+    return this.#send(name, options).then(readAnswer)
   }
 
   /** Runs code in a container and waits for its end. Code that fails is a result, not an error. */
   async run(
     containerId: string,
-    body: Operations['POST /v1/containers/{container_id}/executions']['body'],
+    body: RunCode,
     options: { readonly signal?: AbortSignal; readonly idempotencyKey?: string } = {},
   ): Promise<Execution> {
     const started = await this.call('POST /v1/containers/{container_id}/executions', {
       params: { container_id: containerId },
-      query: undefined,
       body,
       ...options,
     })
@@ -93,12 +89,12 @@ export class Cellblock {
     let last = after
     for (let failures = 0; ;) {
       try {
-        const response = await this.#send('GET /v1/executions/{execution_id}/events', {
+        const events = await this.call('GET /v1/executions/{execution_id}/events', {
           params: { execution_id: executionId },
-          query: last === undefined ? undefined : { after: last },
+          ...(last === undefined ? {} : { query: { after: last } }),
           ...(signal === undefined ? {} : { signal }),
         })
-        for await (const event of readServerEvents(response.body ?? new ReadableStream())) {
+        for await (const event of events) {
           failures = 0
           last = event.id ?? last
           yield event
@@ -123,7 +119,7 @@ export class Cellblock {
       readonly onProgress?: (sentBytes: number, totalBytes: number) => void
       readonly signal?: AbortSignal
     },
-  ): Promise<UploadedFile> {
+  ): Promise<UserFile> {
     const { filename, onProgress, signal } = options
     const rest = signal === undefined ? {} : { signal }
     const upload = await this.call('POST /v1/uploads', {
@@ -144,40 +140,40 @@ export class Cellblock {
   }
 
   /** The bytes of a file of a container. */
-  async download(containerId: string, fileId: string): Promise<Blob> {
+  download(containerId: string, fileId: string): Promise<Blob> {
     const params = { container_id: containerId, file_id: fileId }
-    return (await this.#send('GET /v1/containers/{container_id}/files/{file_id}/content', { params })).blob()
+    return this.call('GET /v1/containers/{container_id}/files/{file_id}/content', { params })
   }
 
-  async #send<Name extends keyof Operations>(name: Name, options: CallOptions<Name>): Promise<globalThis.Response> {
-    const { params, query, body, signal, idempotencyKey } = options as {
-      readonly params?: { readonly [name: string]: string }
-      readonly query?: { readonly [name: string]: unknown }
-      readonly body?: unknown
-      readonly signal?: AbortSignal
-      readonly idempotencyKey?: string
-    }
-    const [method = 'GET', template = ''] = name.split(' ')
-    const path = template.replaceAll(/\{(\w+)\}/g, (_, part: string) => encodeURIComponent(params?.[part] ?? ''))
-    const isForm = body instanceof FormData
-    const response = await this.#fetch(`${this.#baseUrl}${path}${queryText(query)}`, {
-      method,
-      headers: {
-        authorization: `Bearer ${this.#apiKey}`,
-        ...(body === undefined || isForm ? {} : { 'content-type': 'application/json' }),
-        ...(idempotencyKey === undefined ? {} : { 'idempotency-key': idempotencyKey }),
-      },
-      ...(body === undefined ? {} : { body: isForm ? body : JSON.stringify(body) }),
+  async #send(name: OperationName, { params, query, body, signal, idempotencyKey }: AnyOptions): Promise<Response> {
+    const [method, path] = name.split(' ') as [string, '/v1/models']
+    const init = {
+      params: { path: params, query },
+      body,
+      parseAs: 'stream',
       ...(signal === undefined ? {} : { signal }),
-    })
-    if (!response.ok) throw await errorOf(response)
+      ...(idempotencyKey === undefined ? {} : { headers: { 'idempotency-key': idempotencyKey } }),
+    }
+    // The types of `call` have checked the parts; here the operation is any.
+    const { response, error } = await this.#http.request(method.toLowerCase() as 'get', path, init as never)
+    if (!response.ok) throw errorOf(response, error)
     return response
   }
 }
 
-function queryText(query: { readonly [name: string]: unknown } = {}): string {
-  const search = new URLSearchParams()
-  for (const [name, value] of Object.entries(query))
-    for (const one of Array.isArray(value) ? value : [value]) if (one !== undefined && one !== null) search.append(name, String(one))
-  return search.size === 0 ? '' : `?${search.toString()}`
+/** The parts of any operation. */
+interface AnyOptions {
+  readonly params?: unknown
+  readonly query?: unknown
+  readonly body?: unknown
+  readonly signal?: AbortSignal
+  readonly idempotencyKey?: string
+}
+
+async function readAnswer(response: Response): Promise<unknown> {
+  const type = response.headers.get('content-type') ?? ''
+  const body = response.body ?? new ReadableStream<Uint8Array>({ start: (controller) => controller.close() })
+  if (type.startsWith('text/event-stream')) return readServerEvents(body)
+  if (type.startsWith('application/x-ndjson')) return readLines(body)
+  return /^application\/(?:[\w.-]+\+)?json/.test(type) ? response.json() : response.blob()
 }

@@ -14,16 +14,14 @@ export class CellblockError extends Error {
   }
 }
 
-/** The error that an answer without success describes. */
-export async function errorOf(response: globalThis.Response): Promise<CellblockError> {
-  const text = await response.text()
-  const fields = { status: response.status, code: null, param: null, requestId: response.headers.get('x-request-id') }
-  try {
-    const { error } = JSON.parse(text) as {
-      readonly error: { readonly message: string; readonly code: string | null; readonly param: string | null }
-    }
-    return new CellblockError(error.message, { ...fields, code: error.code, param: error.param })
-  } catch {
-    return new CellblockError(`The server answered HTTP ${response.status}, and not in Cellblock's form. Check the base URL.`, fields)
+/** The error that an answer without success describes. `body`: the parsed answer. */
+export function errorOf(response: Response, body: unknown): CellblockError {
+  const { error } = (typeof body === 'object' && body !== null ? body : {}) as {
+    readonly error?: { readonly message: string; readonly code: string | null; readonly param: string | null }
   }
+  const requestId = response.headers.get('x-request-id')
+  if (typeof error?.message === 'string')
+    return new CellblockError(error.message, { status: response.status, code: error.code, param: error.param, requestId })
+  const message = `The server answered HTTP ${response.status}, and not in Cellblock's form. Check the base URL.`
+  return new CellblockError(message, { status: response.status, code: null, param: null, requestId })
 }

@@ -1,4 +1,5 @@
 export type * from './api.ts'
-export { Cellblock, type CallOptions, type ClientOptions, type UploadedFile } from './client.ts'
+export { Cellblock, type ClientOptions } from './client.ts'
 export { CellblockError } from './errors.ts'
+export type { Answer, CallOptions, OperationName } from './operation-types.ts'
 export type { ServerEvent } from './server-events.ts'

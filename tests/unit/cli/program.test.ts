@@ -9,27 +9,25 @@ import { withParameters } from '../../../packages/cli/src/commands/notebook.ts'
 import { EXIT } from '../../../packages/cli/src/errors.ts'
 import type { Io } from '../../../packages/cli/src/io.ts'
 import { createProgram } from '../../../packages/cli/src/program.ts'
+import { packPackage, withoutNpm } from '../../support/pack-package.ts'
 import { progressLine } from '../../../packages/cli/src/progress-bar.ts'
 
 const execute = promisify(execFile)
-/** Without the settings that an outer npm hands down, such as the folder into which it installs. */
-const env = Object.fromEntries(Object.entries(process.env).filter(([name]) => !name.toLowerCase().startsWith('npm_')))
+const env = withoutNpm()
 const run = (
   file: string,
   args: readonly string[],
   options: { readonly cwd?: string; readonly env?: Readonly<Record<string, string>> } = {},
 ) => execute(file, args, { cwd: options.cwd, env: { ...env, ...options.env } })
-const PACKAGE = join(import.meta.dirname, '../../../packages/cli')
 
 describe('the published package', () => {
   let folder: string
   let program: string
   beforeAll(async () => {
     folder = await mkdtemp(join(tmpdir(), 'cellblock-pack-'))
-    const { stdout } = await run('npm', ['pack', '--json', '--pack-destination', folder], { cwd: PACKAGE })
-    const [{ filename }] = JSON.parse(stdout) as [{ filename: string }]
+    const { archive } = await packPackage('cli', folder)
     await writeFile(join(folder, 'package.json'), '{"private":true}')
-    await run('npm', ['install', '--offline', '--no-audit', '--no-fund', join(folder, filename)], { cwd: folder })
+    await run('npm', ['install', '--offline', '--no-audit', '--no-fund', archive], { cwd: folder })
     program = join(folder, 'node_modules/.bin/cellblock')
   }, 60_000)
   afterAll(() => rm(folder, { recursive: true, force: true }))
@@ -108,7 +106,7 @@ describe('every command', () => {
   })
 
   it('has its exit codes in the README', async () => {
-    const readme = await readFile(join(PACKAGE, 'README.md'), 'utf8')
+    const readme = await readFile(join(import.meta.dirname, '../../../packages/cli/README.md'), 'utf8')
     const documented = [...readme.matchAll(/^\| (\d+) \|/gm)].map(([, code]) => Number(code))
     expect(documented).toEqual(Object.values(EXIT))
   })

@@ -27,7 +27,7 @@ describe('what npm test -- FILE prepares', () => {
   it('is the sum for several paths and for a folder of several suites', () => {
     expect(needsOf('tests/unit/core', 'tests/browser')).toEqual([...SANDBOX, 'chromium'])
     expect(needsOf('tests')).toEqual(ALL)
-    expect(needsOf('tests/api')).toEqual(SANDBOX)
+    expect(needsOf('tests/api')).toEqual([...SANDBOX, 'client-generator'])
   })
 
   it('is everything without a path, and for a part of a path', () => {

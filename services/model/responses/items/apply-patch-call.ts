@@ -1,3 +1,4 @@
+import * as z from 'zod'
 import { argumentsOf, itemAdded, NO_OPTIONS, textOf, type CallType, type Wire } from './item-type.ts'
 
 /** The wire's type of the tool, and what the model calls it. */
@@ -23,6 +24,10 @@ export const applyPatchCall: CallType<ApplyPatchItem> = {
   problemOf,
   begin: ({ id, callId }) => ({ type: 'apply_patch_call', id, callId, arguments: '', status: 'in_progress' }),
   close: (item, args, isWhole) => ({ ...item, arguments: args, status: isWhole ? 'completed' : 'incomplete' }),
+  wireFields: () => ({
+    call_id: z.string(),
+    operation: z.object({ type: z.string(), path: z.string(), diff: z.string().optional() }),
+  }),
   render: (item) => ({
     id: item.id,
     type: item.type,

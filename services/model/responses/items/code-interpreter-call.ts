@@ -1,10 +1,11 @@
+import * as z from 'zod'
 import type { EventPayload } from '../../events.ts'
 import type { ExecutionUsage, Lost } from '../../executions/execution.ts'
 import type { MimeBundle } from '../../executions/outputs.ts'
 import { snakeCase } from '../../snake-case.ts'
 import { EXTENSION_EVENT, extensionData } from '../extension-event.ts'
 import type { LinkedFile } from '../linked-file.ts'
-import { itemAdded, itemEvent, NO_OPTIONS, objectsIn, textOf, type CallType, type Wire } from './item-type.ts'
+import { filesSchema, itemAdded, itemEvent, NO_OPTIONS, objectsIn, textOf, type CallType, type Wire } from './item-type.ts'
 import { resultEntry } from './result-entry.ts'
 
 /** What the model calls the interpreter. */
@@ -77,6 +78,17 @@ export const codeInterpreterCall: CallType<CodeItem> = {
   }),
   // The code is an argument that is read while it arrives (`OpenCall`).
   close: (item, _, isWhole) => ({ ...item, status: isWhole ? 'in_progress' : 'incomplete' }),
+  wireFields() {
+    const logs = z.object({ type: z.literal('logs'), logs: z.string() })
+    const image = z.object({ type: z.literal('image'), url: z.string() })
+    const outcome = { execution_id: z.string().nullable(), status: z.string(), reason: z.string().nullable(), files: filesSchema() }
+    return {
+      container_id: z.string(),
+      code: z.string(),
+      outputs: z.array(z.discriminatedUnion('type', [logs, image])).nullable(),
+      x_cellblock: z.looseObject(outcome).optional(),
+    }
+  },
   render: (item, { include }) => ({
     id: item.id,
     type: 'code_interpreter_call',

@@ -1,3 +1,4 @@
+import * as z from 'zod'
 import type { EventPayload } from '../../events.ts'
 import type { Source } from '../source.ts'
 import type { Entry } from './entry.ts'
@@ -25,6 +26,7 @@ export const functionCall: ServerCallType<FunctionItem> = {
   toolName: null,
   begin: ({ id, callId, name }) => ({ type: 'function_call', id, callId, name, arguments: '', status: 'completed', output: null }),
   close: (item, args, isWhole) => ({ ...item, arguments: args, status: isWhole ? 'completed' : 'incomplete' }),
+  wireFields: () => ({ call_id: z.string(), name: z.string(), arguments: z.string() }),
   render: (item) => ({
     id: item.id,
     type: 'function_call',

@@ -1,3 +1,4 @@
+import * as z from 'zod'
 import type { EventPayload } from '../../events.ts'
 import type { Source } from '../source.ts'
 import type { IdKind } from '../../ids.ts'
@@ -43,6 +44,8 @@ export interface ItemType<I extends Item> {
   readonly include?: { readonly name: string; readonly description: string }
   /** Types of events that a step must not repeat after a crash. */
   readonly progressEvents?: readonly string[]
+  /** The schemas of the item's fields on the wire beside `id`, `type` and `status`, for the OpenAPI document. */
+  readonly wireFields: () => z.ZodRawShape
   /** The item as OpenAI's wire has it. */
   render(item: I, options: RenderOptions): Record<string, unknown>
   /** Parses what `render` wrote. */
@@ -118,6 +121,10 @@ export interface ServerCallType<I extends Item> extends CallType<I> {
   answered(index: number, item: I): readonly EventPayload[]
   answer(item: I, answer: ToolAnswer): I
 }
+
+/** Files with their links, in `x_cellblock` of an item on the wire. */
+export const filesSchema = () =>
+  z.array(z.looseObject({ id: z.string(), path: z.string(), bytes: z.int(), mime: z.string(), url: z.string().nullable() }))
 
 export const itemAdded = (index: number, item: Wire): EventPayload => ({
   type: 'response.output_item.added',

@@ -1,3 +1,4 @@
+import * as z from 'zod'
 import type { EventPayload } from '../../events.ts'
 import type { Source } from '../source.ts'
 import { itemAdded, itemEvent, NO_OPTIONS, type ItemType, type Wire } from './item-type.ts'
@@ -31,6 +32,19 @@ export interface UrlCitation extends Place, Source {}
 
 export const message: ItemType<MessageItem> = {
   type: 'message',
+  wireFields() {
+    const place = { start_index: z.int(), end_index: z.int() }
+    const file = { container_id: z.string(), file_id: z.string(), filename: z.string() }
+    const annotation = z.discriminatedUnion('type', [
+      z.looseObject({ type: z.literal('container_file_citation'), ...file, ...place }),
+      z.looseObject({ type: z.literal('url_citation'), url: z.string(), title: z.string(), ...place }),
+    ])
+    const part = z.discriminatedUnion('type', [
+      z.looseObject({ type: z.literal('output_text'), text: z.string(), annotations: z.array(annotation) }),
+      z.looseObject({ type: z.literal('refusal'), refusal: z.string() }),
+    ])
+    return { role: z.literal('assistant'), content: z.array(part) }
+  },
   render: (item) => ({
     id: item.id,
     type: 'message',

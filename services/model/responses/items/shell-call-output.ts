@@ -1,6 +1,7 @@
+import * as z from 'zod'
 import type { EventPayload } from '../../events.ts'
 import type { LinkedFile } from '../linked-file.ts'
-import { itemAdded, itemEvent, NO_OPTIONS, objectsIn, textOf, type ItemType, type Wire } from './item-type.ts'
+import { filesSchema, itemAdded, itemEvent, NO_OPTIONS, objectsIn, textOf, type ItemType, type Wire } from './item-type.ts'
 import { resultEntry } from './result-entry.ts'
 import type { ShellStatus } from './shell-call.ts'
 
@@ -32,6 +33,14 @@ export const shellCallOutput: ItemType<ShellOutputItem> = {
   type: 'shell_call_output',
   progressEvents: [`${CONTENT}.done`],
   isContinued: true,
+  wireFields() {
+    const outcome = z.object({ type: z.string(), exit_code: z.int().optional() })
+    return {
+      call_id: z.string(),
+      output: z.array(z.object({ stdout: z.string(), stderr: z.string(), outcome })),
+      x_cellblock: z.looseObject({ files: filesSchema() }).optional(),
+    }
+  },
   render: (item) => ({
     id: item.id,
     type: item.type,

@@ -1,3 +1,4 @@
+import * as z from 'zod'
 import type { EventPayload } from '../../events.ts'
 import { argumentsOf, itemAdded, itemEvent, NO_OPTIONS, textOf, type CallType, type Wire } from './item-type.ts'
 
@@ -34,6 +35,18 @@ export const shellCall: CallType<ShellCallItem> = {
     const status = !isWhole ? 'incomplete' : item.containerId === null ? 'completed' : 'in_progress'
     return { ...item, arguments: args, status }
   },
+  wireFields: () => ({
+    call_id: z.string(),
+    action: z.object({
+      commands: z.array(z.string()),
+      timeout_ms: z.int().nullable(),
+      max_output_length: z.int().nullable(),
+    }),
+    environment: z.discriminatedUnion('type', [
+      z.object({ type: z.literal('local') }),
+      z.object({ type: z.literal('container_reference'), container_id: z.string() }),
+    ]),
+  }),
   render(item) {
     const { commands, timeoutMs, maxOutputLength } = shellAction(argumentsOf(item.arguments))
     return {

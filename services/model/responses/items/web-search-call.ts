@@ -1,3 +1,4 @@
+import * as z from 'zod'
 import type { Source } from '../source.ts'
 import { argumentsOf, answerOf, itemAdded, itemEvent, NO_OPTIONS, textOf, type ServerCallType, type Wire } from './item-type.ts'
 
@@ -28,6 +29,9 @@ export const webSearchCall: ServerCallType<SearchItem> = {
   toolName: WEB_SEARCH,
   begin: ({ id, callId }) => ({ type: 'web_search_call', id, callId, arguments: '', status: 'in_progress', output: null, sources: [] }),
   close: (item, args, isWhole) => ({ ...item, arguments: args, status: isWhole ? 'in_progress' : 'incomplete' }),
+  wireFields: () => ({
+    action: z.looseObject({ type: z.literal('search'), query: z.string(), queries: z.array(z.string()) }),
+  }),
   render(item, { include }) {
     const query = queryOf(item.arguments)
     const sources = include.includes(SOURCES) ? { sources: item.sources.map(({ url }) => ({ type: 'url', url })) } : {}

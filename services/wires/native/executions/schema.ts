@@ -2,6 +2,7 @@ import * as z from 'zod'
 import { openObject } from '../../../model/bounded-schemas.ts'
 import { answerSchema, lazySchema, type Described } from '../../../model/lazy-schema.ts'
 import { scopeFields } from '../../../http/execution-scope.ts'
+import { outputSchema } from '../../../model/executions/event-schema.ts'
 import { EXECUTION_LANGUAGES } from '../../../model/executions/language.ts'
 import { LIMITS } from '../../../model/limits.ts'
 import { headFields, requestFields, tailFields, waitField } from '../work/schema.ts'
@@ -51,7 +52,7 @@ export const RunCode = lazySchema(() =>
 export type RunCode = Described<typeof RunCode>
 
 const NbOutput = answerSchema(() =>
-  z.looseObject({ output_type: z.enum(['stream', 'display_data', 'execute_result', 'error']) }).openapi('Output', {
+  outputSchema.openapi('Output', {
     description:
       'An nbformat 4.5 output. A part of a MIME bundle that is too big to be inline is replaced by `cellblock/ref: {url, bytes, mime, preview?}`.',
   }),

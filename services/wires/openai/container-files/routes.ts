@@ -6,7 +6,7 @@ import { pageOfList } from '../../../http/paging.ts'
 import { json } from '../../../http/responses.ts'
 import { defineRoute, type AnyRoute } from '../../../http/route.ts'
 import { listOf, ListQuery, listSchema, pageOf, deletedSchema } from '../../../http/schemas.ts'
-import { FileForm } from './schema.ts'
+import { CopyFileBody, FileForm } from './schema.ts'
 import { uploadFile } from './upload-file.ts'
 import { fileName } from '../../../model/files/file-path.ts'
 
@@ -22,6 +22,7 @@ const uploadContainerFileRoute = defineRoute({
   streamed: {
     contentType: 'multipart/form-data',
     schema: FileForm,
+    json: CopyFileBody,
     description: 'A form with the part `file`, or JSON `{"file_id": "…", "path"?: "…"}`.',
   },
   creates: 'containerFile',

@@ -15,7 +15,6 @@ import {
   CreateConversation,
   renderConversation,
   UpdateConversation,
-  ConversationItem,
   CreateItems,
   ItemListQuery,
   ItemQuery,
@@ -27,6 +26,7 @@ import type {
   ConversationItem as ItemRow,
 } from '../../../model/conversations/conversation.ts'
 import type { Described } from '../../../model/lazy-schema.ts'
+import { HistoryItem } from '../responses/item-schemas.ts'
 import { ServiceError } from '../../../model/errors.ts'
 import { firstRetentionCheck } from '../../../model/tenants/retention.ts'
 import { LIMITS } from '../../../model/limits.ts'
@@ -149,7 +149,7 @@ const deleteConversationRoute = defineRoute({
   },
 })
 
-const ItemList = listSchema(ConversationItem, 'ConversationItemList')
+const ItemList = listSchema(HistoryItem, 'ConversationItemList')
 
 /** Throws ServiceError `conversation_not_found` or `item_not_found`. */
 async function itemOf(call: Pick<Call, 'deps' | 'caller' | 'param'>, scope: Scope): Promise<ItemRow> {
@@ -233,7 +233,7 @@ const getConversationItemRoute = defineRoute({
   tag: 'Conversations',
   summary: 'Get an item of a conversation',
   query: ItemQuery,
-  answers: { 200: { description: 'The item.', schema: ConversationItem } },
+  answers: { 200: { description: 'The item.', schema: HistoryItem } },
   errors: ['conversation_not_found', 'item_not_found'],
   async handle(call) {
     return json(200, renderConversationItem(await itemOf(call, 'read'), call.query.include ?? []))

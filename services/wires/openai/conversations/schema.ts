@@ -90,12 +90,6 @@ export const Conversation = answerSchema(() =>
     .openapi('Conversation'),
 )
 
-export const ConversationItem = answerSchema(() =>
-  z
-    .looseObject({ id: z.string(), type: z.string() })
-    .openapi('ConversationItem', { description: 'A message, a call or a result, as in the input and output of a response.' }),
-)
-
 export const renderConversation = (row: ConversationRow): Described<typeof Conversation> => ({
   id: row.id,
   object: 'conversation',

@@ -13,6 +13,7 @@ import { compactResponseRoute } from './compact.ts'
 import { countInputTokensRoute } from './count-input-tokens.ts'
 import { responseFrames } from './frames.ts'
 import { CreateResponse, ResponseBody, ResponseEvent } from './schema.ts'
+import { HistoryItem } from './item-schemas.ts'
 import { responsesSocketRoute } from './socket-route.ts'
 import { calledResponse, prepareResponse } from './start-response.ts'
 import { ServiceError } from '../../../model/errors.ts'
@@ -203,7 +204,7 @@ const responseInputItemsRoute = defineRoute({
   answers: {
     200: {
       description: 'A page of items.',
-      schema: listSchema(() => z.looseObject({ id: z.string(), type: z.string() }), 'InputItemList'),
+      schema: listSchema(HistoryItem, 'InputItemList'),
     },
   },
   errors: ['response_not_found'],

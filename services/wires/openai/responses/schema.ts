@@ -4,6 +4,7 @@ import { answerSchema, lazySchema, type Described } from '../../../model/lazy-sc
 import { Metadata } from '../../../http/schemas.ts'
 import { ModelName, ToolChoice } from '../turn-fields.ts'
 import { MemoryLimit, NetworkPolicy } from '../containers/schema.ts'
+import { OutputItem } from './item-schemas.ts'
 import { Skills } from '../skills/skill-references.ts'
 import { LIMITS } from '../../../model/limits.ts'
 import { ITEM_TYPES } from '../../../model/responses/items/item-types.ts'
@@ -158,12 +159,7 @@ export const ResponseBody = answerSchema(() =>
       status: z.enum(RESPONSE_STATUSES),
       background: z.boolean(),
       model: z.string(),
-      output: z.array(
-        z.looseObject({
-          id: z.string(),
-          type: z.enum(ITEM_TYPES.map(({ type }) => type)),
-        }),
-      ),
+      output: z.array(OutputItem()),
       error: z.object({ code: z.string(), message: z.string() }).nullable(),
       incomplete_details: z.object({ reason: z.string() }).nullable(),
       previous_response_id: z.string().nullable(),

@@ -1,4 +1,3 @@
-import * as z from 'zod'
 import { json } from '../../../http/responses.ts'
 import { defineRoute } from '../../../http/route.ts'
 import { messageAccount } from './message-account.ts'
@@ -17,7 +16,7 @@ export const responsesSocketRoute = defineRoute({
   summary: 'Open a WebSocket for chat turns',
   description:
     'A WebSocket on one machine: each message `response.create` has the fields of `POST /v1/responses`, and the events come as messages. A deployment in AWS answers 426.',
-  answers: { 200: { description: 'Never: an accepted handshake is answered with 101.', schema: () => z.object({}) } },
+  answers: { 101: { description: 'The connection is a WebSocket.' } },
   errors: ['upgrade_required', 'too_many_streams'],
   async handle(call) {
     const { deps, caller, request } = call

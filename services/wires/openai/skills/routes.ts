@@ -1,3 +1,4 @@
+import * as z from 'zod'
 import type { Scope } from '../../../model/tenants/tenant.ts'
 import { createHash } from 'node:crypto'
 import { visibleTo, skillOf } from '../../../operations/access.ts'
@@ -17,7 +18,11 @@ import { defaultVersionOf, type Skill, type SkillVersion } from '../../../model/
 const TAG = 'Skills'
 const ERROR_CODES: readonly ErrorCode[] = ['invalid_file_name', 'limit_exceeded']
 const CONTENT = {
-  200: { description: 'The files of the skill below one folder, as a zip archive.', contentType: 'application/zip' },
+  200: {
+    description: 'The files of the skill below one folder, as a zip archive.',
+    contentType: 'application/zip',
+    schema: () => z.string(),
+  },
 } as const
 
 const createSkillRoute = defineRoute({

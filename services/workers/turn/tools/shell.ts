@@ -28,7 +28,7 @@ export function shellTool(request: Pick<ResponseRequest, 'tools'>): ContainerToo
   const description = {
     type: SHELL,
     name: SHELL,
-    description: [isLocal ? LOCAL : HOSTED, ...localSkills(request)].join('\n'),
+    description: isLocal ? [LOCAL, ...localSkills(request)].join('\n') : HOSTED,
     parameters: {
       type: 'object',
       properties: {
@@ -64,7 +64,7 @@ function jobsOf(args: Wire): ReturnType<ContainerTool['jobsOf']> {
   })
 }
 
-/** Skills on the caller's computer, as the request describes them. */
+/** Skills on the caller's computer, as the request describes them. The system text names those of a container. */
 function localSkills(request: Pick<ResponseRequest, 'tools'>): string[] {
   const { skills } = (shellOf(request)?.['environment'] ?? {}) as Wire
   if (!Array.isArray(skills) || skills.length === 0) return []
