@@ -34,8 +34,8 @@ const operationsOf = (paths: Paths): readonly (readonly [string, Operation])[] =
   )
 
 /**
- * The part of the document that the client has. Wires with their own clients and operations that `fetch` cannot use, such as a WebSocket, are left out;
- * so are refusals, which the client throws.
+ * The part of the document that the client has. Wires with their own clients and operations that `fetch` cannot use, such as a WebSocket, are left out,
+ * and errors too, which the client throws.
  */
 function clientDocument({ paths, components, ...rest }: { readonly paths: Paths; readonly components: Json }) {
   const kept: Record<string, Record<string, Operation>> = {}

@@ -20,10 +20,10 @@ beforeAll(async () => {
   await once(receiver, 'listening')
   server = await startServer({ env: { CELLBLOCK_POOL: '1', CELLBLOCK_WEBHOOK_HOSTS: HOST } })
   client = new Cellblock({ baseUrl: server.url, apiKey: await createAdminKey(server) })
-  const { call } = client
+  const call = client.call.bind(client) as (...args: readonly unknown[]) => unknown
   client.call = ((name: string, ...rest: readonly unknown[]) => {
     called.add(name)
-    return Reflect.apply(call, client, [name, ...rest]) as unknown
+    return call(name, ...rest)
   }) as Cellblock['call']
 })
 afterAll(async () => {

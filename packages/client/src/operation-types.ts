@@ -12,7 +12,7 @@ type Shape<Name extends OperationName> = Operations[Name] & OperationShape
 /** `never` for an operation without these parameters. */
 type Parameters<Name extends OperationName, Place extends 'path' | 'query'> = NonNullable<Shape<Name>['parameters'][Place]>
 type Body<Name extends OperationName> = Operations[Name] extends { readonly requestBody?: infer Request } ? NonNullable<Request> : never
-/** A form has no types of its own; where the server also accepts JSON, its fields are known. */
+/** A form has no types; where the server also accepts JSON, its fields are known. */
 type BodyValue<Request> = Request extends { readonly content: infer Content }
   ? { [Type in keyof Content]: Type extends 'multipart/form-data' ? FormData : Content[Type] }[keyof Content]
   : never
