@@ -63,8 +63,8 @@ export const LAYERS: readonly Layer[] = [
   },
   {
     name: 'registries',
-    files: ['services/adapters/drivers/{registry,deployments,hosts}.ts'],
-    contents: 'the drivers by their names; how a deployment or a server creates its driver',
+    files: ['services/adapters/drivers/{registry,deployments}.ts'],
+    contents: 'the drivers by their names; how a deployment creates its driver',
     mayImport: ['drivers', 'model', 'ports'],
   },
   {

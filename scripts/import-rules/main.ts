@@ -1,4 +1,5 @@
-// Reports imports that the table of layers does not allow, cycles of files and of folders, and wires that other layers name; exits 1 if there are any.
+// Reports imports that the table of layers does not allow, cycles of files and of folders, wires that other layers name, and small files
+// with one importer; exits 1 if there are any.
 // The Python code of the sandbox has a separate table, python/python-layers.ts.
 import { join } from 'node:path'
 import { findCycles } from './find-cycles.ts'
@@ -7,6 +8,7 @@ import { refuseImport } from './layers.ts'
 import { pythonFindings } from './python/python-findings.ts'
 import { readPython } from './python/read-python.ts'
 import { readImports } from './read-imports.ts'
+import { findSmallFiles, readLineCounts } from './small-files.ts'
 import { findNamedWires } from './wire-names.ts'
 
 const ROOT = join(import.meta.dirname, '..', '..')
@@ -17,6 +19,7 @@ const findings = [
   ...findFolderCycles(imports).map((steps) => `Cycle of folders: ${steps}`),
   ...pythonFindings(await readPython(ROOT)),
   ...(await findNamedWires(ROOT)),
+  ...findSmallFiles(imports, await readLineCounts(ROOT)),
 ]
 for (const finding of new Set(findings)) console.log(finding)
 if (findings.length > 0) process.exitCode = 1

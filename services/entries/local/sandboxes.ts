@@ -4,12 +4,17 @@ import type { PriceList } from '../../model/usage/price-list.ts'
 import type { SandboxDriver } from '../../ports/sandbox-driver.ts'
 import type { Supervisor } from '../../ports/supervisor.ts'
 import { systemClock } from '../../ports/clock.ts'
-import type { DriverProfile } from '../../adapters/drivers/driver-profile.ts'
-import { HOSTS } from '../../adapters/drivers/hosts.ts'
-import { DRIVERS } from '../../adapters/drivers/registry.ts'
+import type { DriverHost, DriverProfile } from '../../adapters/drivers/driver-profile.ts'
+import { createDockerHost } from '../../adapters/drivers/docker/host.ts'
+import { DRIVERS, type LOCAL_DRIVERS } from '../../adapters/drivers/registry.ts'
 import { createSandboxLink } from '../../adapters/link/create-sandbox-link.ts'
 import { createSupervisorClient } from '../../adapters/supervisor-client/supervisor-client.ts'
 import type { LocalConfig } from './config.ts'
+
+/** What the registry's drivers for one machine call. It is not in the registry, because the engines' clients would add to the bundle of every function. */
+const HOSTS: Readonly<Record<(typeof LOCAL_DRIVERS)[number], () => DriverHost>> = {
+  docker: createDockerHost,
+}
 
 export interface LocalSandboxes {
   readonly driver: SandboxDriver

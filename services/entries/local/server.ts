@@ -7,8 +7,7 @@ import type { Telemetry } from '../../ports/telemetry.ts'
 import type { ReconcilerDeps } from '../../workers/deps.ts'
 import { createPool, type Pool } from '../../workers/place/pool.ts'
 import { createLocalSignals } from '../../adapters/storage/signals/local-signals.ts'
-import { buildGuide } from './background-guide.ts'
-import { switchToBuiltImage } from './background-image.ts'
+import { switchToBuiltImage, type BackgroundBuild } from './background-image.ts'
 import { isKept, stageOf, type LocalConfig } from './config.ts'
 import { checkDataFolder } from './data-folder.ts'
 import { HostAdmission, readHostCapacity } from './host-admission.ts'
@@ -17,10 +16,37 @@ import { lockTable } from './lock-table.ts'
 import { openSandboxes, stopSandboxes, type LocalSandboxes } from './sandboxes.ts'
 import type { Cleanups, Service, SharedParts } from './service.ts'
 import type { LocalStorage } from './storage/local-storage.ts'
-import { openLocalStorage } from './storage/open-local-storage.ts'
 import { takeOverJobs } from './take-over-jobs.ts'
 import { addProbes } from './telemetry/add-probes.ts'
 import { openTelemetry, type LocalTelemetry } from './telemetry/open-telemetry.ts'
+import { join } from 'node:path'
+import { runInBackground } from './background-script.ts'
+
+/** Opens the configured storage. Only its own modules are loaded: the AWS SDK takes 14 MB of memory. */
+async function openLocalStorage(
+  { storage, dataDir }: Pick<LocalConfig, 'storage' | 'dataDir'>,
+  onError: (error: unknown) => void,
+): Promise<LocalStorage> {
+  if (storage.kind === 'aws') return (await import('./storage/open-aws-storage.ts')).openAwsStorage(storage)
+  return (await import('./storage/open-embedded-storage.ts')).openEmbeddedStorage({ dataDir, onError })
+}
+
+const BUILD = join(import.meta.dirname, '../../../scripts/docs/build.ts')
+
+/** Builds the documentation into `folder` after `after` has settled: two builds at once would slow down the first minutes. */
+function buildGuide(
+  folder: string,
+  { after, say }: { readonly after: Promise<void>; readonly say: (line: string) => void },
+): BackgroundBuild {
+  const build = runInBackground(BUILD, [folder], { after })
+  const report = async (): Promise<void> => {
+    const { isGood, wasStopped, seconds, lastStep } = await build.ended
+    if (wasStopped) return
+    if (isGood) say(`✓ The documentation is at /docs/guide/ (built in ${seconds} s).`)
+    else say(`✗ The documentation could not be built: ${lastStep} Try again with npm run docs:build, or read the folder docs/.`)
+  }
+  return { ended: report().catch(() => undefined), stop: () => build.stop() }
+}
 
 export interface LocalServer extends Service {
   /** Resolves when the pool has been filled for the first time. */

@@ -1,5 +1,5 @@
-import { describeCause } from '../../model/describe-cause.ts'
 import pLimit from 'p-limit'
+import { describeCause } from '../../model/describe-cause.ts'
 import { createAdministration } from '../api/administration.ts'
 import { createApp } from '../api/app.ts'
 import { ApiConfig } from '../../http/config.ts'
@@ -24,7 +24,6 @@ import { openControlSocket } from './control-socket.ts'
 import { listen } from './http-server.ts'
 import { openLocalPage } from './page.ts'
 import { stopSandboxes, type LocalSandboxes } from './sandboxes.ts'
-import { announceServer } from './server-file.ts'
 import type { LocalStorage } from './storage/local-storage.ts'
 import { createMetricsHandler } from './telemetry/metrics-handler.ts'
 import type { LocalTelemetry } from './telemetry/open-telemetry.ts'
@@ -33,6 +32,22 @@ import { startWorkers, turnsStep } from './workers.ts'
 import { setTimeout as delay } from 'node:timers/promises'
 import type { HibernateMessage } from '../../model/messages.ts'
 import type { Table } from '../../ports/table.ts'
+import { mkdir, rm, writeFile } from 'node:fs/promises'
+import { dirname, join } from 'node:path'
+
+const FOLDER = join(dirname(dirname(dirname(import.meta.dirname))), '.cellblock', 'servers')
+
+/** Tells the command line how to reach this server: `.cellblock/servers/<port>.json`, while the server runs. */
+async function announceServer(server: {
+  readonly url: string
+  readonly controlSocket: string
+  readonly dataDir: string | null
+}): Promise<{ remove(): Promise<void> }> {
+  const file = join(FOLDER, `${new URL(server.url).port}.json`)
+  await mkdir(FOLDER, { recursive: true })
+  await writeFile(file, JSON.stringify({ pid: process.pid, ...server }, null, 2), { mode: 0o600 })
+  return { remove: () => rm(file, { force: true }) }
+}
 
 /** Maximum wait of a stop for running steps, milliseconds. */
 const SHUTDOWN_TIMEOUT_MS = 2_000

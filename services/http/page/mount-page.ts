@@ -1,5 +1,5 @@
-import type { Hono } from 'hono'
 import * as z from 'zod'
+import type { Hono } from 'hono'
 import { lazySchema } from '../../model/lazy-schema.ts'
 import { ServiceError } from '../../model/errors.ts'
 import type { Clock } from '../../ports/clock.ts'
@@ -13,10 +13,48 @@ import { mediaType, readBody, refuseEncoded } from '../read-body.ts'
 import { json } from '../responses.ts'
 import { validate } from '../validate.ts'
 import type { ApiHono } from '../middleware/wide-event.ts'
-import { FRAME_POLICY, pagePolicy } from './content-policy.ts'
 import { keyOfSession } from './page-session.ts'
 import type { PageFile, PagePorts } from '../page-ports.ts'
 import { newSession, sealSession, sessionCookieOf, setCookie } from './session-cookie.ts'
+
+/**
+ * The policy of the page itself: scripts, styles and requests stay on its own origin, and markup reaches the document only through the
+ * sanitizer's Trusted Types policy. Style attributes are allowed, because formulas and coloured text need them; style elements are not.
+ */
+function pagePolicy(objectOrigins: readonly string[]): string {
+  const own = ["'self'", ...objectOrigins].join(' ')
+  return [
+    "default-src 'none'",
+    "script-src 'self'",
+    "style-src 'self'",
+    "style-src-attr 'unsafe-inline'",
+    `img-src ${own} data: blob:`,
+    "font-src 'self'",
+    `connect-src ${own}`,
+    "frame-src 'self'",
+    "base-uri 'none'",
+    "form-action 'none'",
+    "frame-ancestors 'none'",
+    "require-trusted-types-for 'script'",
+    'trusted-types dompurify',
+  ].join('; ')
+}
+
+/**
+ * The policy of a frame that shows untrusted HTML or a chart. `sandbox` gives the document a separate origin, so it reads nothing of the page;
+ * it loads its one script, and nothing else from anywhere. Charts compile expressions (`unsafe-eval`), which stays inside the frame.
+ */
+const FRAME_POLICY = [
+  'sandbox allow-scripts',
+  "default-src 'none'",
+  "script-src 'self' 'unsafe-eval'",
+  "style-src 'unsafe-inline'",
+  'img-src data: blob:',
+  'font-src data:',
+  "base-uri 'none'",
+  "form-action 'none'",
+  "frame-ancestors 'self'",
+].join('; ')
 
 const SignIn = lazySchema(() =>
   z.union([z.strictObject({ token: z.string().max(200) }), z.strictObject({ api_key: z.string().min(1).max(512) })]),

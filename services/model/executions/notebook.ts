@@ -1,4 +1,3 @@
-import { isJsonMime, validAttachments, validMetadata } from './notebook-metadata.ts'
 import { REF_MIME, type CellResult, type MimeBundle, type Output } from './outputs.ts'
 
 type JsonObject = Readonly<Record<string, unknown>>
@@ -14,6 +13,42 @@ export interface NotebookPart {
 }
 
 const isObject = (value: unknown): value is JsonObject => typeof value === 'object' && value !== null && !Array.isArray(value)
+const isString = (value: unknown): value is string => typeof value === 'string'
+const isBoolean = (value: unknown): boolean => typeof value === 'boolean'
+const isLines = (value: unknown): boolean => isString(value) || (Array.isArray(value) && value.every(isString))
+
+/** Rules of the nbformat 4.5 schema for known metadata entries of notebooks and cells. */
+const KNOWN: Readonly<Record<string, (value: unknown) => boolean>> = {
+  title: isString,
+  authors: Array.isArray,
+  orig_nbformat: (value) => Number.isInteger(value) && Number(value) >= 1,
+  name: (value) => isString(value) && /./.test(value),
+  tags: (value) =>
+    Array.isArray(value) && value.every((tag) => isString(tag) && /^[^,]+$/.test(tag)) && new Set(value).size === value.length,
+  format: isString,
+  jupyter: isObject,
+  execution: (value) => isObject(value) && Object.values(value).every(isString),
+  collapsed: isBoolean,
+  scrolled: (value) => value === 'auto' || isBoolean(value),
+}
+
+const isValid = ([name, value]: readonly [string, unknown]): boolean => !Object.hasOwn(KNOWN, name) || KNOWN[name]?.(value) === true
+
+/** The metadata of a notebook or cell without invalid entries; entries that nbformat does not define are kept. */
+const validMetadata = (metadata: unknown): JsonObject =>
+  isObject(metadata) ? Object.fromEntries(Object.entries(metadata).filter(isValid)) : {}
+
+/** Whether a MIME type contains JSON; every other type contains text. */
+const isJsonMime = (mime: string): boolean => /^application\/(.*\+)?json$/.test(mime)
+
+/** The attachments of a text cell that nbformat permits. */
+const validAttachments = (attachments: JsonObject): JsonObject =>
+  Object.fromEntries(
+    Object.entries(attachments).filter(
+      ([, bundle]) => isObject(bundle) && Object.entries(bundle).every(([mime, data]) => isJsonMime(mime) || isLines(data)),
+    ),
+  )
+
 const sourceOf = (value: unknown): string =>
   Array.isArray(value) ? value.filter((line) => typeof line === 'string').join('') : typeof value === 'string' ? value : ''
 

@@ -1,11 +1,43 @@
-import type { AnyRoute } from '../../http/route.ts'
+import type { AnyRoute, Method } from '../../http/route.ts'
 import { envdFileRoutes } from './files.ts'
 import { filesystemRoutes } from './filesystem.ts'
 import { interpreterRoutes } from './interpreter.ts'
-import { notOfferedRoutes } from './not-offered.ts'
 import { processRoutes } from './processes.ts'
 import { sandboxRoutes } from './sandboxes.ts'
 import { watchRoutes } from './watch.ts'
+import { NotOfferedError } from './errors.ts'
+import { e2bRoute } from './routing.ts'
+
+const NOT_OFFERED: readonly (readonly [string, string, readonly Method[]])[] = [
+  ['/sandboxes/{sandbox_id}/snapshots', 'Snapshots of a sandbox are not kept for other sandboxes.', ['post']],
+  ['/sandboxes/{sandbox_id}/fork', 'A sandbox cannot be forked.', ['post']],
+  ['/sandboxes/{sandbox_id}/network', 'Sandboxes have no network, so network rules have no effect.', ['put']],
+  ['/sandboxes/{sandbox_id}/metrics', 'Metrics of a sandbox are not recorded; each execution reports its usage.', ['get']],
+  ['/sandboxes/{sandbox_id}/logs', 'Logs of a sandbox are not recorded; each execution keeps its events.', ['get']],
+  ['/v2/sandboxes/{sandbox_id}/logs', 'Logs of a sandbox are not recorded; each execution keeps its events.', ['get']],
+  ['/sandboxes/metrics', 'Metrics of sandboxes are not recorded; each execution reports its usage.', ['get']],
+  ['/snapshots', 'Snapshots of a sandbox are not kept for other sandboxes.', ['get']],
+  ...['/templates', '/v2/templates', '/v3/templates', '/templates/{template_id}'].map(
+    (path) => [path, 'Templates are the images of this server; its operator builds them.', ['get', 'post', 'delete']] as const,
+  ),
+  ...['/volumes', '/volumes/{volume_id}'].map((path) => [path, 'Volumes are not offered.', ['get', 'post', 'delete']] as const),
+  ...['/secrets', '/secrets/{secret_id}'].map((path) => [path, 'Sandboxes hold no secrets.', ['get', 'post', 'delete']] as const),
+]
+
+/** Parts of E2B's API that are not supported: they answer 501 in E2B's error form instead of 404. */
+const notOfferedRoutes: readonly AnyRoute[] = NOT_OFFERED.flatMap(([path, why, methods]) =>
+  methods.map((method) =>
+    e2bRoute({
+      plane: 'control',
+      scope: 'read',
+      method,
+      path,
+      handle: () => {
+        throw new NotOfferedError(why)
+      },
+    }),
+  ),
+)
 
 /** Literal paths precede those with an id in the same position. */
 export const e2bRoutes: readonly AnyRoute[] = [

@@ -1,14 +1,16 @@
 import type { CallToolResult } from '@modelcontextprotocol/server'
 import * as z from 'zod'
 import { ServiceError } from '../../model/errors.ts'
-import { fileName } from '../../model/files/file-path.ts'
+import { createHash } from 'node:crypto'
+import { fileName, normalizeFilePath } from '../../model/files/file-path.ts'
+import { mimeOf } from '../../model/files/mime.ts'
 import type { ContainerFile } from '../../model/files/file.ts'
 import { LIMITS, MEMORY_TIERS } from '../../model/limits.ts'
 import { readBytes } from '../../model/read-bytes.ts'
 import { containerOf, fileMissing } from '../../operations/access.ts'
 import { checkMemory } from '../../operations/tenancy/check-limits.ts'
 import { currentFiles, fileByPath } from '../../operations/files/find-by-path.ts'
-import { storeBytes } from '../../operations/files/store-bytes.ts'
+import { placeFile } from '../../operations/files/place-file.ts'
 import type { Call } from '../../http/route.ts'
 import { answer, fileUri, guarded, text, type Tools } from './answers.ts'
 import { newContainer } from './execution-tools.ts'
@@ -112,7 +114,11 @@ async function writeFile(call: Call, given: GivenFile): Promise<CallToolResult> 
     throw new ServiceError('invalid_request', 'The content must be given once. Send either text or base64.', { param: 'text' })
   const container = await containerOf(call, given.container_id, CONTAINER)
   const bytes = given.text === undefined ? Buffer.from(given.base64 ?? '', 'base64') : Buffer.from(given.text)
-  const entry = entryOf(await storeBytes(call.deps, container, { path: given.path, bytes }))
+  const path = normalizeFilePath(given.path)
+  const sha256 = createHash('sha256').update(bytes).digest('hex')
+  const { tenant, id: containerId } = container
+  const file = { tenant, path, bytes: bytes.byteLength, sha256, mime: mimeOf(path), body: bytes }
+  const entry = entryOf(await placeFile(call.deps, file, { containerId, now: call.deps.clock.now() }))
   return answer([text(`Wrote ${entry.path} (${entry.bytes} bytes).`)], entry)
 }
 

@@ -6,9 +6,10 @@ import { createLimitReader } from '../../operations/tenancy/limit-reader.ts'
 import type { ReconcilerDeps, RepairDeps } from '../deps.ts'
 import { repairSandbox, stopOrphans } from '../place/repair-sandbox.ts'
 import { JOB_KINDS } from './job-kinds.ts'
-import { createStatusBatch } from './status-batch.ts'
 import { sweepTenant } from './sweep-tenant.ts'
 import { sweepConversation, sweepFile, sweepSkill, sweepUpload } from './sweep-expired.ts'
+import type { SandboxDriver, SandboxStatus } from '../../ports/sandbox-driver.ts'
+import type { Sandbox } from '../../model/sandboxes/sandbox.ts'
 
 const ROWS_PER_PAGE = 500
 /** Rows that are processed concurrently: each needs a few calls, and a row whose calls fail delays few others. */
@@ -110,5 +111,23 @@ async function repair(deps: ReconcilerDeps, row: DueRow, repairOne: (row: DueRow
     // If the table is unavailable, this write fails as the repair did; the row then keeps its due time.
     await deps.table.postpone(row, deps.clock.now() + AGAIN_MS).catch(() => undefined)
     return false
+  }
+}
+
+/** Reads the statuses of many sandboxes with the fewest calls, when the first is requested. If the read fails, each status fails. */
+function createStatusBatch(driver: SandboxDriver, sandboxes: readonly Sandbox[]): (sandbox: Sandbox) => Promise<SandboxStatus> {
+  const { reportsStarts } = driver.capabilities
+  // Where starts are reported by event, the platform does not know a start that it has not accepted: in a burst each would cost a search.
+  const isAccepted = ({ state, launchedAt }: Sandbox): boolean => state !== 'starting' || !reportsStarts || launchedAt !== undefined
+  const refs = sandboxes.filter(
+    (sandbox) => (sandbox.state === 'starting' || sandbox.state === 'ready' || sandbox.state === 'claimed') && isAccepted(sandbox),
+  )
+  const places = new Map(refs.map(({ id }, place) => [id, place]))
+  let reading: Promise<readonly SandboxStatus[]> | null = null
+  return async ({ id }) => {
+    reading ??= driver.inspectAll(refs)
+    const status = (await reading)[places.get(id) ?? -1]
+    if (status === undefined) throw new Error(`The driver reported no status for the sandbox ${id}.`)
+    return status
   }
 }

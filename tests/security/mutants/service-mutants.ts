@@ -121,7 +121,7 @@ export const SERVICE_MUTANTS: readonly Mutant[] = [
     '',
     'unit/chat/answer-links.test.ts',
   ),
-  service('host names', 'http/middleware/trusted-hosts.ts', '!names.has(name) && ', 'false && ', 'api/hosts/hosts.test.ts'),
+  service('host names', 'http/middleware/cross-origin.ts', '!names.has(name) && ', 'false && ', 'api/hosts/hosts.test.ts'),
   service(
     'origins of pages',
     'http/middleware/cross-origin.ts',

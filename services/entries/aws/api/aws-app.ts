@@ -6,10 +6,16 @@ import { createLazyS3ObjectStore } from '../../../adapters/storage/s3/lazy-s3-ob
 import { createApp } from '../../api/app.ts'
 import { apiConfigFromEnv } from './config.ts'
 import { checkParts } from '../../api/readiness.ts'
-import { namedModels } from './named-models.ts'
 import { originConfigFromEnv, REFERENCE_KEY } from '../../../http/origin/config.ts'
 import { requireOrigin } from '../../../http/origin/require-origin.ts'
 import { deployedPage } from '../../../http/page/deployed-page.ts'
+import type { ApiDeps, ModelEntry } from '../../../http/deps.ts'
+
+/** The names of the models. The HTTP edge lists them; it does not have their keys. */
+function namedModels(names: readonly string[], createdAt: number): ApiDeps['models'] {
+  const entries: readonly ModelEntry[] = names.map((id) => ({ id, createdAt, ownedBy: 'cellblock' }))
+  return { list: () => entries, has: (id) => names.includes(id) }
+}
 
 /** The API of a deployment, for the function and for the upload service. Throws a ZodError that names a wrong variable. */
 export function createAwsApp(): ReturnType<typeof createApp> {

@@ -15,8 +15,25 @@ import { json } from '../../../http/responses.ts'
 import { defineRoute, runContext, type AnyRoute, type Call } from '../../../http/route.ts'
 import { listOf, listSchema } from '../../../http/schemas.ts'
 import { Command, CommandResize, CommandSignal, CommandStdin, RunCommand, WaitQuery } from './schema.ts'
-import { commandFields } from './serialize.ts'
 import { answerRun, renderFor, rowOf, runAnswers, workRoutes, type WorkWire } from '../work/routes.ts'
+import { commandSourceOf } from '../../../model/executions/work-kinds.ts'
+import type { Fields, RenderDeps, Rendered } from '../work/render-work.ts'
+
+/** The fields that only commands have. */
+async function commandFields(_: RenderDeps, { row, result, soFar }: Rendered): Promise<Fields> {
+  const { argv, isBackground, pty } = commandSourceOf(row)
+  const { stdout, stderr } = result ?? soFar
+  return {
+    argv,
+    cwd: row.scope?.cwd ?? null,
+    background: isBackground,
+    pty,
+    exit_code: result?.exit?.code ?? null,
+    signal: result?.exit?.signal ?? null,
+    stdout,
+    stderr,
+  }
+}
 
 const COMMANDS: WorkWire = {
   kind: 'command',

@@ -1,9 +1,9 @@
+import * as z from 'zod'
 import { createHash } from 'node:crypto'
 import { containerOf, fileMissing } from '../../../operations/access.ts'
 import { ContainerFile, renderContainerFile } from '../../../http/container-file.ts'
 import { json } from '../../../http/responses.ts'
 import { defineRoute, type AnyRoute } from '../../../http/route.ts'
-import { UploadUrl, UploadUrlBody } from './schema.ts'
 import { newFile } from '../../../operations/files/new-file.ts'
 import { ServiceError } from '../../../model/errors.ts'
 import { normalizeFilePath } from '../../../model/files/file-path.ts'
@@ -13,6 +13,33 @@ import { isId } from '../../../model/ids.ts'
 import { LIMITS } from '../../../model/limits.ts'
 import { newObjectKey } from '../../../model/object-keys.ts'
 import type { ObjectStore } from '../../../ports/object-store.ts'
+import { hexDigits } from '../../../http/schemas.ts'
+import { answerSchema, lazySchema } from '../../../model/lazy-schema.ts'
+
+const UploadUrlBody = lazySchema(() =>
+  z
+    .strictObject({
+      path: z.string().max(4_096).openapi({ example: 'data/sales.csv' }),
+      bytes: z
+        .int('give a whole number')
+        .min(0, 'give at least 0')
+        .openapi({ description: `Exact size, at most ${LIMITS.maxFileBytes}.` }),
+      sha256: hexDigits(64).nullish().openapi({ description: 'Checked against the bytes at `complete`.' }),
+    })
+    .openapi('UploadUrlRequest'),
+)
+
+const UploadUrl = answerSchema(() =>
+  z
+    .object({
+      id: z.string().openapi({ description: 'Id of the future file, for `…/files/{file_id}/complete`.' }),
+      object: z.literal('container.file.upload'),
+      url: z.string().openapi({ description: 'PUT the bytes here, without an API key.' }),
+      headers: z.record(z.string(), z.string()).openapi({ description: 'Headers that the PUT must have unchanged.' }),
+      expires_at: z.string().openapi({ format: 'date-time' }),
+    })
+    .openapi('UploadUrl'),
+)
 
 const createUploadUrlRoute = defineRoute({
   method: 'post',

@@ -1,5 +1,5 @@
 import { inlineOutput } from '../../../operations/executions/notebook-parts.ts'
-import { queuePlace, type QueuePlace } from '../../../operations/executions/queue-place.ts'
+import { queuePlace, type QueuePlace } from '../../../operations/executions/execution-slots.ts'
 import { presigner, type Presign } from '../../../operations/files/presign.ts'
 import type { Execution } from '../../../model/executions/execution.ts'
 import { refsOf, type Output } from '../../../model/executions/outputs.ts'

@@ -3,13 +3,40 @@ import { containerOf, fileOf, requireScope, visibleTo } from '../../../operation
 import { answerWithBytes } from '../../../http/answer-with-bytes.ts'
 import { json } from '../../../http/responses.ts'
 import { defineRoute, type Call, type AnyRoute } from '../../../http/route.ts'
-import { deletedSchema } from '../../../http/schemas.ts'
-import { LinkList, renderLink } from './schema.ts'
+import { deletedSchema, listSchema } from '../../../http/schemas.ts'
 import { ServiceError } from '../../../model/errors.ts'
 import type { Caller, Scope } from '../../../model/tenants/tenant.ts'
 import { isId } from '../../../model/ids.ts'
 import { hashToken } from '../../../operations/links/create-link.ts'
 import type { Link as LinkRow } from '../../../model/links/link.ts'
+import { lazySchema, type Described } from '../../../model/lazy-schema.ts'
+
+const Link = lazySchema(() =>
+  z
+    .object({
+      id: z.string().openapi({ example: 'link_01kajv9h2s8p0ww3d4dq4cs1zt' }),
+      object: z.literal('link'),
+      file_id: z.string().nullable(),
+      filename: z.string(),
+      created_at: z.string(),
+      expires_at: z.string(),
+      revoked_at: z.string().nullable(),
+    })
+    .openapi('Link', {
+      description: 'A long-lived link. Its address appears once, in the answer for which it was created: only its hash is stored.',
+    }),
+)
+const LinkList = listSchema(Link, 'LinkList')
+
+const renderLink = (link: LinkRow): Described<typeof Link> => ({
+  id: link.id,
+  object: 'link',
+  file_id: link.fileId,
+  filename: link.target.filename,
+  created_at: new Date(link.createdAt).toISOString(),
+  expires_at: new Date(link.expiresAt).toISOString(),
+  revoked_at: link.revokedAt === null ? null : new Date(link.revokedAt).toISOString(),
+})
 
 const linkMissing = (): ServiceError =>
   new ServiceError('link_not_found', 'This link does not exist, has expired or was revoked. Request a new one.')

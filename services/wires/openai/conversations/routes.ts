@@ -1,6 +1,6 @@
 import type { Scope } from '../../../model/tenants/tenant.ts'
 import { conversationOf } from '../../../operations/access.ts'
-import { addItems } from '../../../operations/conversations/add-items.ts'
+import { addItems } from '../../../operations/conversations/history.ts'
 import { claimId } from '../../../http/claim-id.ts'
 import { parseJson } from '../../../http/parse-json.ts'
 import { readBody, refuseEncoded } from '../../../http/read-body.ts'
@@ -8,7 +8,6 @@ import { json } from '../../../http/responses.ts'
 import { defineRoute, type Call, type AnyRoute } from '../../../http/route.ts'
 import { deletedSchema, listOf, listSchema, pageOf } from '../../../http/schemas.ts'
 import { validate } from '../../../http/validate.ts'
-import { listConversationsRoute } from './list-route.ts'
 import { refusePrivateImages } from '../../../operations/turns/image-urls.ts'
 import {
   Conversation,
@@ -19,6 +18,7 @@ import {
   ItemListQuery,
   ItemQuery,
   renderConversationItem,
+  ConversationListQuery,
 } from './schema.ts'
 import type {
   Conversation as ConversationRow,
@@ -30,6 +30,26 @@ import { HistoryItem } from '../responses/item-schemas.ts'
 import { ServiceError } from '../../../model/errors.ts'
 import { firstRetentionCheck } from '../../../model/tenants/retention.ts'
 import { LIMITS } from '../../../model/limits.ts'
+import { listConversations } from '../../../operations/conversations/list-conversations.ts'
+
+/** OpenAI has no list of conversations; this one has the form of its other lists. */
+const listConversationsRoute = defineRoute({
+  method: 'get',
+  path: '/v1/conversations',
+  auth: 'session',
+  scope: 'read',
+  operationId: 'listConversations',
+  tag: 'Conversations',
+  summary: 'List or search conversations',
+  description: "An extension of OpenAI's API. The conversations that this key may see, the latest active first.",
+  query: ConversationListQuery,
+  answers: { 200: { description: 'A page of conversations.', schema: listSchema(Conversation, 'ConversationList') } },
+  async handle({ deps, caller, query }) {
+    const filter = { search: query.q ?? '', isArchived: query.archived === 'true', needsTitle: query.titled === 'true' }
+    const { rows, hasMore } = await listConversations(deps, caller, { filter, page: pageOf(query) })
+    return json(200, listOf(rows.map(renderConversation), hasMore))
+  },
+})
 
 /** Delay of the removal of a deleted conversation, milliseconds. A turn that was running has ended by then. */
 const SWEEP_AFTER_MS = (LIMITS.maxResponseSeconds + 60) * 1000

@@ -1,7 +1,10 @@
 import { json } from '../../../http/responses.ts'
-import { defineRoute } from '../../../http/route.ts'
-import { messageAccount } from './message-account.ts'
+import { defineRoute, type Call } from '../../../http/route.ts'
 import { ServiceError } from '../../../model/errors.ts'
+import { newId } from '../../../model/ids.ts'
+import { recordRequest } from '../../../http/record-request.ts'
+import { checkRequestRate } from '../../../operations/tenancy/check-limits.ts'
+import type { MessageAccount } from '../../../http/socket-admissions.ts'
 
 const ADVICE = 'Send POST /v1/responses with "stream": true.'
 
@@ -28,3 +31,26 @@ export const responsesSocketRoute = defineRoute({
     return json(200, {})
   },
 })
+
+/** Counts the messages of a WebSocket: their bytes, and those that the socket itself refuses as requests in the rate limit, the audit and the log. */
+function messageAccount({ deps, caller }: Pick<Call, 'deps' | 'caller'>): MessageAccount {
+  return {
+    lease: deps.bodies.lease(caller.tenant),
+    async countRefused({ status, code }) {
+      const requestId = newId('request')
+      const fields = { route: 'connectResponses', code }
+      deps.telemetry.emit({
+        ...fields,
+        event: 'http.request',
+        outcome: 'refused',
+        request_id: requestId,
+        tenant: caller.tenant,
+        key_id: caller.keyId,
+        method: 'POST',
+        status,
+      })
+      await recordRequest(deps.audit, { caller, method: 'POST', status, requestId, at: deps.clock.now(), fields, params: {} })
+      await checkRequestRate(deps, caller.tenant)
+    },
+  }
+}
