@@ -27,7 +27,7 @@ export const PYTHON_LAYERS: readonly PythonLayer[] = [
   { name: 'live namespace', files: ['worker/live_namespace.py'], mayImport: [] },
   { name: 'channel', files: ['worker/channel/**'], mayImport: ['base'] },
   { name: 'isolation', files: ['worker/isolation/**'], mayImport: ['base'] },
-  { name: 'languages', files: ['worker/languages/**'], mayImport: ['base'] },
+  { name: 'languages', files: ['worker/languages/**'], mayImport: ['base', 'channel'] },
   { name: 'charts', files: ['worker/charts/**'], mayImport: [] },
   { name: 'displays', files: ['worker/displays/**'], mayImport: ['charts'] },
   { name: 'libraries', files: ['worker/libraries/**'], mayImport: ['base', 'live namespace', 'isolation', 'charts', 'displays'] },

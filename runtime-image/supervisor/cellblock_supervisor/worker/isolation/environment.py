@@ -9,7 +9,7 @@ THREAD_VARIABLES = ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS"
 WORKER_MPL_DIR = f"{HOME_DIR}/.config/matplotlib"
 # WordCloud reads the variable; its own font has no Chinese, Japanese and Korean.
 _WORD_CLOUD_FONT = "/usr/share/fonts/truetype/wqy/wqy-microhei.ttc"
-_NODE_PROCESSORS = os.path.join(os.path.dirname(__file__), "node_processors.cjs")
+_NODE_PROCESSORS, _NODE_OUTPUTS = (os.path.join(os.path.dirname(__file__), name) for name in ("node_processors.cjs", "node_outputs.cjs"))
 
 
 def worker_environment(cpus: int | None = None) -> dict[str, str]:
@@ -29,8 +29,9 @@ def worker_environment(cpus: int | None = None) -> dict[str, str]:
         "MPLCONFIGDIR": WORKER_MPL_DIR,
         **{name: "1" for name in THREAD_VARIABLES},
         **({"FONT_PATH": _WORD_CLOUD_FONT} if os.path.exists(_WORD_CLOUD_FONT) else {}),
-        # Node.js reads the second variable's file, which reads the first variable.
-        **({"PYTHON_CPU_COUNT": str(cpus), "NODE_OPTIONS": f"--require={_NODE_PROCESSORS}"} if cpus is not None else {}),
+        # One of the files that Node.js loads first reads the variable.
+        **({} if cpus is None else {"PYTHON_CPU_COUNT": str(cpus)}),
+        "NODE_OPTIONS": f"--require={_NODE_OUTPUTS} --require={_NODE_PROCESSORS}",
     }
 
 

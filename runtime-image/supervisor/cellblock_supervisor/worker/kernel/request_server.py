@@ -5,6 +5,7 @@ import contextlib
 import contextvars
 import json
 import os
+import sys
 import traceback
 
 from ... import packets
@@ -15,6 +16,7 @@ from ..snapshot.restore import NamespaceRestorer
 from ..snapshot.save import NamespaceSaver
 from ..snapshot.time_budget import TimeBudget
 from .mapped_files import MappedFiles
+from .output_streams import OutputStreams
 from .peak_memory import PeakMemory
 from .prepared_kernel import PreparedKernel
 
@@ -22,12 +24,22 @@ from .prepared_kernel import PreparedKernel
 class RequestServer:
     """Reads requests from the channel on the kernel's event loop, so that tasks of earlier cells continue between cells."""
 
-    def __init__(self, channel: Channel, prepared: PreparedKernel, flusher: Flusher, streams: tuple[ChannelText, ...], mapped: MappedFiles, peak: PeakMemory) -> None:
+    def __init__(
+        self,
+        channel: Channel,
+        prepared: PreparedKernel,
+        flusher: Flusher,
+        streams: tuple[ChannelText, ...],
+        outputs: OutputStreams,
+        mapped: MappedFiles,
+        peak: PeakMemory,
+    ) -> None:
         self._channel = channel
         self._kernel = kernel = prepared.kernel
         self._session = prepared.session
         self._flusher = flusher
         self._streams = streams
+        self._outputs = outputs
         self._mapped = mapped
         self._peak = peak
         self._process_parts = ProcessParts(prepared.process, prepared.unsaved, kernel.languages)
@@ -74,14 +86,19 @@ class RequestServer:
             self._session.set_limits(budget["bundle"], budget["display_bytes"], budget["displays"])
             self._flusher.begin()
             self._peak.reset()
-            started = {"op": "input", "id": request["id"], "count": shell.execution_count}
-            return await self._kernel.execute(request, lambda: self._channel.send_message(started))
+            notices = self._outputs.restore()
+            return await self._kernel.execute(request, lambda: self._begin(request["id"], notices))
         if request["op"] == "snapshot":
             saver = NamespaceSaver(shell, self._channel, self._process_parts)
             return saver.save(request["max_bytes"], request["lost"], _budget(request))
         if request["op"] == "restore":
             return NamespaceRestorer(shell, self._channel, self._process_parts).restore(_budget(request))
         return {"status": "error", "name": "KernelFault", "value": "unknown request"}
+
+    def _begin(self, request_id: object, notices: list[str]) -> None:
+        self._channel.send_message({"op": "input", "id": request_id, "count": self._kernel.shell.execution_count})
+        for notice in notices:
+            print(notice, file=sys.stderr)
 
 
 def _budget(request: dict[str, object]) -> TimeBudget:

@@ -14,9 +14,11 @@ from tornado.ioloop import IOLoop
 
 from ... import packets
 from ..channel.channel import Channel
+from ..channel.output_pipes import OutputPipes
 from ..channel.streams import ChannelText, Flusher
 from ..isolation import environment
 from .mapped_files import MappedFiles
+from .output_streams import OutputStreams
 from .peak_memory import PeakMemory
 from .prepared_kernel import PreparedKernel
 from .request_server import RequestServer
@@ -34,6 +36,7 @@ def serve(prepared: PreparedKernel, channel: Channel, data_dir: str, peak: PeakM
     stderr = ChannelText.over(channel, packets.STDERR, "stderr", 2, before=stdout.text.flush)
     sys.stdout = sys.__stdout__ = stdout.text
     sys.stderr = sys.__stderr__ = stderr.text
+    outputs = OutputStreams((stdout, stderr), OutputPipes())
     loop = asyncio.new_event_loop()
     asyncio.set_event_loop(loop)
     session = prepared.session
@@ -45,7 +48,7 @@ def serve(prepared: PreparedKernel, channel: Channel, data_dir: str, peak: PeakM
 
     async def boot() -> RequestServer:
         prepared.kernel.io_loop = IOLoop.current()
-        return RequestServer(channel, prepared, flusher, (stdout, stderr), mapped, peak)
+        return RequestServer(channel, prepared, flusher, (stdout, stderr), outputs, mapped, peak)
 
     server = loop.run_until_complete(boot())
     flusher.start()

@@ -1,7 +1,7 @@
 """Sessions of other languages: a shell, a JavaScript program and an R program that run the cells of their language, beside the Python namespace.
 
-Each is a child of the kernel with the kernel's limits. Its standard output and error are the kernel's own descriptors, which the supervisor
-reads live. Cells and answers travel over two pipes. An answer ends with a null byte.
+Each is a child of the kernel with the kernel's limits. Its standard output and error are the kernel's own pipes, which the supervisor reads live,
+by open file descriptions that only the session has. Cells and answers travel over two pipes. An answer ends with a null byte.
 """
 
 import contextlib
@@ -18,6 +18,7 @@ import tempfile
 import termios
 
 from ...config import DATA_DIR
+from ..channel.output_pipes import OUTPUTS, another_description
 from . import r_session, shell_state
 
 _PROGRAMS = {"bash": "bash", "javascript": "node", "r": r_session.PROGRAM}
@@ -79,8 +80,12 @@ class _Session:
         cells_read, self._cells = os.pipe2(os.O_CLOEXEC)
         self._answers, answers_write = os.pipe2(os.O_CLOEXEC)
         self._rest = bytearray()
+        self.outputs = {number: another_description(number) for number in OUTPUTS}
 
         def place() -> None:
+            # First: their numbers may be among those that are replaced below.
+            for number, fd in self.outputs.items():
+                os.dup2(fd, number)
             # Above every number that is replaced, so that neither overwrites the other.
             ends = os.dup(cells_read), os.dup(answers_write)
             os.dup2(ends[0], _CELL_FD)
@@ -107,6 +112,9 @@ class _Session:
 
     def ask(self, data: bytes) -> str:
         """Sends a cell and waits for its answer. Raises EOFError when the session ended, BrokenPipeError when it had ended before the cell."""
+        for fd in self.outputs.values():
+            # A program that an earlier cell left running shares them.
+            os.set_blocking(fd, True)
         while data:
             data = data[os.write(self._cells, data) :]
         while (end := self._rest.find(b"\0")) < 0:
@@ -133,7 +141,7 @@ class _Session:
         """Returns the exit code."""
         self._signal(signal.SIGKILL)
         code = self._process.wait()
-        for fd in (self._cells, self._answers):
+        for fd in (self._cells, self._answers, *self.outputs.values()):
             with contextlib.suppress(OSError):
                 os.close(fd)
         return code
@@ -158,8 +166,10 @@ class LanguageSessions:
 
     def _run(self, language: str, code: str, env: dict[str, str] | None, cwd: str | None) -> CellResult:
         if language == "bash":
+            session = self._sessions.get("bash")
+            notice = None if session is None else shell_state.redirection(session.pid, session.outputs)
             self._ask_shell([_shell_scope(env, cwd), code, _shell_scope_end(env, cwd)])
-            return CellResult()
+            return CellResult(notice=notice)
         if language == "r":
             return self._run_r(code, env, cwd)
         answer = json.loads(self._ask("javascript", _null_ended([json.dumps(env or {}), cwd or "", language, code])))

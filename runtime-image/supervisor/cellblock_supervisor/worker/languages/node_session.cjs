@@ -5,6 +5,7 @@
 const fs = require('node:fs')
 const net = require('node:net')
 const path = require('node:path')
+const { Writable } = require('node:stream')
 const vm = require('node:vm')
 const nodeModule = require('node:module')
 const { Session } = require('node:inspector')
@@ -12,6 +13,7 @@ const { inspect } = require('node:util')
 const { explain, withExplanation } = require('./node_errors.cjs')
 
 const FIELDS_PER_CELL = 4
+const outputs = [process.stdout, process.stderr]
 const MAX_RESULT_CHARACTERS = 256 * 1024
 const importModuleDynamically = vm.constants.USE_MAIN_CONTEXT_DEFAULT_LOADER
 
@@ -117,6 +119,9 @@ async function inScope(env, cwd, work) {
   }
 }
 
+/** Resolves when what was written before has left the process, whatever code has made of `write`. */
+const flushed = (stream) => new Promise((resolve) => (stream.destroyed ? resolve() : Writable.prototype.write.call(stream, '', resolve)))
+
 async function answer([env, cwd, language, code]) {
   try {
     const value = await inScope(JSON.parse(env || '{}'), cwd, () => runCell(code, language))
@@ -142,6 +147,11 @@ new net.Socket({ fd: 3, readable: true, writable: false }).on('data', (chunk) =>
     if (fields.length < FIELDS_PER_CELL) continue
     const cell = fields
     fields = []
-    turn = turn.then(async () => fs.writeSync(4, `${JSON.stringify(await answer(cell))}\0`))
+    turn = turn.then(async () => {
+      const reply = JSON.stringify(await answer(cell))
+      // Output of a full pipe would otherwise belong to a later cell.
+      await Promise.all(outputs.map(flushed))
+      fs.writeSync(4, `${reply}\0`)
+    })
   }
 }).on('end', () => turn.then(() => process.exit(0)))

@@ -35,3 +35,14 @@ def named_descriptors(before: dict[int, str], now: dict[int, str]) -> list[tuple
         (f"bash descriptor {number}", f"An open descriptor cannot be saved. Open it again: exec {number}<>{target[:_MAX_TARGET_CHARACTERS]}")
         for number, target in opened
     ]
+
+
+def redirection(pid: int, outputs: dict[int, int]) -> str | None:
+    """A line about an output that an earlier cell sent to a file or a device; None while the outputs are shown or piped. `outputs` are the shown ones."""
+    for number, fd in outputs.items():
+        with contextlib.suppress(OSError):
+            target = os.readlink(f"/proc/{pid}/fd/{number}")
+            if target != os.readlink(f"/proc/self/fd/{fd}") and not target.startswith("pipe:"):
+                where = target[:_MAX_TARGET_CHARACTERS]
+                return f"Descriptor {number} of the bash session leads to {where} since an earlier cell, so it is not shown. Undo: exec {number}>/proc/$PPID/fd/{number}"
+    return None
