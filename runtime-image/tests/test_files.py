@@ -66,11 +66,17 @@ class Walk(unittest.TestCase):
         self.write("one")
         os.link(f"{self.folder}/one", f"{self.folder}/two")
         found = walk.scan(self.root)
-        self.assertCountEqual([entry[0] for entry in found["files"]], ["a", "b/c"])
-        self.assertCountEqual(
-            found["skipped"],
-            [["link", "symlink"], ["folder", "symlink"], ["pipe", "not_regular"], ["one", "hardlink"], ["two", "hardlink"]],
-        )
+        self.assertCountEqual([entry[0] for entry in found["files"]], ["a", "b/c", "one", "two"])
+        self.assertCountEqual(found["skipped"], [["link", "symlink"], ["folder", "symlink"], ["pipe", "not_regular"]])
+
+    def test_refuses_further_names_of_files_that_the_worker_does_not_own(self) -> None:
+        self.write("one")
+        os.link(f"{self.folder}/one", f"{self.folder}/two")
+        with mock.patch.object(walk, "WORKER_UID", os.getuid() + 1):
+            found = walk.scan(self.root)
+            with self.assertRaisesRegex(walk.NotAFile, "hardlink"):
+                walk.open_file(self.root, ["two"])
+        self.assertEqual((found["files"], sorted(found["skipped"])), ([], [["one", "hardlink"], ["two", "hardlink"]]))
 
     def test_leaves_out_files_of_sqlite_that_hold_no_change(self) -> None:
         for name, mode in (("wal.db", "wal"), ("old.db", "delete"), ("open.db", "delete")):

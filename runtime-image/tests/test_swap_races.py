@@ -8,6 +8,7 @@ import tempfile
 import time
 import unittest
 from collections.abc import Callable
+from unittest import mock
 
 from cellblock_supervisor.files import walk
 
@@ -82,10 +83,11 @@ class SwapRaces(unittest.TestCase):
         self.swap("sub", "other")
         self.assert_only_mine(["sub", "file"])
 
-    def test_file_and_hard_link(self) -> None:
+    def test_file_and_hard_link_of_another_owner(self) -> None:
         os.link(f"{self.outside}/file", f"{self.folder}/other")
         self.swap("file", "other")
-        self.assert_only_mine(["file"])
+        with mock.patch.object(walk, "WORKER_UID", os.getuid() + 1):
+            self.assert_only_mine(["file"])
 
     def test_file_and_pipe_without_blocking(self) -> None:
         os.mkfifo(f"{self.folder}/other")

@@ -102,7 +102,12 @@ export const SANDBOX_MUTANTS: readonly Mutant[] = [
   unit('other architectures', 'worker/isolation/seccomp.py', '(_JUMP_EQUAL, 1, 0, _AUDIT_ARCH[machine])', '(_JUMP_AT_LEAST, 1, 0, 0)'),
   unit('x32 numbers', 'worker/isolation/seccomp.py', '(_JUMP_AT_LEAST, 0, 1, _X32_BIT)', '(_JUMP_AT_LEAST, 0, 1, 0xFFFF_FFFF)'),
   unit('no links followed', 'files/walk.py', 'return "symlink"', 'return None'),
-  unit('no hard links', 'files/walk.py', 'return "hardlink" if status.st_nlink != 1 else None', 'return None'),
+  unit(
+    'no hard links to files of others',
+    'files/walk.py',
+    'return "hardlink" if status.st_nlink > 1 and',
+    'return "hardlink" if False and',
+  ),
   unit('one use of a signature', 'signing.py', '            return False\n', '            return True\n'),
 
   unit('no link behind a file that is opened', 'files/walk.py', '_READ = os.O_RDONLY | os.O_NOFOLLOW | ', '_READ = os.O_RDONLY | '),

@@ -57,7 +57,7 @@ class FilesClient:
         return reply  # type: ignore[return-value]
 
     async def open(self, path: str) -> int:
-        """A descriptor of a regular file with one link; both are checked again here."""
+        """A descriptor of a regular file, which is checked again here."""
         _, fd = await self._ask({"op": "open", "path": path})
         return _regular(fd)
 

@@ -7,6 +7,7 @@ import sys
 from collections.abc import Iterator
 from json.encoder import encode_basestring
 
+from ..config import WORKER_UID
 from . import paths
 
 MAX_FILES = 10_000
@@ -33,7 +34,7 @@ _READ = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_NOCTTY | os.O_CLOEXEC
 
 
 class NotAFile(Exception):
-    """The path does not name a regular file with one link. The message is the protocol's reason."""
+    """The path does not name a regular file of the worker. The message is the protocol's reason."""
 
 
 def open_parent(root: int, names: list[str], create: bool) -> int:
@@ -70,12 +71,12 @@ def open_file(root: int, names: list[str]) -> int:
 
 
 def refusal(status: os.stat_result) -> str | None:
-    """The protocol's reason to refuse a file; None for a regular file with one link."""
+    """The protocol's reason to refuse a file; None for a regular one. A further name of a file that the worker owns shows nothing that it could not copy."""
     if stat.S_ISLNK(status.st_mode):
         return "symlink"
     if not stat.S_ISREG(status.st_mode):
         return "not_regular"
-    return "hardlink" if status.st_nlink != 1 else None
+    return "hardlink" if status.st_nlink > 1 and status.st_uid != WORKER_UID else None
 
 
 def scan(root: int) -> dict[str, list[list[object]]]:
