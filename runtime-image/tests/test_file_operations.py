@@ -173,6 +173,16 @@ class Previews(unittest.TestCase):
         self.assertEqual(self.preview("t.md", b"one\ntwo\nthree"), {"kind": "text", "lines": ["one", "two"], "is_truncated": True})
         self.assertEqual(self.preview("t.bin", b"\0\1"), {"kind": "binary", "hex": "00 01"})
 
+    def test_previews_what_excel_writes(self) -> None:
+        written = "Name;Größe\r\nÄpfel;3\r\n"
+        table = {"kind": "table", "columns": ["Name", "Größe"], "rows": [["Äpfel", "3"]], "is_truncated": False}
+        for data in (written.encode("cp1252"), written.encode("utf-16"), b"\xfe\xff" + written.encode("utf-16-be"), written.encode("utf-8-sig")):
+            self.assertEqual(self.preview("t.csv", data), table)
+        self.assertEqual(self.preview("t.csv", f"sep=;\r\n{written}".encode("cp1252")), table)
+        self.assertEqual(self.preview("t.csv", b"a\0b"), {"kind": "binary", "hex": "61 00 62"})
+        self.assertEqual(self.preview("t.txt", "Grüße".encode("utf-16"))["lines"], ["Grüße"])
+        self.assertEqual(self.preview("t.txt", "Grüße".encode("cp1252"))["lines"], ["Grüße"])
+
     def test_shows_a_thumbnail(self) -> None:
         from PIL import Image
 

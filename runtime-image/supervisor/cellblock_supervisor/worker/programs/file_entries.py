@@ -2,6 +2,7 @@
 
 import os
 import stat
+import unicodedata
 from collections.abc import Iterator
 
 DATA_DIR = "/mnt/data"
@@ -24,7 +25,17 @@ class Refusal(Exception):
 def absolute(path: object) -> str:
     if not isinstance(path, str) or path == "" or "\0" in path:
         raise Refusal("invalid", "The path is empty or contains a null character.")
-    return os.path.normpath(os.path.join(DATA_DIR, path))
+    wanted = os.path.normpath(os.path.join(DATA_DIR, path))
+    return wanted if path.isascii() else _existing_spelling(wanted)
+
+
+def _existing_spelling(path: str) -> str:
+    """The path as it is on disk: names from Macs have accents as characters of their own (form D), and clients send either form."""
+    found = "/"
+    for name in path.split("/")[1:]:
+        forms = (name, unicodedata.normalize("NFC", name), unicodedata.normalize("NFD", name))
+        found = os.path.join(found, next((form for form in forms if os.path.lexists(os.path.join(found, form))), name))
+    return found
 
 
 def entry_of(path: str) -> Json:

@@ -1,6 +1,7 @@
 """A preview of a file for people who choose one: first lines of text, first rows of a table, a thumbnail of an image. Runs in the sandbox, because the file is untrusted."""
 
 import base64
+import codecs
 import io
 import os
 
@@ -13,6 +14,8 @@ _MAX_IMAGE_PIXELS = 100_000_000
 _DELIMITED = {".csv": ",", ".tsv": "\t"}
 _SHEETS = frozenset((".xlsx", ".xlsm", ".xls", ".ods"))
 _IMAGES = frozenset((".png", ".jpg", ".jpeg", ".gif", ".webp", ".bmp", ".tif", ".tiff", ".ico"))
+
+_MARKS = {codecs.BOM_UTF8: "utf-8-sig", codecs.BOM_UTF16_LE: "utf-16", codecs.BOM_UTF16_BE: "utf-16"}
 
 Preview = dict[str, object]
 
@@ -36,15 +39,19 @@ def preview(path: str, rows: int, pixels: int) -> Preview:
 def _delimited(path: str, rows: int, extension: str) -> Preview:
     import csv
 
-    with open(path, encoding="utf-8-sig", errors="replace", newline="") as file:
-        head = file.read(_MAX_TEXT_BYTES)
+    head, is_cut = _head(path)
+    if b"\0" in head and _encoding(head) is None:
+        return _text(path, rows)
+    text = _decoded(head)
+    first, _, others = text.partition("\n")
+    # Excel's own line about the separator is no row.
+    named = first.rstrip("\r")[4:] if first.lower().startswith("sep=") else ""
     try:
-        dialect: object = csv.Sniffer().sniff(head, ",;\t|")
+        dialect: object = csv.Sniffer().sniff(others if named else text, named or ",;\t|")
     except csv.Error:
         dialect = csv.excel_tab if _DELIMITED[extension] == "\t" else csv.excel
-    lines = list(csv.reader(io.StringIO(head), dialect))  # type: ignore[arg-type]
+    lines = list(csv.reader(io.StringIO(others if named else text, newline=""), dialect))  # type: ignore[arg-type]
     # The last line may have been cut.
-    is_cut = len(head) >= _MAX_TEXT_BYTES
     if is_cut:
         lines = lines[:-1]
     columns, body = (lines[0], lines[1:]) if lines else ([], [])
@@ -104,10 +111,30 @@ def _image(path: str, pixels: int) -> Preview:
 
 
 def _text(path: str, rows: int) -> Preview:
-    with open(path, "rb") as file:
-        head = file.read(_MAX_TEXT_BYTES)
-        is_cut = file.read(1) != b""
-    if b"\0" in head:
+    head, is_cut = _head(path)
+    if b"\0" in head and _encoding(head) is None:
         return {"kind": "binary", "hex": head[:64].hex(" ")}
-    lines = head.decode("utf-8-sig", "replace").splitlines()
+    lines = _decoded(head).splitlines()
     return {"kind": "text", "lines": [line[:1_000] for line in lines[:rows]], "is_truncated": is_cut or len(lines) > rows}
+
+
+def _head(path: str) -> tuple[bytes, bool]:
+    """The first bytes, and whether there are more."""
+    with open(path, "rb") as file:
+        return file.read(_MAX_TEXT_BYTES), file.read(1) != b""
+
+
+def _encoding(head: bytes) -> str | None:
+    return next((name for mark, name in _MARKS.items() if head.startswith(mark)), None)
+
+
+def _decoded(head: bytes) -> str:
+    """A byte-order mark decides; other text is UTF-8 if it is valid, and otherwise what Excel writes: Windows-1252."""
+    encoding = _encoding(head)
+    if encoding is None:
+        try:
+            # The last character may have been cut.
+            return codecs.getincrementaldecoder("utf-8")().decode(head)
+        except UnicodeDecodeError:
+            return head.decode("cp1252", "replace")
+    return codecs.getincrementaldecoder(encoding)("replace").decode(head)
