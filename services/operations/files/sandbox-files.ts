@@ -3,6 +3,7 @@ import { parseHostileJson } from '../../model/scan-json.ts'
 import { boundedList } from '../../model/bounded-schemas.ts'
 import { lazySchema, type Described } from '../../model/lazy-schema.ts'
 import { ServiceError, type ErrorCode } from '../../model/errors.ts'
+import { FILE_PROGRAM } from '../../model/executions/command-arguments.ts'
 import { hasEnded } from '../../model/executions/execution.ts'
 import { loadResult } from '../executions/load-result.ts'
 import { LIMITS } from '../../model/limits.ts'
@@ -12,8 +13,6 @@ import type { RunContext } from '../executions/run-code.ts'
 import { RUN_ANSWER_BYTES } from '../executions/result-budget.ts'
 import { storedBytes } from '../executions/stored-bytes.ts'
 
-/** The program in the image that does the work with the rights of user code: `runtime-image/supervisor/cellblock_supervisor/worker/programs/file_operations.py`. */
-const PROGRAM = ['/usr/bin/python3', '-I', '-S', '/opt/cellblock/cellblock_supervisor/worker/programs/file_operations.py']
 const TIMEOUT_SECONDS = 60
 /** Entries of one list. */
 export const MAX_ENTRIES = 5_000
@@ -123,12 +122,9 @@ export const unpackArchive = (
  * `{"op":"watching"}`: `{"op": "create" | "write" | "remove" | "rename", "path", "from"?}`. Cancel the command to end it.
  */
 export const watchArguments = (at: string, recursive: boolean): readonly string[] => [
-  ...PROGRAM,
+  ...FILE_PROGRAM,
   JSON.stringify({ op: 'watch', path: at, recursive }),
 ]
-
-/** Whether a command is one of these operations, and none that a client started. */
-export const isFileOperation = (argv: readonly string[]): boolean => PROGRAM.every((part, index) => argv[index] === part)
 
 async function operate<Schema extends z.ZodType>(
   context: RunContext,
@@ -136,7 +132,7 @@ async function operate<Schema extends z.ZodType>(
   { request, schema }: { readonly request: Readonly<Record<string, unknown>>; readonly schema: Schema },
 ): Promise<z.infer<Schema>> {
   const { deps } = context
-  const argv = [...PROGRAM, JSON.stringify(request)]
+  const argv = [...FILE_PROGRAM, JSON.stringify(request)]
   const waitMs = Math.min(TIMEOUT_SECONDS, deps.config.maxHoldSeconds) * 1000
   // A refusal after the operation would make a client repeat it.
   deps.results.reserve(RUN_ANSWER_BYTES)

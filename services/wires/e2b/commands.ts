@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto'
 import type { Container } from '../../model/containers/container.ts'
 import { ServiceError } from '../../model/errors.ts'
 import { hasEnded, type CommandSource, type Execution } from '../../model/executions/execution.ts'
-import { isFileOperation } from '../../operations/files/sandbox-files.ts'
+import { isFileOperation } from '../../model/executions/command-arguments.ts'
 import type { Call } from '../../http/route.ts'
 
 /** A command that runs, as E2B's clients see it. */

@@ -1,4 +1,5 @@
 import type { Container } from '../../../model/containers/container.ts'
+import { isFileOperation } from '../../../model/executions/command-arguments.ts'
 import type { Execution } from '../../../model/executions/execution.ts'
 import { workKindOf } from '../../../model/executions/work-kinds.ts'
 import type { OutputAssembler } from '../../../model/executions/output-assembler.ts'
@@ -8,7 +9,7 @@ import type { RunDeps } from '../../deps.ts'
 import type { Collected } from '../transfer/collect-files.ts'
 import { endExecution, MAX_INLINE_TAIL_BYTES } from '../../../operations/executions/end-execution.ts'
 import type { ExecutionLog } from '../stream/execution-log.ts'
-import { endOf, lostIn } from './losses.ts'
+import { endOf, lostIn } from '../transfer/losses.ts'
 import { resultOf } from './result-of.ts'
 
 /** Writes the last events, then the one terminal state. Throws LeaseLostError. */
@@ -28,7 +29,9 @@ export async function commitResult(
   const { row, container, session, assembler, envelope, collected, signal } = run
   const { writer } = run.log
   const end = endOf(envelope.outcome)
-  const lost = [...row.lostBefore, ...lostIn(envelope), ...collected.lost]
+  // The answer of a file operation shows no losses.
+  const lostFiles = row.source.kind === 'command' && isFileOperation(row.source.argv) ? [] : (container.lostFiles ?? [])
+  const lost = [...row.lostBefore, ...lostFiles, ...lostIn(envelope), ...collected.lost]
   for (const file of collected.files) writer.emit({ type: 'file', file }, 'paced')
   for (const { what, reason } of lost) writer.emit({ type: 'lost', what, reason }, 'paced')
   const tail = await writer.end(MAX_INLINE_TAIL_BYTES)
@@ -36,6 +39,7 @@ export async function commitResult(
   // Before the end is visible, so that the next execution does not name the loss again. If this step crashes here, the row still names it.
   if (row.lostBefore.length > 0 && workKindOf(row).usesVariables)
     await deps.table.containers.markStateLossReported(row.tenant, row.containerId, session.sandboxId)
+  if (lostFiles.length > 0) await deps.table.containers.markFileLossReported(row.tenant, row.containerId, session.sandboxId)
   await endExecution(deps, row, {
     ...end,
     result: resultOf(deps, { row, container, assembler, envelope, files: collected.files, lost }),

@@ -1,6 +1,7 @@
 import { constants } from 'node:os'
 import type { CommandInputEvent, EventOwner } from '../../../model/events.ts'
 import { topicOf } from '../../../model/events.ts'
+import { sandboxArguments, unixLines } from '../../../model/executions/command-arguments.ts'
 import type { CommandExit, Execution, ExecutionResult } from '../../../model/executions/execution.ts'
 import type { OutputAssembler } from '../../../model/executions/output-assembler.ts'
 import { commandSourceOf, workKindOf, type WorkKindName } from '../../../model/executions/work-kinds.ts'
@@ -124,7 +125,15 @@ function followInput({ table, signals, supervisor }: RunDeps, { session, row: { 
 
 function commandRequest({ row, limits, budget }: NewWork): CommandRequest {
   const { argv, stdin, hasOpenInput, pty } = commandSourceOf(row)
-  return { argv, stdin, hasOpenInput, pty, env: row.scope?.env ?? {}, cwd: row.scope?.cwd ?? null, ...bounds(limits, budget) }
+  return {
+    argv: sandboxArguments(argv),
+    stdin,
+    hasOpenInput,
+    pty,
+    env: row.scope?.env ?? {},
+    cwd: row.scope?.cwd ?? null,
+    ...bounds(limits, budget),
+  }
 }
 
 function executeRequest({ row, limits, budget }: NewWork, cells: ExecuteRequest['cells']): ExecuteRequest {
@@ -144,13 +153,13 @@ function executeRequest({ row, limits, budget }: NewWork, cells: ExecuteRequest[
 async function cellsOf(objects: ObjectStore, { id, source }: Execution): Promise<ExecuteRequest['cells']> {
   switch (source.kind) {
     case 'code':
-      return [{ code: source.code }]
+      return [{ code: unixLines(source.code) }]
     case 'notebook':
-      return source.cells.map(({ code }) => ({ code }))
+      return source.cells.map(({ code }) => ({ code: unixLines(code) }))
     case 'blob': {
       const object = await objects.get(source.code.objectKey)
       if (object === null) throw new Error(`The source object ${source.code.objectKey} is gone`)
-      return [{ code: (await readBytes(object.body)).toString('utf8') }]
+      return [{ code: unixLines((await readBytes(object.body)).toString('utf8')) }]
     }
     case 'command':
       throw new Error(`${id} has no cells`)

@@ -1,4 +1,4 @@
-import { shellCommand } from '../../../model/executions/shell-command.ts'
+import { shellCommand } from '../../../model/executions/command-arguments.ts'
 import { LIMITS } from '../../../model/limits.ts'
 import { SHELL, shellAction } from '../../../model/responses/items/shell-call.ts'
 import type { CallerTool, ContainerTool } from '../../../ports/tool.ts'
