@@ -91,7 +91,13 @@ export interface ContainerStore {
   hibernate(
     tenant: string,
     id: string,
-    change: { readonly objectKey: string; readonly snapshot: Snapshot | null; readonly stateLost: string | null; readonly dueAt: number },
+    change: {
+      readonly objectKey: string
+      readonly snapshot: Snapshot | null
+      readonly stateLost: string | null
+      readonly lostFiles: readonly Lost[]
+      readonly dueAt: number
+    },
   ): Promise<Container | null>
   /** Ends the claim with this key and changes nothing else; null when the row has another claim. */
   endHibernation(tenant: string, id: string, objectKey: string): Promise<Container | null>
@@ -105,6 +111,8 @@ export interface ContainerStore {
   filesSynced(tenant: string, id: string, synced: { readonly generation: number; readonly version: number }): Promise<void>
   /** Clears `stateLost` and `lostCommands` after an execution in this sandbox reported it; a later loss is kept. */
   markStateLossReported(tenant: string, id: string, sandboxId: string): Promise<void>
+  /** Clears `lostFiles` after work in this sandbox reported them; a later loss is kept. */
+  markFileLossReported(tenant: string, id: string, sandboxId: string): Promise<void>
   postpone(tenant: string, id: string, dueAt: number | null): Promise<void>
   /** Marks the container as deleted and due; later calls answer as for a missing one. Idempotent; null when missing. */
   markDeleted(tenant: string, id: string, now: number): Promise<Container | null>

@@ -24,7 +24,7 @@ export interface Supervisor {
   sendInput(session: SandboxSession, commandId: string, entries: readonly CommandInputEvent[]): Promise<{ readonly through: number }>
   stopCommand(session: SandboxSession, commandId: string, killAfterMs: number): Promise<void>
   interrupt(session: SandboxSession, executionId: string, killAfterMs: number): Promise<void>
-  listFiles(session: SandboxSession): Promise<{ readonly files: readonly SandboxFile[] }>
+  listFiles(session: SandboxSession): Promise<{ readonly files: readonly SandboxFile[]; readonly skipped: SupervisorEnvelope['skipped'] }>
   getFile(session: SandboxSession, path: string, signal: AbortSignal): Promise<{ readonly bytes: number; readonly body: ByteStream } | null>
   putFile(
     session: SandboxSession,

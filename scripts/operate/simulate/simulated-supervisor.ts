@@ -58,7 +58,7 @@ export function createSimulatedSupervisor(options: {
     runCommand: unused,
     sendInput: unused,
     stopCommand: unused,
-    listFiles: async () => ({ files: [] }),
+    listFiles: async () => ({ files: [], skipped: [] }),
     getFile: async () => null,
     putFile: unused,
     deleteFile: async () => undefined,

@@ -2,7 +2,7 @@ import * as z from 'zod'
 import { boundedText, countSchema as count, textSchema as text } from '../../model/executions/event-schema.ts'
 import { sandboxEventSchema } from '../../model/executions/events/event-types.ts'
 import { numbered } from '../../model/executions/events/sandbox-event-type.ts'
-import { SupervisorError, type SandboxFile, type SupervisorEvent } from '../../ports/supervisor.ts'
+import { SupervisorError, type Supervisor, type SupervisorEnvelope, type SupervisorEvent } from '../../ports/supervisor.ts'
 import { isSandboxPath } from './file-target.ts'
 
 const MAX_LIST_ENTRIES = 20_000
@@ -11,6 +11,8 @@ const MAX_REASON_CHARACTERS = 2_000
 const reason = boundedText(MAX_REASON_CHARACTERS)
 
 export const fileSchema = z.object({ path: z.string(), bytes: count, sha256: z.string().regex(/^[0-9a-f]{64}$/) })
+
+const skippedSchema = z.object({ path: text, reason })
 
 const doneSchema = z.object({
   ...numbered,
@@ -25,7 +27,7 @@ const doneSchema = z.object({
     .max(MAX_LIST_ENTRIES),
   files: z.array(fileSchema.extend({ change: z.enum(['created', 'modified']) })).max(MAX_LIST_ENTRIES),
   deleted: z.array(z.string()),
-  skipped: z.array(z.object({ path: text, reason })).max(MAX_LIST_ENTRIES),
+  skipped: z.array(skippedSchema).max(MAX_LIST_ENTRIES),
   ended_processes: count.default(0),
   state_lost: z.object({ reason }).nullish(),
   exit: z.object({ code: z.number().int().nullable(), signal: z.number().int().nullable() }).nullish(),
@@ -75,10 +77,7 @@ function toDone(event: WireDone): SupervisorEvent {
     })),
     files: event.files.filter((file) => isSandboxPath(file.path)),
     deleted: event.deleted.filter(isSandboxPath),
-    skipped: [
-      ...event.skipped,
-      ...event.files.filter((file) => !isSandboxPath(file.path)).map((file) => ({ path: file.path.toWellFormed(), reason: 'name' })),
-    ],
+    skipped: [...event.skipped, ...invalidNames(event.files)],
     endedProcesses: event.ended_processes,
     stateLost: event.state_lost?.reason ?? null,
     exit: event.exit ?? null,
@@ -86,11 +85,15 @@ function toDone(event: WireDone): SupervisorEvent {
   }
 }
 
-const listSchema = z.object({ files: z.array(fileSchema) })
+const listSchema = z.object({ files: z.array(fileSchema), skipped: z.array(skippedSchema).max(MAX_LIST_ENTRIES).default([]) })
 
-/** The answer of `GET /files`, without names that are not valid paths. Throws SupervisorError `protocol`. */
-export function toFiles(json: unknown): { readonly files: readonly SandboxFile[] } {
+/** The answer of `GET /files`; names that are not valid paths are among the skipped ones. Throws SupervisorError `protocol`. */
+export function toFiles(json: unknown): Awaited<ReturnType<Supervisor['listFiles']>> {
   const parsed = listSchema.safeParse(json)
   if (!parsed.success) throw new SupervisorError('protocol', 'The sandbox sent a list of files that does not follow the protocol.')
-  return { files: parsed.data.files.filter((file) => isSandboxPath(file.path)) }
+  const { files, skipped } = parsed.data
+  return { files: files.filter((file) => isSandboxPath(file.path)), skipped: [...skipped, ...invalidNames(files)] }
 }
+
+const invalidNames = (files: readonly { readonly path: string }[]): SupervisorEnvelope['skipped'] =>
+  files.filter((file) => !isSandboxPath(file.path)).map((file) => ({ path: file.path.toWellFormed(), reason: 'name' }))

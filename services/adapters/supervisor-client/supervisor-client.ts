@@ -118,7 +118,7 @@ class SupervisorClient implements Supervisor {
     await discard((await this.#request(session, { what: `the interrupt of ${executionId}`, method: 'POST', target, body }, signal)).body)
   }
 
-  async listFiles(session: SandboxSession): Promise<{ readonly files: readonly SandboxFile[] }> {
+  async listFiles(session: SandboxSession): ReturnType<Supervisor['listFiles']> {
     const answer = await this.#request(
       session,
       { what: 'the list of files', method: 'GET', target: '/files' },

@@ -48,6 +48,8 @@ export interface Container {
   readonly backgroundCommands?: readonly string[]
   /** Commands that ended with their sandbox; the next execution names them in `lost`. */
   readonly lostCommands?: readonly Lost[]
+  /** What was in `/mnt/data` when its last sandbox was released and could not be kept; the next execution or command names it in `lost`. */
+  readonly lostFiles?: readonly Lost[]
   /** Skills that its sandboxes have. Absent for none; none is ever removed. */
   readonly skills?: readonly ContainerSkill[]
   /** What wires keep with it, by the name of the wire. */

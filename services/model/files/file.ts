@@ -6,6 +6,8 @@ export interface ContainerFile {
   readonly containerId: string
   /** Relative to `/mnt/data`, `/`-separated, NFC. */
   readonly path: string
+  /** The path in a sandbox, where code spelled it otherwise; absent if it is `path`. */
+  readonly sandboxPath?: string
   readonly bytes: number
   readonly sha256: string | null
   readonly mime: string
@@ -25,6 +27,8 @@ export interface ContainerFile {
   /** The container generation whose sandbox has these bytes; 0 when none has. */
   readonly sandboxGeneration: number
 }
+
+export const sandboxPathOf = ({ path, sandboxPath = path }: Pick<ContainerFile, 'path' | 'sandboxPath'>): string => sandboxPath
 
 /** A file in the result of an execution. */
 export interface ExecutionFile {

@@ -1,9 +1,8 @@
-import { createHash } from 'node:crypto'
 import type { Container } from '../../model/containers/container.ts'
 import { ServiceError } from '../../model/errors.ts'
 import { copyFile } from '../../operations/files/copy-file.ts'
 import type { ContainerFile } from '../../model/files/file.ts'
-import { normalizeFilePath } from '../../model/files/file-path.ts'
+import { aliasOfPath, normalizeFilePath } from '../../model/files/file-path.ts'
 import { supersedeOlderVersions } from '../../operations/files/supersede-older-versions.ts'
 import { derivedId } from '../../model/ids.ts'
 import { containerOf, fileOf } from '../../operations/access.ts'
@@ -69,16 +68,13 @@ function withOwnPaths(named: readonly NamedFile[]): readonly Input[] {
     const other = latest.get(file.name)
     if (other === undefined || isNewer(file.source, other.source)) latest.set(file.name, file)
   }
-  return [...byKey.values()].map((file) => ({ ...file, path: latest.get(file.name) === file ? file.name : aliasOf(file) }))
+  return [...byKey.values()].map((file) => ({
+    ...file,
+    path: latest.get(file.name) === file ? file.name : aliasOfPath(file.name, file.source.id),
+  }))
 }
 
 const isNewer = (a: ContainerFile, b: ContainerFile): boolean => (a.createdAt === b.createdAt ? a.id > b.id : a.createdAt > b.createdAt)
-
-function aliasOf({ name, source }: NamedFile): string {
-  const hash = createHash('sha256').update(source.id).digest('hex').slice(0, 8)
-  const [, stem = name, extension = ''] = /^(.*[^/])(\.[^./]*)$/.exec(name) ?? []
-  return `${stem}-${hash}${extension}`
-}
 
 /** `before`: the versions in the container, oldest first. */
 async function bring(

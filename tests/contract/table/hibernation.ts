@@ -61,7 +61,7 @@ export function hibernationContract(table: () => Table): void {
       })
       expect(await claim(row, OTHER, T0 + 60_000)).toMatchObject({ hibernating: OTHER })
       expect(await store().renewHibernation(row.tenant, row.id, { objectKey: CLAIM.objectKey, expiresAt: T0 + 99_000 })).toBeNull()
-      const kept = { snapshot: snapshot(), stateLost: null, dueAt: T0 }
+      const kept = { snapshot: snapshot(), stateLost: null, lostFiles: [], dueAt: T0 }
       expect(await store().hibernate(row.tenant, row.id, { objectKey: CLAIM.objectKey, ...kept })).toBeNull()
       expect(await store().endHibernation(row.tenant, row.id, CLAIM.objectKey)).toBeNull()
       expect(await store().get(row.tenant, row.id)).toMatchObject({ hibernating: OTHER, sandboxId: 'sbx_1', snapshot: null })
@@ -70,17 +70,30 @@ export function hibernationContract(table: () => Table): void {
     it('detaches the sandbox and keeps the snapshot, also when repeated', async () => {
       const row = await created()
       await claim(row)
-      const kept = { snapshot: snapshot(), stateLost: null, dueAt: T0 + 5 }
+      const kept = { snapshot: snapshot(), stateLost: null, lostFiles: [], dueAt: T0 + 5 }
       const hibernated = { ...row, sandboxId: null, snapshot: snapshot(), hibernating: null, dueAt: T0 + 5 }
       expect(await store().hibernate(row.tenant, row.id, { objectKey: CLAIM.objectKey, ...kept })).toEqual(hibernated)
       expect(await store().hibernate(row.tenant, row.id, { objectKey: CLAIM.objectKey, ...kept })).toEqual(hibernated)
+    })
+
+    it('records the files that are lost with the sandbox, until work in a later one has reported them', async () => {
+      const row = await created()
+      await claim(row)
+      const lostFiles = [{ what: 'file "link"', reason: 'symlink' }]
+      const kept = { snapshot: snapshot(), stateLost: null, lostFiles, dueAt: T0 + 5 }
+      expect(await store().hibernate(row.tenant, row.id, { objectKey: CLAIM.objectKey, ...kept })).toMatchObject({ lostFiles })
+      await store().setSandbox(row.tenant, row.id, { generation: row.generation, sandboxId: 'sbx_2', stateLost: null, dueAt: null })
+      await store().markFileLossReported(row.tenant, row.id, 'sbx_1')
+      expect(await store().get(row.tenant, row.id)).toMatchObject({ lostFiles })
+      await store().markFileLossReported(row.tenant, row.id, 'sbx_2')
+      expect(await store().get(row.tenant, row.id)).not.toHaveProperty('lostFiles')
     })
 
     it('fails if an execution arrived or the container was deleted', async () => {
       const row = await created()
       await claim(row)
       await store().enqueue(row.tenant, row.id, { executionId: 'exec_1', now: T0 + 1, dueAt: T0 + 2 })
-      const kept = { snapshot: snapshot(), stateLost: null, dueAt: T0 }
+      const kept = { snapshot: snapshot(), stateLost: null, lostFiles: [], dueAt: T0 }
       expect(await store().hibernate(row.tenant, row.id, { objectKey: CLAIM.objectKey, ...kept })).toBeNull()
       expect(await store().endHibernation(row.tenant, row.id, CLAIM.objectKey)).toMatchObject({
         queue: ['exec_1'],
@@ -132,7 +145,7 @@ export function hibernationContract(table: () => Table): void {
 
     it('allows a detach as hibernated only while no kernel has received the snapshot', async () => {
       const row = await created({ snapshot: snapshot() })
-      const none = { sandboxId: null, stateLost: null, dueAt: null }
+      const none = { sandboxId: null, stateLost: null, lostFiles: [], dueAt: null }
       await store().endRestore(row.tenant, row.id, { generation: 1, objectKey })
       expect(await store().setSandbox(row.tenant, row.id, { generation: 1, ...none, whileHibernated: true })).toBeNull()
       const sleeper = await created({ snapshot: snapshot() })

@@ -62,14 +62,18 @@ const ENVELOPE: SupervisorEnvelope = {
 }
 /** A file made by the code, as the sandbox reports and serves it. */
 function made(path: string, text: string): SupervisorEnvelope['files'][number] {
-  sandbox.on(`GET /files/${path}`, (_, response) => void response.writeHead(200, { 'content-length': text.length }).end(text))
-  return { path, bytes: text.length, sha256: createHash('sha256').update(text).digest('hex') } as SupervisorEnvelope['files'][number]
+  sandbox.on(
+    `GET /files/${encodeURIComponent(path)}`,
+    (_, response) => void response.writeHead(200, { 'content-length': text.length }).end(text),
+  )
+  return { path, bytes: text.length, sha256: sha256(text) } as SupervisorEnvelope['files'][number]
 }
+const sha256 = (text: string): string => createHash('sha256').update(text).digest('hex')
 const collect = (envelope: Partial<SupervisorEnvelope>, ports: RunDeps = deps) =>
   collectFiles(ports, {
     session: sandbox.session,
-    row: executionRow({ tenant, containerId }),
-    generation: GENERATION,
+    owner: { tenant, id: containerId, generation: GENERATION },
+    executionId: 'exec_1',
     maxFiles: 10,
     envelope: { ...ENVELOPE, ...envelope },
     signal: AbortSignal.timeout(30_000),
@@ -134,4 +138,47 @@ it('a file that became unreadable after the code ended is named in lost, and the
   const { files, lost } = await collect({ files: [closed, made('open.txt', 'kept')] })
   expect(files).toMatchObject([{ path: 'open.txt' }])
   expect(lost).toEqual([{ what: 'file "closed.txt"', reason: expect.stringContaining('closed to reading') }])
+})
+
+describe('names', () => {
+  const composed = 'B\u00fccher.txt'
+  const decomposed = 'Bu\u0308cher.txt'
+  const rows = async () => (await storage.table.files.all(tenant, containerId)).filter((file) => file.isCurrent)
+
+  it('are stored in Unicode form C and keep their spelling in sandboxes', async () => {
+    const { files, lost } = await collect({ files: [made(decomposed, 'mac')] })
+    expect([files, lost]).toMatchObject([[{ path: composed, isNew: true }], []])
+    expect(await rows()).toMatchObject([{ path: composed, sandboxPath: decomposed }])
+    const again = await collect({ files: [made(decomposed, 'changed')] })
+    expect(again.files).toMatchObject([{ path: composed, isNew: false, modifiedFrom: files[0]?.id }])
+    await collect({ deleted: [decomposed] })
+    expect(await rows()).toEqual([])
+  })
+
+  it('that are equal in form C are two files, and the renamed one is told', async () => {
+    const both = { files: [made(decomposed, 'mac'), made(composed, 'linux')] }
+    const { files, lost } = await collect(both)
+    const other = expect.stringMatching(/^B\u00fccher-[0-9a-f]{8}\.txt$/) as string
+    expect(files).toEqual([
+      expect.objectContaining({ path: composed, sha256: sha256('linux') }),
+      expect.objectContaining({ path: other, sha256: sha256('mac') }),
+    ])
+    expect(lost).toEqual([{ what: `file ${JSON.stringify(decomposed)}`, reason: expect.stringContaining(files[1]?.path ?? '') }])
+    const repeated = await collect(both)
+    expect(repeated.files.map(({ id }) => id).toSorted()).toEqual(files.map(({ id }) => id).toSorted())
+    expect(await rows()).toHaveLength(2)
+  })
+
+  it('do not take the path of an upload', async () => {
+    const uploaded = await upload(composed, 'uploaded')
+    const { files } = await collect({ files: [made(decomposed, 'mac')] })
+    expect(files[0]?.path).not.toBe(composed)
+    expect(await current()).toContain(uploaded.id)
+  })
+
+  it('with joiners are collected, those with overrides are named', async () => {
+    const { files, lost } = await collect({ files: [made('گزارش\u200cها.csv', 'x'), made('evil\u202egnp.exe', 'x')] })
+    expect(files).toMatchObject([{ path: 'گزارش\u200cها.csv' }])
+    expect(lost).toMatchObject([{ what: 'file "evil\u202egnp.exe"' }])
+  })
 })

@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest'
+import { currentFiles } from '../../../services/operations/files/find-by-path.ts'
 import { acceptExecution } from '../../../services/operations/executions/accept-execution.ts'
 import { createLimitReader } from '../../../services/operations/tenancy/limit-reader.ts'
 import type { Container } from '../../../services/model/containers/container.ts'
@@ -45,6 +46,57 @@ describe('a hibernated container', () => {
     expect(second.result?.stdout).toBe('[1] True False kept\n')
     expect(names(second.result?.lost)).toEqual(['variable generator'])
     expect((await bench.run(id, 'print(x)')).result).toMatchObject({ stdout: '[1]\n', lost: [] })
+  })
+
+  it('keeps files with several names, such as those of a cloned repository, and names in the form of a Mac', async () => {
+    const { id } = await withVariables(
+      'import os, unicodedata\nopen("report.txt", "w").write("x")\nopen(unicodedata.normalize("NFD", "Bücher.txt"), "w").write("mac")',
+    )
+    const linked = await bench.run(id, 'os.link("report.txt", "copy.txt")')
+    expect([linked.result?.lost, linked.result?.files.map(({ path }) => path)]).toEqual([[], ['copy.txt']])
+    const paths = async () => (await currentFiles(bench.storage, await bench.container(id))).map(({ path }) => path).toSorted()
+    expect(await paths()).toEqual(['Bücher.txt', 'copy.txt', 'report.txt'])
+    await bench.hibernate(id)
+    await bench.stopUnheld()
+    await bench.warm()
+    const woken = await bench.run(
+      id,
+      'print(open("report.txt").read(), open("copy.txt").read(), open(unicodedata.normalize("NFD", "Bücher.txt")).read(), len(os.listdir()))',
+    )
+    expect(woken.result).toMatchObject({ stdout: 'x x mac 3\n', lost: [], files: [] })
+  })
+
+  it('names what was in its folder and is not kept, once, in the call that wakes it', async () => {
+    const { id } = await withVariables()
+    const code =
+      'import os\nos.symlink("/etc", "link")\nos.mkfifo("pipe")\nos.makedirs("Acme Inc.")\nopen("Acme Inc./a.csv", "w").write("1")'
+    const first = await bench.run(id, code)
+    expect(names(first.result?.lost).toSorted()).toEqual(['file "Acme Inc./a.csv"', 'file "link"', 'file "pipe"'])
+    expect((await bench.run(id, '1')).result?.lost).toEqual([])
+    await bench.hibernate(id)
+    await bench.stopUnheld()
+    await bench.warm()
+    const woken = await bench.run(id, 'print(sorted(os.listdir()), os.listdir("Acme Inc."))')
+    // Folders and links are in the snapshot.
+    expect(woken.result?.stdout).toBe("['Acme Inc.', 'link'] []\n")
+    const gone = woken.result?.lost.filter(({ reason }) => reason.includes('was not kept'))
+    expect(names(gone).toSorted()).toEqual(['file "Acme Inc./a.csv"', 'file "pipe"'])
+    expect((await bench.run(id, '1')).result?.lost).toEqual([])
+  })
+
+  it('keeps what a program wrote after the code that started it had ended', async () => {
+    const { id } = await withVariables('import subprocess\np = subprocess.Popen("sleep 1; echo late > late.txt", shell=True)')
+    const { sandboxId } = await bench.container(id)
+    const sandbox = await bench.storage.table.sandboxes.get(sandboxId ?? '')
+    if (sandbox === null || sandbox.address === null) throw new Error('The container has no sandbox')
+    const session = { sandboxId: sandbox.id, address: sandbox.address, privateKey: sandbox.privateKey }
+    await expect
+      .poll(async () => (await bench.deps.supervisor.listFiles(session)).files.map(({ bytes }) => bytes), { timeout: 30_000 })
+      .toEqual([5])
+    await bench.hibernate(id)
+    await bench.stopUnheld()
+    await bench.warm()
+    expect((await bench.run(id, 'print(open("late.txt").read())')).result?.stdout).toBe('late\n\n')
   })
 
   it('ends a background command at once that no sandbox has received', async () => {

@@ -10,6 +10,13 @@ describe('normalizeFilePath', () => {
     ['e\u0301t\u00e9.txt', '\u00e9t\u00e9.txt'],
     ['日本/データ.csv', '日本/データ.csv'],
     ['...hidden', '...hidden'],
+    // Persian, an emoji of two people's parts, Hindi: joiners belong to the spelling.
+    ['گزارش\u200cها.csv', 'گزارش\u200cها.csv'],
+    ['👩\u200d💻 notes.txt', '👩\u200d💻 notes.txt'],
+    ['क्\u200dष.txt', 'क्\u200dष.txt'],
+    // Direction marks, as WhatsApp and office programs write them.
+    ['\u200eIMG.jpg', '\u200eIMG.jpg'],
+    ['\u200f\u061cא.txt', '\u200f\u061cא.txt'],
   ])('normalizes %j', (raw, path) => expect(normalizeFilePath(raw)).toBe(path))
 
   it.each([
@@ -24,6 +31,8 @@ describe('normalizeFilePath', () => {
     'a\u0000b',
     'a\nb',
     'evil\u202egnp.exe',
+    'evil\u2067gnp.exe',
+    'a\u200bb',
     'x'.repeat(256),
     `${'d/'.repeat(520)}x`,
     'CON',

@@ -8,7 +8,7 @@ import { OutputAssembler } from '../../../services/model/executions/output-assem
 import type { ObjectStore } from '../../../services/ports/object-store.ts'
 import { SupervisorError, type SupervisorEvent } from '../../../services/ports/supervisor.ts'
 import { EventLogWriter } from '../../../services/jobs/event-log-writer.ts'
-import { lostIn } from '../../../services/workers/run/step/losses.ts'
+import { lostIn } from '../../../services/workers/run/transfer/losses.ts'
 import { mergeText } from '../../../services/workers/run/stream/merge-text.ts'
 import { EventRecorder } from '../../../services/workers/run/stream/record-events.ts'
 import { toEvent } from '../../../services/adapters/supervisor-client/events.ts'

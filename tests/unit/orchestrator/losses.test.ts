@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import type { SupervisorEnvelope } from '../../../services/ports/supervisor.ts'
-import { lostIn } from '../../../services/workers/run/step/losses.ts'
+import { lostIn } from '../../../services/workers/run/transfer/losses.ts'
 
 const envelope = (fields: Partial<SupervisorEnvelope>): SupervisorEnvelope => ({
   outcome: 'ok',

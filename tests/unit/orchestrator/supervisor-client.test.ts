@@ -106,7 +106,7 @@ describe('the supervisor client', () => {
     stub.on('GET /files', (_request, response) => sendJson(response, 200, { files: [], skipped: [] }))
     let now = 0
     const supervisor = createSupervisorClient({ link: createUnixLink(), clock: { now: () => now } })
-    expect(await supervisor.listFiles(stub.session)).toEqual({ files: [] })
+    expect(await supervisor.listFiles(stub.session)).toEqual({ files: [], skipped: [] })
     now += 3_600_000
     stub.identity.boot_nonce = 'boot-2'
     await expect(supervisor.listFiles(stub.session)).rejects.toThrow(/was restarted/)

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { truncateLosses } from '../../../services/workers/run/step/losses.ts'
+import { truncateLosses } from '../../../services/workers/run/transfer/losses.ts'
 
 const losses = (count: number) => Array.from({ length: count }, (_, i) => ({ what: `file ${i}`, reason: 'x'.repeat(1_000) }))
 

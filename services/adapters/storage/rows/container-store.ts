@@ -107,7 +107,7 @@ function queueVerbs(items: Items): Pick<ContainerStore, 'enqueue' | 'dequeue'> {
 
 function sandboxVerbs(
   items: Items,
-): Pick<ContainerStore, 'setSandbox' | 'filesChanged' | 'setSkills' | 'filesSynced' | 'markStateLossReported'> {
+): Pick<ContainerStore, 'setSandbox' | 'filesChanged' | 'setSkills' | 'filesSynced' | 'markStateLossReported' | 'markFileLossReported'> {
   return {
     async setSandbox(tenant, id, { generation, whileUnused = false, whileHibernated = false, ...change }) {
       const actions = [
@@ -147,6 +147,10 @@ function sandboxVerbs(
 
     async markStateLossReported(tenant, id, sandboxId) {
       await items.update(keyOf(tenant, id), [remove('stateLost'), remove('lostCommands')], { condition: equals('sandboxId', sandboxId) })
+    },
+
+    async markFileLossReported(tenant, id, sandboxId) {
+      await items.update(keyOf(tenant, id), [remove('lostFiles')], { condition: equals('sandboxId', sandboxId) })
     },
   }
 }

@@ -57,12 +57,13 @@ function hibernatingVerbs(items: Items): Pick<Verbs, 'claimHibernation' | 'renew
         { actions: [set('hibernating.expiresAt', expiresAt)], condition: all(isLive, isClaim(objectKey)) },
       ),
 
-    async hibernate(tenant, id, { objectKey, snapshot, stateLost, dueAt }) {
+    async hibernate(tenant, id, { objectKey, snapshot, stateLost, lostFiles, dueAt }) {
       const actions = [
         remove('hibernating'),
         remove('sandboxId'),
         assign('snapshot', snapshot),
         assign('stateLost', stateLost),
+        assign('lostFiles', lostFiles.length === 0 ? null : JSON.stringify(lostFiles)),
         set('dueAt', dueAt),
       ]
       return (

@@ -67,7 +67,7 @@ export const responseCodec = rowCodec<ResponseRecord>({
 })
 
 export const containerCodec = rowCodec<Container>({
-  json: { limits: true, lostCommands: true, extensions: true, skills: true },
+  json: { limits: true, lostCommands: true, lostFiles: true, extensions: true, skills: true },
   nullable: {
     limits: true,
     image: true,

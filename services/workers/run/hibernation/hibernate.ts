@@ -15,6 +15,7 @@ import { cancelExecution } from '../../../operations/executions/cancel-execution
 import { publishCompletion } from '../../../operations/executions/end-execution.ts'
 import { namespaceBudget } from '../transfer/namespace-budget.ts'
 import { saveVariables } from '../transfer/save-variables.ts'
+import { keepFiles } from '../transfer/keep-files.ts'
 
 /** The command line of a lost command is cut to this length. */
 const MAX_SHOWN_CHARACTERS = 120
@@ -48,8 +49,13 @@ export async function hibernate(deps: StepDeps, finder: SandboxFinder, message: 
     if (before.hibernating !== null) await deps.objects.delete(before.hibernating.objectKey)
     if (claimed.snapshot?.isRestored === true) await deps.objects.delete(claimed.snapshot.objectKey)
     const result = await save(deps, finder, { container: claimed, objectKey: claim.objectKey, signal: lease.signal })
+    const session = await finder.own(claimed)
+    const lostFiles =
+      session === null
+        ? (claimed.lostFiles ?? [])
+        : await keepFiles(deps, claimed, { session, keepsLinks: result.snapshot !== null, signal: lease.signal })
     const dueAt = firstRetentionCheck(deps.clock.now())
-    const hibernated = await containers.hibernate(tenant, id, { objectKey: claim.objectKey, ...result, dueAt })
+    const hibernated = await containers.hibernate(tenant, id, { objectKey: claim.objectKey, ...result, lostFiles, dueAt })
     const saved = result.snapshot?.objectKey === claim.objectKey
     if (hibernated === null && saved) await deps.objects.delete(claim.objectKey)
     const outcome = hibernated === null ? 'interrupted' : saved ? 'saved' : 'not_saved'

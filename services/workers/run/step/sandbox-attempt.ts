@@ -25,7 +25,7 @@ import { noteAwake, NO_USAGE, restoreVariables } from '../transfer/restore-varia
 import { syncFiles } from '../transfer/sync-files.ts'
 import { commitResult } from './commit-result.ts'
 import { leaveQueue, notifyWaiting } from './container-queue.ts'
-import { truncateLosses } from './losses.ts'
+import { truncateLosses } from '../transfer/losses.ts'
 
 /** Where a row runs. */
 export interface Place {
@@ -101,8 +101,8 @@ export class SandboxAttempt {
     const envelope = await streamExecution(deps, { row, work, recorder, isSent: mode === 'resumed', stop })
     signal.throwIfAborted()
     if (envelope === null) return this.#handOver(log)
-    const { generation } = container
-    const collected = await collectFiles(deps, { session, row, generation, maxFiles: limits.filesPerExecution, envelope, signal })
+    const maxFiles = limits.filesPerExecution
+    const collected = await collectFiles(deps, { session, owner: container, executionId: row.id, maxFiles, envelope, signal })
     await commitResult(deps, {
       ...{ row, container, session, assembler, log, collected, signal },
       envelope: withUsage(envelope, this.#restoreUsage),

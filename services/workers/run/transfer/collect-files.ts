@@ -1,8 +1,9 @@
 import { createHash } from 'node:crypto'
 import pLimit from 'p-limit'
-import type { Execution, Lost } from '../../../model/executions/execution.ts'
-import type { ContainerFile, ExecutionFile } from '../../../model/files/file.ts'
-import { normalizeFilePath } from '../../../model/files/file-path.ts'
+import type { Container } from '../../../model/containers/container.ts'
+import type { Lost } from '../../../model/executions/execution.ts'
+import { sandboxPathOf, type ContainerFile, type ExecutionFile } from '../../../model/files/file.ts'
+import { aliasOfPath, normalizeFilePath } from '../../../model/files/file-path.ts'
 import { newId } from '../../../model/ids.ts'
 import { LIMITS } from '../../../model/limits.ts'
 import { mimeOf } from '../../../model/files/mime.ts'
@@ -19,13 +20,14 @@ const AT_ONCE = 4
 /** Attempts per file: a connection to the sandbox or the store may break. */
 const DOWNLOADS = 2
 
-/** What the code of an execution left in its sandbox. */
+/** What code left in a sandbox. */
 interface CollectionRequest {
   readonly session: SandboxSession
-  readonly row: Execution
-  readonly generation: number
+  readonly owner: Pick<Container, 'tenant' | 'id' | 'generation'>
+  /** The execution whose files they are; null for what is collected when the container goes to sleep. */
+  readonly executionId: string | null
   readonly maxFiles: number
-  readonly envelope: SupervisorEnvelope
+  readonly envelope: Pick<SupervisorEnvelope, 'files' | 'deleted' | 'skipped'>
   readonly signal: AbortSignal
 }
 
@@ -34,24 +36,32 @@ export interface Collected {
   readonly lost: readonly Lost[]
 }
 
+/** A file of the sandbox, the path that its rows have, and its current version. */
+interface FoundFile {
+  readonly found: SandboxFile
+  readonly path: string
+  readonly before: ContainerFile | null
+}
+
 /**
- * Copies files that the code created or changed into the object store and writes a row for each version. Names are data: `lost` names a path that the
- * rules refuse. A repetition after a crash creates no second version, because a version with the same bytes is recognised. A file that a user uploads
+ * Copies files that the code created or changed into the object store and writes a row for each version. Names are data: a name in another Unicode form
+ * is stored in form C and keeps its spelling in sandboxes, and `lost` names a path that the rules refuse. A repetition after a crash creates no second version, because a version with the same bytes is recognised. A file that a user uploads
  * during the execution was never in the sandbox, so the code cannot have deleted it; the newer of two versions is the current one.
  */
 export async function collectFiles(deps: RunDeps, request: CollectionRequest): Promise<Collected> {
-  const { generation, maxFiles, envelope } = request
+  const { owner, maxFiles, envelope } = request
   if (envelope.files.length === 0 && envelope.deleted.length === 0) return { files: [], lost: [] }
-  const { tenant, containerId } = request.row
+  const { tenant, id: containerId, generation } = owner
   const current = new Map<string, ContainerFile>()
   for (const file of await deps.table.files.all(tenant, containerId))
-    if (file.isCurrent && file.state === 'stored') current.set(file.path, file)
+    if (file.isCurrent && file.state === 'stored') current.set(sandboxPathOf(file), file)
 
   await allEnded(
     envelope.deleted.map(async (path) => {
       const file = current.get(path)
       if (file?.sandboxGeneration !== generation || isUnseen(path, envelope.skipped)) return
       await deps.table.files.patch({ tenant, containerId, id: file.id }, { isCurrent: false, endedAt: deps.clock.now() })
+      current.delete(path)
     }),
   )
 
@@ -60,11 +70,13 @@ export async function collectFiles(deps: RunDeps, request: CollectionRequest): P
   if (wanted.length < envelope.files.length) {
     lost.push({ what: 'files', reason: `Only the first ${wanted.length} of ${envelope.files.length} changed files were kept.` })
   }
+  const named = nameFiles(wanted, current)
+  lost.push(...named.lost)
   const slots = pLimit(AT_ONCE)
   const collected = await allEnded(
-    wanted.map((file) =>
+    named.files.map((file) =>
       slots(async () => {
-        const outcome = await collectOne(deps, request, { found: file, before: current.get(file.path) ?? null })
+        const outcome = await collectOne(deps, request, file)
         if ('id' in outcome) return outcome
         lost.push(outcome)
         return null
@@ -79,6 +91,40 @@ export async function collectFiles(deps: RunDeps, request: CollectionRequest): P
   return { files, lost }
 }
 
+/**
+ * The path of each file in rows and links. A file keeps the path that it had. Of several names that are equal in form C, the one in form C has the path, and
+ * the others get one with a hash, which `lost` tells. `current` is by the path in the sandbox.
+ */
+function nameFiles(
+  found: readonly SandboxFile[],
+  current: ReadonlyMap<string, ContainerFile>,
+): { readonly files: readonly FoundFile[]; readonly lost: readonly Lost[] } {
+  const files: FoundFile[] = []
+  const lost: Lost[] = []
+  const taken = new Map([...current.values()].map((file) => [file.path, sandboxPathOf(file)]))
+  const isNormal = ({ path }: SandboxFile): boolean => path === path.normalize('NFC')
+  for (const file of [...found.filter(isNormal), ...found.filter((one) => !isNormal(one))]) {
+    const before = current.get(file.path) ?? null
+    try {
+      const path = before?.path ?? normalizeFilePath(file.path)
+      const isFree = (taken.get(path) ?? file.path) === file.path
+      const own = isFree ? path : aliasOfPath(path, file.path)
+      taken.set(own, file.path)
+      files.push({ found: file, path: own, before })
+      if (!isFree)
+        lost.push({
+          what: nameOf(file),
+          reason: `It is kept as ${JSON.stringify(own)}: another file has the same name in Unicode normal form C.`,
+        })
+    } catch (cause) {
+      lost.push({ what: nameOf(file), reason: cause instanceof Error ? cause.message : 'Its name is refused.' })
+    }
+  }
+  return { files, lost }
+}
+
+const nameOf = ({ path }: SandboxFile): string => `file ${JSON.stringify(path)}`
+
 /** Whether the sandbox could not read that folder: a file that it cannot see may still exist. */
 const isUnseen = (path: string, skipped: SupervisorEnvelope['skipped']): boolean =>
   skipped.some(
@@ -87,21 +133,10 @@ const isUnseen = (path: string, skipped: SupervisorEnvelope['skipped']): boolean
       (place.path === '.' || path === place.path || path.startsWith(`${place.path}/`)),
   )
 
-async function collectOne(
-  deps: RunDeps,
-  request: CollectionRequest,
-  { found, before }: { readonly found: SandboxFile; readonly before: ContainerFile | null },
-): Promise<ExecutionFile | Lost> {
-  const { row, generation } = request
-  const { tenant, containerId } = row
-  const what = `file ${JSON.stringify(found.path)}`
-  let path: string
-  try {
-    path = normalizeFilePath(found.path)
-  } catch (cause) {
-    return { what, reason: cause instanceof Error ? cause.message : 'Its name is refused.' }
-  }
-  if (path !== found.path) return { what, reason: 'Its name is not in Unicode normal form C. Rename it.' }
+async function collectOne(deps: RunDeps, request: CollectionRequest, { found, path, before }: FoundFile): Promise<ExecutionFile | Lost> {
+  const { executionId } = request
+  const { tenant, id: containerId, generation } = request.owner
+  const what = nameOf(found)
   if (found.bytes > LIMITS.maxFileBytes) return { what, reason: `It has ${found.bytes} bytes; at most ${LIMITS.maxFileBytes} are kept.` }
 
   if (before !== null && before.sha256 === found.sha256 && before.bytes === found.bytes) {
@@ -111,14 +146,14 @@ async function collectOne(
       bytes: before.bytes,
       sha256: found.sha256,
       mime: before.mime,
-      isNew: before.executionId === row.id,
+      isNew: before.executionId === executionId,
       modifiedFrom: null,
     }
   }
 
   const mime = mimeOf(path)
   const objectKey = newObjectKey(tenant, 'files', containerId)
-  const stored = await bring(deps, request, { path, objectKey, mime })
+  const stored = await bring(deps, request, { path: found.path, objectKey, mime })
   if (typeof stored === 'string') return { what, reason: stored }
   const { bytes, sha256 } = stored
   const file: ContainerFile = {
@@ -127,13 +162,14 @@ async function collectOne(
     id: newId('containerFile'),
     containerId,
     path,
+    ...(path !== found.path && { sandboxPath: found.path }),
     bytes,
     sha256,
     mime,
     source: 'assistant',
     createdAt: deps.clock.now(),
     objectKey,
-    executionId: row.id,
+    executionId,
     isCurrent: true,
     state: 'stored',
     sandboxGeneration: generation,

@@ -1,7 +1,7 @@
 import pLimit from 'p-limit'
 import type { Container } from '../../../model/containers/container.ts'
 import type { Lost } from '../../../model/executions/execution.ts'
-import type { ContainerFile } from '../../../model/files/file.ts'
+import { sandboxPathOf, type ContainerFile } from '../../../model/files/file.ts'
 import type { ContainerSkill } from '../../../model/skills/skill.ts'
 import { SupervisorError, type SupervisorErrorCode } from '../../../ports/supervisor.ts'
 import type { SandboxSession } from '../../../model/sandboxes/sandbox.ts'
@@ -27,12 +27,14 @@ export async function syncFiles(deps: RunDeps, container: Container, target: Tar
   const lost: Lost[] = [...(await syncSkills(deps, container, target))]
   const slots = pLimit(AT_ONCE)
   const rows = await deps.table.files.all(tenant, id)
-  const current = new Set(rows.filter((file) => file.isCurrent && file.state === 'stored').map((file) => file.path))
+  const current = new Set(rows.filter((file) => file.isCurrent && file.state === 'stored').map(sandboxPathOf))
   await allEnded(
     rows.map((file) =>
       slots(async () => {
-        if (file.state === 'deleted' && file.sandboxGeneration === generation) {
-          const kept = current.has(file.path) ? null : await remove(deps, target.session, file)
+        // An upload replaces a version that code spelled otherwise, whose file would stay beside it.
+        const isReplaced = !file.isCurrent && file.sandboxPath !== undefined
+        if ((file.state === 'deleted' || isReplaced) && file.sandboxGeneration === generation) {
+          const kept = current.has(sandboxPathOf(file)) ? null : await remove(deps, target.session, file)
           if (kept !== null) lost.push(kept)
           await deps.table.files.patch(file, { sandboxGeneration: 0 })
         }
@@ -52,7 +54,7 @@ export async function syncFiles(deps: RunDeps, container: Container, target: Tar
 /** Code can make a folder read-only. A deleted file that stays in it is named once in `lost`, and the execution continues. */
 async function remove(deps: RunDeps, session: SandboxSession, file: ContainerFile): Promise<Lost | null> {
   try {
-    await deps.supervisor.deleteFile(session, file.path)
+    await deps.supervisor.deleteFile(session, sandboxPathOf(file))
     return null
   } catch (cause) {
     if (!(cause instanceof SupervisorError) || REFUSED[cause.code] === undefined) throw cause
@@ -64,7 +66,7 @@ async function push(deps: RunDeps, file: ContainerFile, { session, signal }: Tar
   const object = await deps.objects.get(file.objectKey)
   if (object === null) return { what: `file ${JSON.stringify(file.path)}`, reason: 'Its stored content no longer exists.' }
   try {
-    await deps.supervisor.putFile(session, { path: file.path, bytes: object.bytes, body: object.body }, signal)
+    await deps.supervisor.putFile(session, { path: sandboxPathOf(file), bytes: object.bytes, body: object.body }, signal)
     return null
   } catch (cause) {
     const reason = cause instanceof SupervisorError ? REFUSED[cause.code] : undefined
