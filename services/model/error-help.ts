@@ -108,7 +108,7 @@ export const ERROR_HELP: Readonly<Record<ErrorCode, ErrorHelp>> = {
   dollars_exhausted: dailyBudget('US dollars'),
   model_tokens_exhausted: dailyBudget('model tokens'),
   storage_exhausted: {
-    means: 'The tenant stores as many bytes as it may.',
+    means: 'The tenant stores as many bytes, or has as many containers, as it may; `X-Limit-Name` says which.',
     fix: 'Delete files or containers that are not needed, or ask the operator for a higher limit.',
   },
   too_many_queued: {

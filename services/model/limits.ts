@@ -62,6 +62,8 @@ export const LIMITS = {
   maxCommandBytes: 200 * 1024,
   /** One piece of input for a running command, bytes. */
   maxCommandInputBytes: 1 * MiB,
+  /** Input of one command that its sandbox has not accepted yet, bytes. A program that does not read stops the transfer at as many bytes. */
+  maxPendingInputBytes: 4 * MiB,
   /** Responses in the queue of one conversation. */
   maxQueuedPerConversation: 100,
   /** Responses that a conversation lists as ended without completion. */

@@ -10,5 +10,9 @@ export interface EventStore {
   read<E extends AnyEvent>(owner: EventOwner, after: number, limit: ReadLimit): Promise<readonly E[]>
   /** The batch written last. */
   last(owner: EventOwner): Promise<EventBatch | null>
+  /** The batch written first, of those that remain. */
+  first(owner: EventOwner): Promise<EventBatch | null>
+  /** Removes the batches that end before this number. The newest one remains, because the next number follows from it. */
+  removeBefore(owner: EventOwner, seq: number): Promise<void>
   removeAll(owner: EventOwner): Promise<void>
 }

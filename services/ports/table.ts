@@ -9,6 +9,7 @@ import type { FileStore } from './file-store.ts'
 import type { IdempotencyStore } from './idempotency-store.ts'
 import type { LinkStore } from './link-store.ts'
 import type { LockStore } from './lock-store.ts'
+import type { ObjectStore } from './object-store.ts'
 import type { SharedRowStore } from './shared-row-store.ts'
 import type { ResponseStore } from './response-store.ts'
 import type { SandboxStore } from './sandbox-store.ts'
@@ -24,6 +25,14 @@ export type DueRow = {
   readonly tenant: string
   readonly id: string
   readonly dueAt: number
+}
+
+/** Counts the bytes of tenants' rows. */
+export interface RowMeter {
+  /** Before a write. `isContainer`: it is the row of a new container. Throws ServiceError `storage_exhausted` when the tenant may not store it. */
+  admit(tenant: string, write: { readonly bytes: number; readonly isContainer: boolean }): Promise<void>
+  /** Records bytes that were stored; a negative number for removed ones. */
+  add(tenant: string, bytes: number): Promise<void>
 }
 
 /** All durable state. */
@@ -53,6 +62,8 @@ export interface Table {
   postpone(row: DueRow, dueAt: number): Promise<void>
   /** Resolves when every write so far survives a power failure. */
   flush(): Promise<void>
+  /** The same table, whose rows `rows` counts and whose large values are stored in `objects`. */
+  metered(meter: { readonly rows: RowMeter; readonly objects: ObjectStore }): Table
   /** Resolves when the table answers; rejects with the reason otherwise. */
   check(): Promise<void>
 }

@@ -9,6 +9,7 @@ import { hibernationContract } from './table/hibernation.ts'
 import { leasedStoreContract } from './table/leased-store.ts'
 import { sandboxStoreContract } from './table/sandbox-store.ts'
 import { skillStoreContract } from './table/skill-store.ts'
+import { meteredRowsContract } from './table/metered-rows.ts'
 import { smallStoresContract } from './table/small-stores.ts'
 import { userFilesContract } from './table/user-files.ts'
 
@@ -26,5 +27,6 @@ export function tableContract(name: string, table: () => Table): void {
     eventStoreContract(table)
     smallStoresContract(table)
     dueContract(table)
+    meteredRowsContract(table)
   })
 }

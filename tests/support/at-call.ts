@@ -14,6 +14,7 @@ export function atCall(
     new Proxy(target, {
       get(object, key) {
         const value = Reflect.get(object, key) as unknown
+        if (key === 'metered') return (meter: never) => wrap(Reflect.apply(value as (meter: never) => T, object, [meter]), path)
         if (typeof value === 'function')
           return async (...args: unknown[]) => {
             const place = calls.push(`${path}${String(key)}`) - 1

@@ -43,6 +43,7 @@ export function crashingWorker(
     new Proxy(target, {
       get(object, key) {
         const value = Reflect.get(object, key) as unknown
+        if (key === 'metered') return (meter: never) => wrap(Reflect.apply(value as (meter: never) => T, object, [meter]), path)
         if (typeof value === 'function')
           return (...args: unknown[]) => guard(`${path}${String(key)}`, () => Reflect.apply(value, object, args) as unknown)
         return typeof value === 'object' && value !== null ? wrap(value, `${path}${String(key)}.`) : value

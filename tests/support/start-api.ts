@@ -63,7 +63,12 @@ export async function startApi(
 ): Promise<TestApi> {
   const storage = await startStorage()
   const { queue } = storage
-  const table = options.wrapTable?.(storage.table) ?? storage.table
+  const wrap = options.wrapTable ?? ((inner: Table) => inner)
+  // The table that the API uses, which counts what it stores. Its methods are own properties, so a test can replace one.
+  let apiTable: Table = wrap(storage.table)
+  const table: Table = Object.assign(Object.create(apiTable) as Table, {
+    metered: (meter: Parameters<Table['metered']>[0]) => (apiTable = wrap(storage.table.metered(meter))),
+  })
   const objects = options.wrapObjects?.(storage.objects) ?? storage.objects
   const signals = createLocalSignals()
   const events: WideEvent[] = []
@@ -120,7 +125,7 @@ export async function startApi(
       time.skew = ms
     },
     now: () => systemClock.now() + time.skew,
-    table,
+    table: apiTable,
     queue,
     objects,
     signals,

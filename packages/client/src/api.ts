@@ -2686,7 +2686,7 @@ export interface components {
                 [key: string]: {
                     value: number;
                     unit: string;
-                    /** @description Null where it is counted per call or per container, not per key. For jobs and bytes it is an upper bound: both are counted again when it reaches the limit. */
+                    /** @description Null where it is counted per call or per container, not per key. For containers, jobs and bytes it is an upper bound: they are counted again when it reaches the limit. */
                     used: number | null;
                 };
             };
@@ -2709,6 +2709,7 @@ export interface components {
             dollars_per_day?: number | null;
             model_tokens_per_day?: number | null;
             live_containers?: number | null;
+            containers?: number | null;
             queued_jobs?: number | null;
             storage_bytes?: number | null;
             container_days?: number | null;

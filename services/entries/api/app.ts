@@ -2,7 +2,7 @@ import { Hono } from 'hono'
 import { createBudgetReader } from '../../operations/tenancy/budget.ts'
 import { createRequestLimiter } from '../../operations/tenancy/request-limiter.ts'
 import { createLimitReader } from '../../operations/tenancy/limit-reader.ts'
-import { meterObjects } from '../../operations/tenancy/meter-objects.ts'
+import { meterStorage } from '../../operations/tenancy/meter-storage.ts'
 import { createResourceCounts } from '../../operations/tenancy/resource-counts.ts'
 import type { ApiDeps, ApiPorts } from '../../http/deps.ts'
 import { AuditLog } from '../../operations/audit/audit-log.ts'
@@ -44,7 +44,7 @@ export function createApp(ports: ApiPorts, routes: readonly AnyRoute[] = ROUTES)
   const answers = answerPool(ports.config.maxResultBytesInFlight)
   const deps: ApiDeps = {
     ...ports,
-    objects: meterObjects(ports.objects, counts.storageBytes, { isStrict: true }),
+    ...meterStorage(ports, counts, { isStrict: true }),
     counts,
     streams: createStreamSlots(ports.config.maxOpenStreams),
     bodies: requestPool(ports.config.maxRequestBytesInFlight),

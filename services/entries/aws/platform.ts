@@ -4,6 +4,7 @@ import { createFunctionPorts } from '../../adapters/storage/function-ports.ts'
 import { DEPLOYMENTS } from '../../adapters/drivers/deployments.ts'
 import type { DriverDeployment } from '../../adapters/drivers/driver-profile.ts'
 import { DRIVERS } from '../../adapters/drivers/registry.ts'
+import { countStorage } from '../../operations/tenancy/meter-storage.ts'
 import type { ReconcilerDeps } from '../../workers/deps.ts'
 import type { placeConfigFromEnv } from './config.ts'
 
@@ -21,7 +22,7 @@ export function openPlatform(config: ReturnType<typeof placeConfigFromEnv>): {
   return {
     deployment,
     deps: {
-      ...createFunctionPorts(config),
+      ...countStorage(createFunctionPorts(config)),
       costPerSecond: (tier) => DRIVERS[config.SANDBOX_DRIVER].costPerSecond(tier, config.SANDBOX_ARCHITECTURE),
       driver: deployment.createDriver(config.SANDBOX_IMAGES),
       poolSizes: config.POOL_SIZES,

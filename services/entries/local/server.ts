@@ -4,6 +4,7 @@ import { newId } from '../../model/ids.ts'
 import { systemClock } from '../../ports/clock.ts'
 import type { SandboxDriver } from '../../ports/sandbox-driver.ts'
 import type { Telemetry } from '../../ports/telemetry.ts'
+import { countStorage } from '../../operations/tenancy/meter-storage.ts'
 import type { ReconcilerDeps } from '../../workers/deps.ts'
 import { createPool, type Pool } from '../../workers/place/pool.ts'
 import { createLocalSignals } from '../../adapters/storage/signals/local-signals.ts'
@@ -123,7 +124,7 @@ function shareParts({
     telemetry,
   })
   const placing: ReconcilerDeps = {
-    ...common,
+    ...countStorage(common),
     driver,
     admission,
     poolSizes: { '1g': config.poolSize },

@@ -51,9 +51,11 @@ export const ACCOUNT_LIMITS = {
   modelTokensPerDay: { unit: 'count', default: 100_000_000, min: 1, max: 1_000_000_000_000 },
   /** Containers that have a sandbox at the same time. */
   liveContainers: { unit: 'count', default: 1_000, min: 1, max: 10_000 },
+  /** Containers that are not deleted, with and without a sandbox. */
+  containers: { unit: 'count', default: 100_000, min: 1, max: 10_000_000 },
   /** Executions and commands that were accepted and have not ended. */
   queuedJobs: { unit: 'count', default: 10_000, min: 1, max: 1_000_000 },
-  /** All stored bytes: files and their former versions, saved variables, outputs, large events. */
+  /** All stored bytes: files and their former versions, saved variables, outputs, events, and the rows of everything that is listed or read by id. */
   storageBytes: { unit: 'bytes', default: 100 * GiB, min: MiB, max: 1024 * 1024 * GiB },
 } as const satisfies Record<string, Range>
 

@@ -1,8 +1,9 @@
 import { changeByCompareAndSet } from '../../model/change-by-compare-and-set.ts'
 import { ServiceError } from '../../model/errors.ts'
-import { topicOf, type CommandInputEvent, type CommandInputPayload, type EventOwner } from '../../model/events.ts'
+import { topicOf, type CommandInputEvent, type CommandInputPayload, type EventBatch, type EventOwner } from '../../model/events.ts'
 import { hasEnded, type Execution } from '../../model/executions/execution.ts'
 import { LIMITS } from '../../model/limits.ts'
+import type { EventStore } from '../../ports/event-store.ts'
 import type { Table } from '../../ports/table.ts'
 import type { Signals } from '../../ports/signals.ts'
 import type { Clock } from '../../ports/clock.ts'
@@ -22,13 +23,33 @@ export async function sendCommandInput(
   // Concurrent callers compete for numbers; each attempt uses the next free one.
   await changeByCompareAndSet(
     async () => {
-      const firstSeq = ((await events.last(owner))?.events.at(-1)?.seq ?? -1) + 1
-      const event: CommandInputEvent = { seq: firstSeq, at: deps.clock.now(), ...input }
+      const last = inputOf(await events.last(owner)).at(-1)
+      const firstSeq = (last?.seq ?? -1) + 1
+      const total = (last?.total ?? 0) + lengthOf(input)
+      if (input.type === 'stdin') await checkPending(events, owner, total)
+      const event: CommandInputEvent = { seq: firstSeq, at: deps.clock.now(), total, ...input }
       return (await events.append(owner, { firstSeq, events: [event], fence: 0, sourceSeq: null })) ? event : undefined
     },
     () => new ServiceError('conflict', `Too many calls send input to ${row.id} at the same time. Send one after another.`),
   )
   deps.signals.notify(topicOf('input', row.id))
+}
+
+/** The log has only input. */
+const inputOf = (batch: EventBatch | null): readonly CommandInputEvent[] => (batch?.events ?? []) as readonly CommandInputEvent[]
+const lengthOf = (input: CommandInputPayload): number => (input.type === 'stdin' ? input.data.length : 0)
+
+/** The worker removes the input that the sandbox has accepted, so the first event that remains tells what waits. */
+async function checkPending(events: EventStore, owner: EventOwner, total: number): Promise<void> {
+  // A short log needs no second read.
+  if (total * 0.75 <= LIMITS.maxPendingInputBytes) return
+  const [first] = inputOf(await events.first(owner))
+  const before = first === undefined ? total : (first.total ?? 0) - lengthOf(first)
+  if ((total - before) * 0.75 > LIMITS.maxPendingInputBytes)
+    throw new ServiceError(
+      'conflict',
+      `${owner.id} has ${LIMITS.maxPendingInputBytes} bytes of input that its program has not read, the maximum. Send more when it has read some.`,
+    )
 }
 
 function checkInput(row: Execution, input: CommandInputPayload): void {

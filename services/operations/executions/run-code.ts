@@ -7,7 +7,7 @@ import { hasEnded, type Execution, type ExecutionScope } from '../../model/execu
 import type { ExecutionLanguage } from '../../model/executions/language.ts'
 import type { Signals, Subscription } from '../../ports/signals.ts'
 import type { Caller } from '../../model/tenants/tenant.ts'
-import { checkStorage } from '../tenancy/meter-objects.ts'
+import { checkStorage } from '../tenancy/meter-storage.ts'
 import { checkContainer, containerOf } from '../access.ts'
 import { checkConcurrency, checkLanguage, checkQueuedJobs } from '../tenancy/check-limits.ts'
 import type { ImageCatalogue } from '../../model/containers/images.ts'
@@ -24,6 +24,9 @@ import type { ResultBudget } from './result-budget.ts'
 import { waitForRow } from '../../jobs/wait-for-row.ts'
 import type { CheckedSource } from './source.ts'
 import { storeSource } from './store-source.ts'
+
+/** The fields of an execution's row without its source. */
+const ROW_BYTES = 2 * 1024
 
 /** What running code, commands and file operations needs. */
 export interface RunPorts {
@@ -94,7 +97,7 @@ export async function runCode(context: RunContext, request: RunCodeRequest): Pro
     const earlier = isReplay ? await deps.table.executions.get(caller.tenant, id) : null
     if (earlier !== null)
       return { execution: await untilEnd(context, subscription, { first: earlier, waitMs: request.waitMs }), isReplay: true }
-    await Promise.all([deps.budget.checkRun(caller.tenant), checkStorage(deps.counts.storageBytes, caller.tenant, 1)])
+    await Promise.all([deps.budget.checkRun(caller.tenant), checkStorage(deps.counts.storageBytes, caller.tenant, storedBytesOf(request))])
     if (container !== null) await checkConcurrency(deps, container)
     if (container !== null && isChosen(request.language)) await checkLanguage(deps, container, request.language)
     await checkQueuedJobs(deps, caller.tenant)
@@ -124,6 +127,10 @@ export async function runCode(context: RunContext, request: RunCodeRequest): Pro
     subscription.close()
   }
 }
+
+/** About what the acceptance stores: it writes the row and the container's queue at once, so the table itself refuses no execution. */
+const storedBytesOf = ({ source, scope, metadata }: RunCodeRequest): number =>
+  ROW_BYTES + Buffer.byteLength(source.kind === 'code' ? source.code : JSON.stringify([source, scope, metadata]))
 
 /** Every image has Python. */
 const isChosen = (language: ExecutionLanguage | undefined): language is ExecutionLanguage => language !== undefined && language !== 'python'

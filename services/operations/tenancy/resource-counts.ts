@@ -1,4 +1,5 @@
 import { tenantObjects } from '../../model/object-keys.ts'
+import type { Container } from '../../model/containers/container.ts'
 import type { Clock } from '../../ports/clock.ts'
 import type { ContainerStore } from '../../ports/container-store.ts'
 import type { ObjectStore } from '../../ports/object-store.ts'
@@ -6,12 +7,16 @@ import type { Table } from '../../ports/table.ts'
 import { countLive } from '../sandboxes/count-live.ts'
 import type { LimitReader } from './limit-reader.ts'
 import { ResourceCount } from './resource-count.ts'
+import { RowBytes } from './row-bytes.ts'
 
 /** What tenants have of the resources with a limit per tenant. */
 export interface ResourceCounts {
   readonly liveContainers: ResourceCount
   readonly queuedJobs: ResourceCount
+  readonly containers: ResourceCount
+  /** Objects and rows. */
   readonly storageBytes: ResourceCount
+  readonly rowBytes: RowBytes
 }
 
 export function createResourceCounts({
@@ -25,22 +30,36 @@ export function createResourceCounts({
   readonly limits: Pick<LimitReader, 'of'>
   readonly clock: Clock
 }): ResourceCounts {
-  const create = (name: keyof ResourceCounts, count: (tenant: string) => Promise<number>): ResourceCount =>
+  const rowBytes = new RowBytes(table.sharedRows)
+  const create = (name: Exclude<keyof ResourceCounts, 'rowBytes'>, count: (tenant: string) => Promise<number>): ResourceCount =>
     new ResourceCount({ sharedRows: table.sharedRows, clock, name, limitOf: async (tenant) => (await limits.of(tenant))[name], count })
   return {
     liveContainers: create('liveContainers', (tenant) => countLive(table.sandboxes, tenant)),
     queuedJobs: create('queuedJobs', (tenant) => countQueued(table.containers, tenant)),
-    storageBytes: create('storageBytes', (tenant) => objects.sizeOf(tenantObjects(tenant))),
+    containers: create('containers', (tenant) => countContainers(table.containers, tenant)),
+    storageBytes: create('storageBytes', async (tenant) => (await objects.sizeOf(tenantObjects(tenant))) + (await rowBytes.of(tenant))),
+    rowBytes,
   }
 }
 
 /** Executions and commands in the foreground that have not ended. */
 async function countQueued(containers: Pick<ContainerStore, 'list'>, tenant: string): Promise<number> {
   let queued = 0
+  for await (const { queue, commands = [] } of containersOf(containers, tenant)) queued += new Set([...queue, ...commands]).size
+  return queued
+}
+
+async function countContainers(containers: Pick<ContainerStore, 'list'>, tenant: string): Promise<number> {
+  let count = 0
+  for await (const { id } of containersOf(containers, tenant)) count += id.length > 0 ? 1 : 0
+  return count
+}
+
+async function* containersOf(containers: Pick<ContainerStore, 'list'>, tenant: string): AsyncGenerator<Container> {
   for (let after: string | null = null; ;) {
     const { rows, hasMore } = await containers.list(tenant, { after, limit: 100, order: 'asc', name: null })
-    for (const { queue, commands = [] } of rows) queued += new Set([...queue, ...commands]).size
+    yield* rows
     after = rows.at(-1)?.id ?? null
-    if (!hasMore || after === null) return queued
+    if (!hasMore || after === null) return
   }
 }

@@ -63,7 +63,10 @@ export async function acceptResponse(
   response: ResponseRecord,
 ): Promise<void> {
   const stored = await storeRequest(ports.objects, response, response.request)
-  await ports.table.responses.create({ ...response, ...stored })
+  await ports.table.responses.create({ ...response, ...stored }).catch(async (cause: unknown) => {
+    if (stored.requestRef !== null) await ports.objects.delete(stored.requestRef.objectKey)
+    throw cause
+  })
   if (response.conversationId !== null) await joinConversation(ports, response, response.conversationId)
   await notifyResponse(ports.queue, response)
 }

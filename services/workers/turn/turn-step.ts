@@ -14,8 +14,7 @@ import { recover } from '../../jobs/recover.ts'
 import { responseJob } from '../../operations/turns/response-job.ts'
 import { createBudgetReader } from '../../operations/tenancy/budget.ts'
 import { createLimitReader } from '../../operations/tenancy/limit-reader.ts'
-import { meterObjects } from '../../operations/tenancy/meter-objects.ts'
-import { createResourceCounts } from '../../operations/tenancy/resource-counts.ts'
+import { countStorage } from '../../operations/tenancy/meter-storage.ts'
 import type { TurnDeps } from './deps.ts'
 import { runTurn, type Advanced } from './run-turn.ts'
 import { releaseTurn, renewTurn } from './turn-store.ts'
@@ -43,9 +42,7 @@ const MAX_ROUNDS = 5
 export function createTurnStep(ports: TurnDeps): (message: TurnMessage) => Promise<void> {
   const { table, clock } = ports
   const limits = createLimitReader(table.tenants, clock)
-  const { storageBytes } = createResourceCounts({ ...ports, limits })
-  const objects = meterObjects(ports.objects, storageBytes, { isStrict: false })
-  const deps: TurnDeps = { budget: createBudgetReader({ usage: table.usage, limits, clock, prices: ports.prices }), ...ports, objects }
+  const deps: TurnDeps = { budget: createBudgetReader({ usage: table.usage, limits, clock, prices: ports.prices }), ...countStorage(ports) }
   return async (message) => {
     const { tenant, responseId } = message
     const endsAt = deps.clock.now() + (deps.stepBudgetMs ?? STEP_BUDGET_MS)

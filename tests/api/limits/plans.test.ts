@@ -130,7 +130,7 @@ it('limits the stored bytes of a tenant, until it deletes some', async () => {
   await upload(40_000)
   const limits = (await (await api.fetch('/v1/limits', { key })).json()) as { limits: Record<string, { used: number }> }
   expect(limits.limits['storage_bytes']?.used).toBeGreaterThanOrEqual(1_040_000)
-  await upload(8_576)
+  await upload(4_500)
   expect(await (await run(key)).json()).toMatchObject({ error: { code: 'storage_exhausted' } })
   await api.openai(key).files.delete(id)
   await expect.poll(async () => (await run(key)).status).toBe(202)

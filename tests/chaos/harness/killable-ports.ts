@@ -44,6 +44,7 @@ export function hookPorts(ports: Ports, watch: CallHooks): Ports {
       get(object, key) {
         const value = Reflect.get(object, key) as unknown
         const name = `${path}${String(key)}`
+        if (name === 'metered') return (meter: never) => wrap(Reflect.apply(value as (meter: never) => T, object, [meter]), path)
         if (name === 'driver.list' || name === 'driver.images' || name === 'driver.name') return value
         if (typeof value === 'function')
           return (...args: unknown[]) => around(nameOf(name, args), args, () => Reflect.apply(value, object, args) as unknown)

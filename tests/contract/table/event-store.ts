@@ -57,6 +57,19 @@ export function eventStoreContract(table: () => Table): void {
       await expect(store().last(owner)).rejects.toThrow(/cell/)
     })
 
+    it('are removed up to a number, except the newest batch', async () => {
+      const owner = newOwner()
+      for (const first of [0, 3, 6]) await store().append(owner, batch(first, 3))
+      expect((await store().first(owner))?.firstSeq).toBe(0)
+      await store().removeBefore(owner, 2)
+      expect((await store().first(owner))?.firstSeq).toBe(0)
+      await store().removeBefore(owner, 4)
+      expect((await store().first(owner))?.firstSeq).toBe(3)
+      await store().removeBefore(owner, 100)
+      expect(numbers(await store().read(owner, -1, 100))).toEqual([6, 7, 8])
+      expect((await store().last(owner))?.firstSeq).toBe(6)
+    })
+
     it('accept one of two batches with the same first number', async () => {
       const owner = newOwner()
       const answers = await Promise.all(

@@ -1,3 +1,4 @@
+import { withStores } from '../../support/with-stores.ts'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import type { ServerTool } from '../../../services/ports/tool.ts'
 import type { ResponseRequest } from '../../../services/model/responses/response.ts'
@@ -46,7 +47,7 @@ describe('cancelling a response', () => {
         return responses.commit(...args)
       },
     }
-    await bench.step(id, { table: { ...bench.storage.table, responses: cancelled } })
+    await bench.step(id, { table: withStores(bench.storage.table, { responses: cancelled }) })
     const row = await bench.row(id)
     expect(row).toMatchObject({ status: 'cancelled', pending: null, items: [{ status: 'incomplete' }] })
     checkResponseStream(await bench.events(id), row)

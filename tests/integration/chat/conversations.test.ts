@@ -1,3 +1,4 @@
+import { withStores } from '../../support/with-stores.ts'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { createTurnStep } from '../../../services/workers/turn/turn-step.ts'
 import type { TurnMessage } from '../../../services/model/messages.ts'
@@ -128,8 +129,7 @@ describe('a turn in a conversation', () => {
     const { id } = await accept({ input: 'one' })
     const { responses } = bench.storage.table
     let hasFailed = false
-    const failing = {
-      ...bench.storage.table,
+    const failing = withStores(bench.storage.table, {
       responses: {
         ...responses,
         commit: async (...args: Parameters<typeof responses.commit>) => {
@@ -140,7 +140,7 @@ describe('a turn in a conversation', () => {
           return responses.commit(...args)
         },
       },
-    }
+    })
     await bench.step(id, { table: failing })
     expect(hasFailed).toBe(true)
     expect(await kinds()).toEqual(['message', 'out:message'])

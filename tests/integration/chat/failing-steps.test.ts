@@ -1,3 +1,4 @@
+import { withStores } from '../../support/with-stores.ts'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import type { TurnDeps } from '../../../services/workers/turn/deps.ts'
 import type { WideEvent } from '../../../services/model/wide-event.ts'
@@ -21,15 +22,14 @@ beforeAll(async () => {
   const unless = <Result>(call: Call, made: () => Promise<Result>): Promise<Result> =>
     refused === call ? Promise.reject(new Error('The table failed')) : made()
   deps = {
-    table: {
-      ...table,
+    table: withStores(table, {
       executions: { ...executions, get: (...of) => unless('executions.get', () => executions.get(...of)) },
       containers: {
         ...containers,
         create: (...of) => unless('containers.create', () => containers.create(...of)),
         enqueue: (...of) => unless('containers.enqueue', () => containers.enqueue(...of)),
       },
-    },
+    }),
     telemetry: { emit: (event) => void events.push(event) },
   }
 })

@@ -1,3 +1,4 @@
+import { withStores } from '../../support/with-stores.ts'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import type { ResponseIncludable, ResponseStreamEvent } from 'openai/resources/responses/responses'
 import { chatConfigFromEnv } from '../../../services/adapters/models/config.ts'
@@ -188,7 +189,7 @@ describe('the output of running code', () => {
     const models = createModelCatalogue(chatConfigFromEnv({}))
     const dying = createTurnStep({
       ...api,
-      table: { ...api.table, responses: { ...api.table.responses, commit: () => Promise.reject(new Error('crashed')) } },
+      table: withStores(api.table, { responses: { ...api.table.responses, commit: () => Promise.reject(new Error('crashed')) } }),
       clock: systemClock,
       telemetry: silentTelemetry,
       models: {

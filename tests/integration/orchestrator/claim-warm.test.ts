@@ -1,3 +1,4 @@
+import { withStores } from '../../support/with-stores.ts'
 import { singleImage } from '../../../services/model/containers/images.ts'
 import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest'
 import type { Container } from '../../../services/model/containers/container.ts'
@@ -27,10 +28,9 @@ beforeEach(() => {
   queries = refills = 0
   const { sandboxes } = storage.table
   deps = {
-    table: {
-      ...storage.table,
+    table: withStores(storage.table, {
       sandboxes: { ...sandboxes, ready: (tier, limit) => ((queries += 1), sandboxes.ready(tier, limit)) },
-    },
+    }),
     objects: storage.objects,
     queue: { ...storage.queue, send: async (_, { type }) => void (type === 'sandbox.refill' && (refills += 1)) },
     signals: createLocalSignals(),

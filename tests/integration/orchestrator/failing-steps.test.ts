@@ -1,3 +1,4 @@
+import { withStores } from '../../support/with-stores.ts'
 import { singleImage } from '../../../services/model/containers/images.ts'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { acceptExecution } from '../../../services/operations/executions/accept-execution.ts'
@@ -31,7 +32,7 @@ beforeAll(async () => {
   const all: typeof files.all = (...of) => (isFailing ? Promise.reject(new Error('The table failed')) : files.all(...of))
   deps = {
     ...storage,
-    table: { ...storage.table, files: { ...files, all } },
+    table: withStores(storage.table, { files: { ...files, all } }),
     signals: createLocalSignals(),
     telemetry: { emit: (event) => void events.push(event) },
     clock: { now: () => now },

@@ -30,6 +30,42 @@ export const SHARE_MUTANTS: readonly Mutant[] = [
     ['channel.ready.take(admits)', 'channel.ready.take()'],
     'contract/memory-queue.test.ts',
   ),
+  share(
+    'rows that are counted before they are stored',
+    'adapters/storage/rows/meter-items.ts',
+    ['if (isRefusable(place, item))', 'if (false)'],
+    'api/limits/full-account.test.ts',
+  ),
+  share(
+    'growth of a row that is counted',
+    'adapters/storage/rows/meter-items.ts',
+    ['if (charged === 0 || bytes - charged <= MAX_UNCOUNTED_GROWTH) return after', 'if (bytes >= 0) return after'],
+    'contract/sqlite-table.test.ts',
+  ),
+  share(
+    'rows in the count of stored bytes',
+    'operations/tenancy/resource-counts.ts',
+    [' + (await rowBytes.of(tenant))', ''],
+    'api/limits/full-account.test.ts',
+  ),
+  share(
+    'containers of a tenant',
+    'operations/tenancy/meter-storage.ts',
+    ['if (isContainer && !(await containers.take(tenant)))', 'if (false)'],
+    'api/limits/counted.test.ts',
+  ),
+  share(
+    'input of a command that nobody reads',
+    'operations/commands/send-input.ts',
+    ["if (input.type === 'stdin') await checkPending", 'if (false) await checkPending'],
+    'api/limits/counted.test.ts',
+  ),
+  share(
+    'code in the count of stored bytes',
+    'operations/executions/run-code.ts',
+    ['caller.tenant, storedBytesOf(request))', 'caller.tenant, 1)'],
+    'api/limits/counted.test.ts',
+  ),
   share('slots of turns', 'entries/local/workers.ts', ['concurrency: 500', 'concurrency: 32'], 'api/limits/turn-share.test.ts'),
   share(
     'share of a tenant in event streams',

@@ -62,7 +62,10 @@ function singleItems(client: DynamoDBClient, ofTable: OfTable): Pick<Items, 'get
       return answer === null ? null : fromAttributes(answer.Attributes ?? {})
     },
     async delete(key) {
-      await client.send(new DeleteItemCommand({ ...ofTable, Key: toAttributes(key) }))
+      const { Attributes } = await client.send(
+        new DeleteItemCommand({ ...ofTable, Key: toAttributes({ pk: key.pk, sk: key.sk }), ReturnValues: 'ALL_OLD' }),
+      )
+      return Attributes === undefined ? null : fromAttributes(Attributes)
     },
   }
 }
@@ -128,7 +131,9 @@ function batches(client: DynamoDBClient, tableName: string): Pick<Items, 'getMan
     async writeMany(changes) {
       for (const change of changes) if ('put' in change) refuseLargeValues(Object.values(change.put))
       const requests = changes.map((change) =>
-        'put' in change ? { PutRequest: { Item: toAttributes(change.put) } } : { DeleteRequest: { Key: toAttributes(change.delete) } },
+        'put' in change
+          ? { PutRequest: { Item: toAttributes(change.put) } }
+          : { DeleteRequest: { Key: toAttributes({ pk: change.delete.pk, sk: change.delete.sk }) } },
       )
       for (const group of groupsOf(25, requests)) {
         let left: WriteRequest[] = group

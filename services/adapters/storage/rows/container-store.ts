@@ -75,7 +75,7 @@ function rowVerbs(
       )
     },
 
-    remove: (tenant, id) => items.delete(keyOf(tenant, id)),
+    remove: async (tenant, id) => void (await items.delete(keyOf(tenant, id))),
   }
 }
 

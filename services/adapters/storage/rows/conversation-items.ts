@@ -6,6 +6,7 @@ import { readJson } from '../../../ports/read-json.ts'
 import { all, between, equals, startsWith } from './expression.ts'
 import type { Items } from './items.ts'
 import { ITEM_PREFIX, itemKey, listPartition, rowKey } from './keys.ts'
+import { removalOf } from './meter-items.ts'
 import type { Item } from './row-codec.ts'
 
 /** Content with longer JSON is stored as an object, bytes. */
@@ -57,7 +58,7 @@ function writes(items: Items, objects: ObjectStore): Pick<ConversationStore, 'pu
       let startKey: Item | undefined
       do {
         const page = await items.query({ where, startKey })
-        await items.writeMany(page.items.map((item) => ({ delete: { pk: String(item['pk']), sk: String(item['sk']) } })))
+        await items.writeMany(page.items.map(removalOf))
         startKey = page.lastKey
       } while (startKey !== undefined)
       await objects.deletePrefix(objectPrefix(tenant, conversationId))

@@ -90,6 +90,6 @@ export function createConversationStore(items: Items, objects: ObjectStore): Con
       return marked === null ? get(tenant, id) : decode(marked)
     },
 
-    remove: (tenant, id) => items.delete(keyOf(tenant, id)),
+    remove: async (tenant, id) => void (await items.delete(keyOf(tenant, id))),
   }
 }

@@ -8,6 +8,7 @@ import { readBytes } from '../../../model/read-bytes.ts'
 import { absent, all, between, equals, startsWith, type Condition } from './expression.ts'
 import type { Items } from './items.ts'
 import { EVENT_PREFIX, eventSortKey, rowKey } from './keys.ts'
+import { removalOf } from './meter-items.ts'
 import type { Item } from './row-codec.ts'
 
 /** Larger than the number of logs that a process uses at the same time. */
@@ -76,6 +77,12 @@ class Batches {
     return item === undefined ? null : this.open(owner, item)
   }
 
+  async oldest(owner: EventOwner): Promise<EventBatch | null> {
+    const where = all(equals('pk', partitionOf(owner)), startsWith('sk', EVENT_PREFIX))
+    const [item] = (await this.items.query({ where, limit: 1 })).items
+    return item === undefined ? null : this.open(owner, item)
+  }
+
   /** The events after `after` in the batch that starts at or before it. */
   async restOfBatch(owner: EventOwner, after: number): Promise<readonly AnyEvent[]> {
     const batch = await this.newest(owner, between('sk', EVENT_PREFIX, eventSortKey(after)))
@@ -98,6 +105,8 @@ export function createEventStore(items: Items, objects: ObjectStore): EventStore
     read: async <E extends AnyEvent>(owner: EventOwner, after: number, limit: ReadLimit) =>
       (await read(batches, owner, after, limit)) as readonly E[],
     last: (owner) => batches.newest(owner, startsWith('sk', EVENT_PREFIX)),
+    first: (owner) => batches.oldest(owner),
+    removeBefore: (owner, seq) => removeBefore(batches, owner, seq),
     removeAll: (owner) => removeAll(batches, owner),
   }
 }
@@ -142,12 +151,21 @@ async function read(batches: Batches, owner: EventOwner, ...[after, given]: [num
   return events
 }
 
-async function removeAll({ items, objects }: Batches, owner: EventOwner): Promise<void> {
+const removeAll = (batches: Batches, owner: EventOwner): Promise<void> => removeRange(batches, owner, LAST)
+
+/** A batch ends before `seq` when the batch after it starts at or before it. */
+async function removeBefore(batches: Batches, owner: EventOwner, seq: number): Promise<void> {
+  const newest = await batches.newest(owner, between('sk', EVENT_PREFIX, eventSortKey(seq)))
+  if (newest !== null) await removeRange(batches, owner, eventSortKey(newest.firstSeq - 1))
+}
+
+/** Removes the batches up to the one with this key. */
+async function removeRange({ items, objects }: Batches, owner: EventOwner, lastKey: string): Promise<void> {
   let startKey: Item | undefined
   do {
-    const page = await items.query({ where: all(equals('pk', partitionOf(owner)), startsWith('sk', EVENT_PREFIX)), startKey })
+    const page = await items.query({ where: all(equals('pk', partitionOf(owner)), between('sk', EVENT_PREFIX, lastKey)), startKey })
     await Promise.all(page.items.map((item) => (typeof item['objectKey'] === 'string' ? objects.delete(item['objectKey']) : undefined)))
-    await items.writeMany(page.items.map((item) => ({ delete: { pk: String(item['pk']), sk: String(item['sk']) } })))
+    await items.writeMany(page.items.map(removalOf))
     startKey = page.lastKey
   } while (startKey !== undefined)
 }

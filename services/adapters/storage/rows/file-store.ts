@@ -44,6 +44,6 @@ export function createFileStore(items: Items): FileStore {
       const item = await items.update(fileKey(tenant, containerId, id), actions, { condition: exists('pk') })
       return item === null ? null : fileCodec.decode(item)
     },
-    remove: (tenant, containerId, id) => items.delete(fileKey(tenant, containerId, id)),
+    remove: async (tenant, containerId, id) => void (await items.delete(fileKey(tenant, containerId, id))),
   }
 }

@@ -43,7 +43,8 @@ export interface Items {
   put(item: Item, condition?: Condition, options?: WriteOptions): Promise<boolean>
   /** The item after the update; null when the condition does not hold. */
   update(key: ItemKey, actions: readonly Action[], options: UpdateOptions): Promise<Item | null>
-  delete(key: ItemKey): Promise<void>
+  /** The removed item; null when there was none. */
+  delete(key: ItemKey): Promise<Item | null>
   query(request: QueryRequest): Promise<QueryPage>
   /** In the order of the keys; null for missing items. */
   getMany(keys: readonly ItemKey[]): Promise<readonly (Item | null)[]>
@@ -53,7 +54,8 @@ export interface Items {
   /** Resolves when every write so far, deferred ones too, survives a power failure. */
   flush(): Promise<void>
 }
-export type ItemChange = { readonly put: Item } | { readonly delete: ItemKey }
+/** `charged`: the bytes for which the removed row was counted, if it is known. */
+export type ItemChange = { readonly put: Item } | { readonly delete: ItemKey & { readonly charged?: number } }
 
 export const itemTooLarge = (cause?: unknown): Error =>
   new Error(

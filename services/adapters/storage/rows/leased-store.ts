@@ -88,7 +88,7 @@ export function createLeasedStore<Row extends LeasedRow>(items: Items, kind: Lea
       await rows.update({ tenant, id }, [assign('dueAt', dueAt)], { condition: rows.isLive })
     },
 
-    remove: (tenant, id) => items.delete(rows.keyOf(tenant, id)),
+    remove: async (tenant, id) => void (await items.delete(rows.keyOf(tenant, id))),
   }
 }
 

@@ -19,7 +19,18 @@ export interface RowShape<Row> {
   readonly formerNames?: Readonly<Record<string, keyof Row & string>>
 }
 
-const INDEX_ATTRIBUTES: ReadonlySet<string> = new Set(['pk', 'sk', 'lpk', 'lsk', 'dueShard', 'poolPk', 'poolSk', 'readyPoolSk', 'ttl'])
+const INDEX_ATTRIBUTES: ReadonlySet<string> = new Set([
+  'pk',
+  'sk',
+  'lpk',
+  'lsk',
+  'dueShard',
+  'poolPk',
+  'poolSk',
+  'readyPoolSk',
+  'ttl',
+  'charged',
+])
 export const isIndexAttribute = (name: string): boolean => INDEX_ATTRIBUTES.has(name)
 const ROW_VERSION = 1
 

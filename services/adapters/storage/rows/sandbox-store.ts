@@ -38,7 +38,7 @@ function rowVerbs(items: Items): Pick<SandboxStore, 'create' | 'get' | 'remove'>
     },
 
     get: async (id) => decode(await items.get(keyOf(id))),
-    remove: (id) => items.delete(keyOf(id)),
+    remove: async (id) => void (await items.delete(keyOf(id))),
   }
 }
 

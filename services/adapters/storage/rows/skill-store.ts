@@ -34,6 +34,6 @@ export function createSkillStore(items: Items): SkillStore {
       const item = await items.update(keyOf(tenant, id), actions, { condition: equals('revision', revision) })
       return item === null ? null : skillCodec.decode(item)
     },
-    remove: (tenant, id) => items.delete(keyOf(tenant, id)),
+    remove: async (tenant, id) => void (await items.delete(keyOf(tenant, id))),
   }
 }

@@ -9,6 +9,7 @@ import { createFileStore } from './file-store.ts'
 import { createIdempotencyStore } from './idempotency-store.ts'
 import type { Items } from './items.ts'
 import { createDeliveryStore, createExecutionStore, createResponseStore } from './leased-stores.ts'
+import { meterItems } from './meter-items.ts'
 import { createLinkStore } from './link-store.ts'
 import { createSandboxStore } from './sandbox-store.ts'
 import { createSkillStore } from './skill-store.ts'
@@ -45,6 +46,7 @@ export function createTable(items: Items, objects: ObjectStore): Table {
     deliveries: createDeliveryStore(items),
     due: (now, limit, since = 0) => findDue(items, { now, limit, since }),
     postpone: (row, dueAt) => postponeDue(items, row, dueAt),
+    metered: (meter) => createTable(meterItems(items, meter.rows), meter.objects),
     flush: () => items.flush(),
     check: async () => {
       await items.get({ pk: 'check', sk: 'row' })

@@ -2,6 +2,7 @@ import type { Extension } from '../../../model/containers/extension.ts'
 import type { TenantRows } from '../../../ports/tenant-rows.ts'
 import type { TenantStore } from '../../../ports/tenant-store.ts'
 import type { ItemChange, Items, QueryPage } from './items.ts'
+import { removalOf } from './meter-items.ts'
 import { apiKeyKey, linkKey, parseRowKey, tenantPrefix, type RowName } from './keys.ts'
 import { isIndexAttribute, type Item } from './row-codec.ts'
 
@@ -52,7 +53,7 @@ export function createTenantRows(items: Items, tenants: Pick<TenantStore, 'listK
 /** A link is two items: the one that its token finds lies outside the tenant's rows. */
 function removals(item: Item): readonly ItemChange[] {
   const { tokenHash } = item
-  const own: ItemChange = { delete: { pk: String(item['pk']), sk: String(item['sk']) } }
+  const own = removalOf(item)
   return typeof tokenHash === 'string' ? [{ delete: linkKey(tokenHash) }, own] : [own]
 }
 

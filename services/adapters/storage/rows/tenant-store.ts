@@ -60,7 +60,7 @@ export function createTenantStore(items: Items): TenantStore {
       const rows = await items.getMany(await listed(items, equals('lpk', ALL_PLANS)))
       return rows.filter((item) => item !== null).map((item): Plan => planCodec.decode(item))
     },
-    removePlan: (name) => items.delete(planKey(name)),
+    removePlan: async (name) => void (await items.delete(planKey(name))),
     ...createKeyVerbs(items),
   }
 }

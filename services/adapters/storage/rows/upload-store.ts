@@ -3,6 +3,7 @@ import type { UploadPart } from '../../../model/files/upload.ts'
 import { all, equals, set, startsWith } from './expression.ts'
 import type { Items } from './items.ts'
 import { dueShard, PART_PREFIX, partKey, rowKey } from './keys.ts'
+import { removalOf } from './meter-items.ts'
 import type { Item } from './row-codec.ts'
 import { uploadCodec, uploadPartCodec } from './row-shapes.ts'
 
@@ -10,16 +11,16 @@ const keyOf = (tenant: string, id: string) => rowKey(tenant, 'upload', id)
 
 /** An upload's parts are in its partition, so that one consistent query returns all. An upload is due when it no longer accepts parts. */
 export function createUploadStore(items: Items): UploadStore {
-  const parts = async (tenant: string, uploadId: string): Promise<readonly UploadPart[]> => {
+  const partItems = async (tenant: string, uploadId: string): Promise<readonly Item[]> => {
     const where = all(equals('pk', keyOf(tenant, uploadId).pk), startsWith('sk', PART_PREFIX))
-    const found: UploadPart[] = []
+    const found: Item[] = []
     let startKey: Item | undefined
     do {
       const page = await items.query({ where, startKey })
-      for (const item of page.items) found.push(uploadPartCodec.decode(item))
+      found.push(...page.items)
       startKey = page.lastKey
     } while (startKey !== undefined)
-    return found.toSorted((a, b) => a.createdAt - b.createdAt || (a.id < b.id ? -1 : 1))
+    return found
   }
 
   return {
@@ -34,14 +35,16 @@ export function createUploadStore(items: Items): UploadStore {
     async addPart(part) {
       await items.put({ ...uploadPartCodec.encode(part), ...partKey(part.tenant, part.uploadId, part.id) })
     },
-    parts,
+    async parts(tenant, uploadId): Promise<readonly UploadPart[]> {
+      const found = (await partItems(tenant, uploadId)).map((item) => uploadPartCodec.decode(item))
+      return found.toSorted((a, b) => a.createdAt - b.createdAt || (a.id < b.id ? -1 : 1))
+    },
     async end(tenant, id, status) {
       const item = await items.update(keyOf(tenant, id), [set('status', status)], { condition: equals('status', 'pending') })
       return item === null ? null : uploadCodec.decode(item)
     },
     async remove(tenant, id) {
-      const gone = await parts(tenant, id)
-      await items.writeMany(gone.map((part) => ({ delete: partKey(tenant, id, part.id) })))
+      await items.writeMany((await partItems(tenant, id)).map(removalOf))
       await items.delete(keyOf(tenant, id))
     },
   }

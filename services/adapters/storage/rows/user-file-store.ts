@@ -30,6 +30,6 @@ export function createUserFileStore(items: Items): UserFileStore {
       if (page.after !== null && after === null) return { rows: [], hasMore: false }
       return listPage(items, userFileCodec, { partition: listPartition(tenant, 'files'), after, page })
     },
-    remove: (tenant, id) => items.delete(keyOf(tenant, id)),
+    remove: async (tenant, id) => void (await items.delete(keyOf(tenant, id))),
   }
 }

@@ -45,7 +45,7 @@ export class SqliteItems implements Items {
        ON CONFLICT (pk, sk) DO UPDATE SET ${[...INDEXED, 'attributes'].map((column) => `${column} = excluded.${column}`).join(', ')}`,
     )
     this.#updateAttributes = database.prepare('UPDATE items SET attributes = ? WHERE pk = ? AND sk = ?')
-    this.#remove = database.prepare('DELETE FROM items WHERE pk = ? AND sk = ?')
+    this.#remove = database.prepare('DELETE FROM items WHERE pk = ? AND sk = ? RETURNING attributes')
   }
 
   async get(key: ItemKey): Promise<Item | null> {
@@ -82,9 +82,10 @@ export class SqliteItems implements Items {
     return after
   }
 
-  async delete(key: ItemKey): Promise<void> {
-    refusing(() => this.#remove.run(key.pk, key.sk))
+  async delete(key: ItemKey): Promise<Item | null> {
+    const removed = refusing(() => this.#remove.get(key.pk, key.sk))
     await this.#commits?.written(key.pk)
+    return removed === undefined ? null : (JSON.parse(String(removed['attributes'])) as Item)
   }
 
   async query(request: QueryRequest): ReturnType<Items['query']> {

@@ -20,7 +20,7 @@ const Limits = answerSchema(() =>
           unit: z.string(),
           used: z.number().nullable().openapi({
             description:
-              'Null where it is counted per call or per container, not per key. For jobs and bytes it is an upper bound: both are counted again when it reaches the limit.',
+              'Null where it is counted per call or per container, not per key. For containers, jobs and bytes it is an upper bound: they are counted again when it reaches the limit.',
           }),
         }),
       ),
@@ -46,10 +46,11 @@ async function figures({
   deps,
   caller,
 }: Pick<Call, 'deps' | 'caller'>): Promise<Record<string, { value: number; unit: string; used: number | null }>> {
-  const [{ memoryLimit: _, ...own }, policy, live, queued, stored] = await Promise.all([
+  const [{ memoryLimit: _, ...own }, policy, live, containers, queued, stored] = await Promise.all([
     deps.limits.of(caller.tenant),
     deps.limits.policyOf(caller.tenant),
     countLive(deps.table.sandboxes, caller.tenant),
+    deps.counts.containers.bound(caller.tenant),
     deps.counts.queuedJobs.bound(caller.tenant),
     deps.counts.storageBytes.bound(caller.tenant),
   ])
@@ -66,6 +67,7 @@ async function figures({
   }
   const used: Readonly<Record<string, number>> = {
     liveContainers: live,
+    containers,
     queuedJobs: queued,
     storageBytes: stored,
     maxOpenStreams: deps.streams.open,

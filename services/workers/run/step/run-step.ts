@@ -4,7 +4,7 @@ import { ExecutionSlots } from '../../../operations/executions/execution-slots.t
 import { hasEnded } from '../../../model/executions/execution.ts'
 import type { ExecutionMessage, ExecutionStepMessage } from '../../../model/messages.ts'
 import { createLimitReader } from '../../../operations/tenancy/limit-reader.ts'
-import { meterObjects } from '../../../operations/tenancy/meter-objects.ts'
+import { meterStorage } from '../../../operations/tenancy/meter-storage.ts'
 import { createResourceCounts } from '../../../operations/tenancy/resource-counts.ts'
 import { joinTrace } from '../../../model/trace.ts'
 import type { RunDeps, StepDeps } from '../../deps.ts'
@@ -30,8 +30,7 @@ const SEEN_MS = 2_000
 export function createRunStep(ports: RunDeps): (message: ExecutionMessage) => Promise<void> {
   const limits = createLimitReader(ports.table.tenants, ports.clock)
   const counts = createResourceCounts({ ...ports, limits })
-  const objects = meterObjects(ports.objects, counts.storageBytes, { isStrict: false })
-  const deps: StepDeps = { ...ports, objects, limits, slots: new ExecutionSlots(ports) }
+  const deps: StepDeps = { ...ports, ...meterStorage(ports, counts, { isStrict: false }), limits, slots: new ExecutionSlots(ports) }
   const sandboxes = new SandboxFinder(deps, limits, counts.liveContainers)
   return async (message) => {
     if (message.type === 'container.hibernate') return hibernate(deps, sandboxes, message)

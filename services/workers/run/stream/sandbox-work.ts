@@ -106,15 +106,24 @@ const exitOf = ({ exit }: SupervisorEnvelope): CommandExit => ({
   signal: exit?.signal === undefined || exit.signal === null ? null : (SIGNAL_NAMES.get(exit.signal) ?? `signal ${exit.signal}`),
 })
 
+/** Input that the sandbox has accepted is removed from the log when it is this long, characters. Each removal is a query and a write. */
+const REMOVE_SENT_INPUT = 256 * 1024
+
 /** Sends the command's input log to the sandbox as it grows. The sandbox applies each number once, so that a successor may send it again. */
 function followInput({ table, signals, supervisor }: RunDeps, { session, row: { tenant, id } }: RunningRow): { close(): void } {
   const owner: EventOwner = { kind: 'input', tenant, id }
   let through = -1
+  let sent = 0
   const watch = watchRow<readonly CommandInputEvent[]>({
     subscription: signals.subscribe(topicOf('input', id)),
     read: () => table.events.read<CommandInputEvent>(owner, through, MAX_ENTRIES_AT_ONCE),
     onRow: async (entries) => {
-      if (entries !== null && entries.length > 0) ({ through } = await supervisor.sendInput(session, id, entries))
+      if (entries === null || entries.length === 0) return false
+      ;({ through } = await supervisor.sendInput(session, id, entries))
+      sent += entries.reduce((sum, entry) => sum + (entry.type === 'stdin' ? entry.data.length : 0), 0)
+      if (sent < REMOVE_SENT_INPUT) return false
+      sent = 0
+      await table.events.removeBefore(owner, through)
       return false
     },
   })

@@ -22,8 +22,9 @@ export function recordItems(items: Items, history: History): Items {
       return item
     },
     async delete(key) {
-      await items.delete(key)
+      const removed = await items.delete(key)
       history.add({ type: 'removed', key: key.pk })
+      return removed
     },
     writeMany: (changes) => items.writeMany(changes),
     scan: (prefix, startKey) => items.scan(prefix, startKey),

@@ -1,0 +1,176 @@
+import { manifest, zipOf } from './skill-files.ts'
+
+interface Request {
+  readonly method?: string
+  readonly path: string
+  readonly body?: string | FormData | Blob
+  readonly headers?: Readonly<Record<string, string>>
+}
+type Ids = Readonly<Record<string, string>>
+/** A request with which a tenant stores more, or the reason why it can store nothing or only a bounded amount with this operation. */
+type Entry = string | { readonly send: (ids: Ids) => Request }
+
+const json = (path: (ids: Ids) => string, body: unknown): Entry => ({ send: (ids) => ({ path: path(ids), body: JSON.stringify(body) }) })
+const form = (path: (ids: Ids) => string, fields: Readonly<Record<string, string | Blob>>, name = 'x.txt'): Entry => ({
+  send: (ids) => {
+    const data = new FormData()
+    for (const [field, value] of Object.entries(fields)) {
+      if (typeof value === 'string') data.append(field, value)
+      else data.append(field, value, name)
+    }
+    return { path: path(ids), body: data }
+  },
+})
+/** A call of E2B's data plane, which names the sandbox in headers. */
+const data = (path: string, body: unknown, headers: Readonly<Record<string, string>> = {}): Entry => ({
+  send: (ids) => {
+    const { sandboxID, envdAccessToken } = JSON.parse(ids['sandbox'] ?? '{}') as { sandboxID: string; envdAccessToken: string }
+    return {
+      path: `/e2b${path}`,
+      body: typeof body === 'string' || body instanceof FormData ? body : JSON.stringify(body),
+      headers: { 'e2b-sandbox-id': sandboxID, 'x-access-token': envdAccessToken, ...headers },
+    }
+  },
+})
+const tool = (name: string, args: unknown): Entry => ({
+  send: () => ({
+    path: '/mcp',
+    body: JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'tools/call', params: { name, arguments: args } }),
+    headers: { accept: 'application/json, text/event-stream', 'mcp-protocol-version': '2025-06-18' },
+  }),
+})
+
+const text = new Blob(['text'])
+const skill = new Blob([Uint8Array.from(zipOf({ 'b/SKILL.md': manifest('b') }))])
+const inContainer = (rest: string) => (ids: Ids) => `/v1/containers/${ids['container']}${rest}`
+
+const REMOVES = 'removes or ends something'
+const READS = 'stores nothing'
+const ONE_ROW = 'one row of at most 300 KB for each tenant'
+const SMALL_CHANGE = 'changes a field of fixed size'
+const NOT_OFFERED = 'answers that it is not offered'
+/** Calls of Connect; the one of a stream has an envelope. */
+const call = (procedure: string, body: unknown): Entry => data(`/${procedure}`, body)
+const stream = (procedure: string, body: unknown): Entry => {
+  const message = JSON.stringify(body)
+  const length = Buffer.alloc(5)
+  length.writeUInt32BE(message.length, 1)
+  return data(`/${procedure}`, length.toString('latin1') + message, { 'content-type': 'application/connect+json' })
+}
+const e2b = (method: string, path: string) => `e2b ${method} ${path}`
+
+const E2B: Readonly<Record<string, Entry>> = {
+  ...Object.fromEntries(
+    [
+      '/templates',
+      '/v2/templates',
+      '/v3/templates',
+      '/templates/{template_id}',
+      '/volumes',
+      '/volumes/{volume_id}',
+      '/secrets',
+      '/secrets/{secret_id}',
+    ]
+      .flatMap((path) => [e2b('post', path), e2b('delete', path)])
+      .map((operation) => [operation, NOT_OFFERED]),
+  ),
+  [e2b('post', '/sandboxes/{sandbox_id}/snapshots')]: NOT_OFFERED,
+  [e2b('post', '/sandboxes/{sandbox_id}/fork')]: NOT_OFFERED,
+  [e2b('put', '/sandboxes/{sandbox_id}/network')]: NOT_OFFERED,
+  [e2b('post', '/v2/sandboxes')]: json(() => '/e2b/v2/sandboxes', {}),
+  [e2b('post', '/sandboxes')]: json(() => '/e2b/sandboxes', {}),
+  ...Object.fromEntries(
+    [
+      '/v2/sandboxes/{sandbox_id}/connect',
+      '/sandboxes/{sandbox_id}/connect',
+      '/sandboxes/{sandbox_id}/resume',
+      '/sandboxes/{sandbox_id}/timeout',
+      '/sandboxes/{sandbox_id}/pause',
+    ].map((path) => [e2b('post', path), SMALL_CHANGE]),
+  ),
+  [e2b('delete', '/sandboxes/{sandbox_id}')]: REMOVES,
+  [e2b('post', '/execute')]: data('/execute', { code: 'x' }),
+  [e2b('post', '/contexts')]: 'at most 50 for each sandbox',
+  [e2b('delete', '/contexts/{context_id}')]: REMOVES,
+  [e2b('post', '/contexts/{context_id}/restart')]: SMALL_CHANGE,
+  [e2b('post', '/files')]: data('/files?path=x.txt', 'text', { 'content-type': 'application/octet-stream' }),
+  [e2b('post', '/filesystem.Filesystem/Stat')]: call('filesystem.Filesystem/Stat', { path: 'x' }),
+  [e2b('post', '/filesystem.Filesystem/ListDir')]: call('filesystem.Filesystem/ListDir', { path: '/home/user', depth: 1 }),
+  [e2b('post', '/filesystem.Filesystem/MakeDir')]: call('filesystem.Filesystem/MakeDir', { path: 'x' }),
+  [e2b('post', '/filesystem.Filesystem/Move')]: call('filesystem.Filesystem/Move', { source: 'x', destination: 'y' }),
+  [e2b('post', '/filesystem.Filesystem/Remove')]: call('filesystem.Filesystem/Remove', { path: 'x' }),
+  [e2b('post', '/filesystem.Filesystem/WatchDir')]: stream('filesystem.Filesystem/WatchDir', { path: '/home/user' }),
+  [e2b('post', '/filesystem.Filesystem/CreateWatcher')]: call('filesystem.Filesystem/CreateWatcher', { path: '/home/user' }),
+  [e2b('post', '/filesystem.Filesystem/GetWatcherEvents')]: READS,
+  [e2b('post', '/filesystem.Filesystem/RemoveWatcher')]: REMOVES,
+  [e2b('post', '/process.Process/Start')]: stream('process.Process/Start', { process: { cmd: 'true' } }),
+  [e2b('post', '/process.Process/Connect')]: READS,
+  [e2b('post', '/process.Process/List')]: READS,
+  [e2b('post', '/process.Process/SendInput')]: 'as sendCommandStdin',
+  [e2b('post', '/process.Process/SendSignal')]: 'as signalCommand',
+  [e2b('post', '/process.Process/CloseStdin')]: 'as sendCommandStdin',
+  [e2b('post', '/process.Process/Update')]: 'as resizeCommand',
+}
+
+/** Every operation of every wire that is not a read. */
+export const STORED: Readonly<Record<string, Entry>> = {
+  createResponse: json(() => '/v1/responses', { model: 'demo', input: 'x', background: true }),
+  createChatCompletion: json(() => '/v1/chat/completions', { model: 'demo', messages: [{ role: 'user', content: 'x' }] }),
+  compactResponse: READS,
+  countInputTokens: READS,
+  cancelResponse: REMOVES,
+  deleteResponse: REMOVES,
+  createConversation: json(() => '/v1/conversations', {}),
+  createConversationItems: json((ids) => `/v1/conversations/${ids['conversation']}/items`, {
+    items: [{ type: 'message', role: 'user', content: 'x' }],
+  }),
+  updateConversation: json((ids) => `/v1/conversations/${ids['conversation']}`, {
+    metadata: Object.fromEntries(Array.from({ length: 16 }, (_, index) => [`key ${index}`, 'x'.repeat(500)])),
+  }),
+  deleteConversation: REMOVES,
+  deleteConversationItem: REMOVES,
+  createContainer: json(() => '/v1/containers', { name: 'x' }),
+  deleteContainer: REMOVES,
+  createContainerFile: form(inContainer('/files'), { file: text }),
+  createUploadUrl: json(inContainer('/files/upload_url'), { path: 'x.txt', bytes: 4 }),
+  completeUpload: 'counted when its link was made',
+  deleteContainerFile: REMOVES,
+  makeFolder: json(inContainer('/entries'), { path: 'folder' }),
+  moveEntry: json(inContainer('/entries/move'), { from: 'a', to: 'b' }),
+  unpackArchive: json(inContainer('/entries/unpack'), { path: 'a.zip' }),
+  removeEntry: REMOVES,
+  createFile: form(() => '/v1/files', { purpose: 'user_data', file: text }),
+  deleteFile: REMOVES,
+  createUpload: json(() => '/v1/uploads', { filename: 'x', bytes: 10, mime_type: 'text/plain', purpose: 'user_data' }),
+  addUploadPart: form((ids) => `/v1/uploads/${ids['upload']}/parts`, { data: text }),
+  completeFileUpload: 'joins parts, which are removed',
+  cancelUpload: REMOVES,
+  createSkill: form(() => '/v1/skills', { files: skill }, 'b.zip'),
+  createSkillVersion: form((ids) => `/v1/skills/${ids['skill']}/versions`, { files: skill }, 'b.zip'),
+  updateSkill: SMALL_CHANGE,
+  deleteSkill: REMOVES,
+  deleteSkillVersion: REMOVES,
+  runCode: json(inContainer('/executions?wait=0'), { code: 'x' }),
+  cancelExecution: REMOVES,
+  runCommand: json(inContainer('/commands?wait=0'), { command: 'true' }),
+  cancelCommand: REMOVES,
+  sendCommandStdin: json((ids) => `/v1/commands/${ids['command']}/stdin`, { data: 'x' }),
+  signalCommand: json((ids) => `/v1/commands/${ids['command']}/signal`, { signal: 'SIGTERM' }),
+  resizeCommand: 'as sendCommandStdin',
+  revokeFileLinks: REMOVES,
+  revokeLink: REMOVES,
+  createWebhookEndpoint: ONE_ROW,
+  updateWebhookEndpoint: ONE_ROW,
+  deleteWebhookEndpoint: REMOVES,
+  rotateWebhookSecret: ONE_ROW,
+  testWebhookEndpoint: ONE_ROW,
+  mcp: tool('execute_code', { code: 'x' }),
+  librechatExec: json(() => '/librechat/v1/exec', { lang: 'py', code: 'x' }),
+  librechatProgram: json(() => '/librechat/v1/exec/programmatic', { code: 'x', tools: [{ name: 'a' }] }),
+  librechatCancelProgram: REMOVES,
+  librechatUpload: form(() => '/librechat/v1/upload', { file: text }),
+  librechatUploadBatch: form(() => '/librechat/v1/upload/batch', { file: text }),
+  librechatDeleteFile: REMOVES,
+  execute: json(() => '/execute', { code: 'x' }),
+  ...E2B,
+}
