@@ -4,7 +4,7 @@ import type { Table } from '../../ports/table.ts'
 import { hasExpired, type UserFile } from '../../model/files/user-file.ts'
 
 /** The source of a copy into a container: a file of another container, or one of `/v1/files`. */
-export type FileSource = Pick<ContainerFile, 'tenant' | 'id' | 'path' | 'bytes' | 'sha256' | 'mime' | 'objectKey'>
+export type FileSource = Pick<ContainerFile, 'tenant' | 'id' | 'path' | 'bytes' | 'sha256' | 'mime' | 'objectKey' | 'createdAt'>
 
 export const sourceOf = (file: UserFile): FileSource => ({
   tenant: file.tenant,
@@ -14,6 +14,7 @@ export const sourceOf = (file: UserFile): FileSource => ({
   sha256: file.sha256,
   mime: file.mime,
   objectKey: file.objectKey,
+  createdAt: file.createdAt,
 })
 
 /** Finds the source by its id, without a check of the caller's rights; null if it was deleted or has expired. */

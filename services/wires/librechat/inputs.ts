@@ -2,7 +2,8 @@ import type { Container } from '../../model/containers/container.ts'
 import { ServiceError } from '../../model/errors.ts'
 import { copyFile } from '../../operations/files/copy-file.ts'
 import type { ContainerFile } from '../../model/files/file.ts'
-import { aliasOfPath, normalizeFilePath } from '../../model/files/file-path.ts'
+import { normalizeFilePath } from '../../model/files/file-path.ts'
+import { planPaths } from '../../operations/files/plan-paths.ts'
 import { supersedeOlderVersions } from '../../operations/files/supersede-older-versions.ts'
 import { derivedId } from '../../model/ids.ts'
 import { containerOf, fileOf } from '../../operations/access.ts'
@@ -62,19 +63,12 @@ async function unlessMissing<T>(name: string, read: () => Promise<T>): Promise<T
 
 /** If several files have one name, the latest keeps it. The others get names with a hash, as LibreChat itself names them. */
 function withOwnPaths(named: readonly NamedFile[]): readonly Input[] {
-  const byKey = new Map(named.map((file) => [`${file.source.id}:${file.name}`, file]))
-  const latest = new Map<string, NamedFile>()
-  for (const file of byKey.values()) {
-    const other = latest.get(file.name)
-    if (other === undefined || isNewer(file.source, other.source)) latest.set(file.name, file)
-  }
-  return [...byKey.values()].map((file) => ({
-    ...file,
-    path: latest.get(file.name) === file ? file.name : aliasOfPath(file.name, file.source.id),
-  }))
+  const keyOf = ({ source, name }: NamedFile): string => `${source.id}:${name}`
+  const byKey = new Map(named.map((file) => [keyOf(file), file]))
+  const incoming = [...byKey].map(([id, { name, source }]) => ({ id, name, identity: source.id, createdAt: source.createdAt }))
+  const paths = planPaths(incoming)
+  return [...byKey].map(([key, file]) => ({ ...file, path: paths.get(key) ?? file.name }))
 }
-
-const isNewer = (a: ContainerFile, b: ContainerFile): boolean => (a.createdAt === b.createdAt ? a.id > b.id : a.createdAt > b.createdAt)
 
 /** `before`: the versions in the container, oldest first. */
 async function bring(

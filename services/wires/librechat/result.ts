@@ -1,5 +1,5 @@
 import type { Execution, ExecutionResult } from '../../model/executions/execution.ts'
-import { trimText, withoutColours } from '../../model/trim-text.ts'
+import { trimText, withoutControls } from '../../model/trim-text.ts'
 import { currentFiles } from '../../operations/files/find-by-path.ts'
 import type { Call } from '../../http/route.ts'
 import type { OutputFile } from './schema.ts'
@@ -42,7 +42,7 @@ export function outcome(row: Execution, result: ExecutionResult | null, notes: r
   }
 }
 
-export const shorten = (text: string): string => trimText(withoutColours(text), MAX_CHARS)
+export const shorten = (text: string): string => trimText(withoutControls(text), MAX_CHARS)
 
 /** Files that the code created or changed, unchanged inputs, and removed inputs. */
 export async function outputFiles(

@@ -4,7 +4,7 @@ import { workKindOf, type WorkKindName } from '../../model/executions/work-kinds
 import { loadResult } from '../../operations/executions/load-result.ts'
 import { fileName } from '../../model/files/file-path.ts'
 import type { ObjectStore } from '../../ports/object-store.ts'
-import { trimText, withoutColours } from '../../model/trim-text.ts'
+import { trimText, withoutControls } from '../../model/trim-text.ts'
 import type { ApiDeps } from '../../http/deps.ts'
 import { inlineOutput } from '../../operations/executions/notebook-parts.ts'
 import { storedBytes } from '../../operations/executions/stored-bytes.ts'
@@ -66,7 +66,7 @@ interface Fields {
 }
 
 const iso = (at: number | null): string | null => (at === null ? null : new Date(at).toISOString())
-const shorten = (value: string): string => trimText(withoutColours(value), MAX_CHARS)
+const shorten = (value: string): string => trimText(withoutControls(value), MAX_CHARS)
 
 function fieldsOf(row: Execution, result: ExecutionResult | null): Fields {
   const error = result?.error ?? null

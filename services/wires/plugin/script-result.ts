@@ -1,5 +1,5 @@
 import type { Execution, ExecutionResult } from '../../model/executions/execution.ts'
-import { trimText, withoutColours } from '../../model/trim-text.ts'
+import { trimText, withoutControls } from '../../model/trim-text.ts'
 
 /** The result of a program, as a shell reports it. */
 export interface ScriptResult {
@@ -61,7 +61,7 @@ function valueOf(output: ExecutionResult['cells'][number]['outputs'][number]): s
 
 const joined = (parts: readonly string[]): string =>
   trimText(
-    withoutColours(
+    withoutControls(
       parts
         .filter((part) => part !== '')
         .map((part) => (part.endsWith('\n') ? part : `${part}\n`))

@@ -141,6 +141,7 @@ async function buildQuestion(
     items,
     history: history.turns,
     files: container.files,
+    storedPath: container.pathOf,
     skills: container.skills,
     fencesCode,
     readsImages,

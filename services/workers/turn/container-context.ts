@@ -1,13 +1,15 @@
 import { createContainer } from '../../operations/containers/create-container.ts'
 import { ServiceError } from '../../model/errors.ts'
-import { findSource } from '../../operations/files/file-source.ts'
+import { findSource, type FileSource } from '../../operations/files/file-source.ts'
+import { planPaths } from '../../operations/files/plan-paths.ts'
+import { mimeOf } from '../../model/files/mime.ts'
 import type { ContainerFile } from '../../model/files/file.ts'
 import { derivedId } from '../../model/ids.ts'
 import { attachSkills } from '../../operations/skills/attach-skills.ts'
 import type { ContainerSkill } from '../../model/skills/skill.ts'
 import type { ResponseRecord } from '../../model/responses/response.ts'
 import { itemTypeNamed } from '../../model/responses/items/item-types.ts'
-import { attachmentsIn } from './conversation/attachments.ts'
+import { attachmentKey, attachmentsIn, type Attachment } from './conversation/attachments.ts'
 import type { PastTurn } from './conversation/past-turn.ts'
 import type { TurnDeps } from './deps.ts'
 import { copyFile } from '../../operations/files/copy-file.ts'
@@ -27,6 +29,8 @@ export interface ContainerContext {
   readonly skills: readonly ContainerSkill[]
   /** The stored files among them, for links. */
   readonly stored: readonly ContainerFile[]
+  /** The path of a file that a request names by its id, or contains (`attachmentKey`); null for one that is not in the container. */
+  readonly pathOf: (key: string) => string | null
 }
 
 /** Reads the container of a turn, at most once a second. */
@@ -50,7 +54,9 @@ export class ContainerReader {
     const skills = await equip(this.#deps, this.#row, id)
     const all = await this.#deps.table.files.all(this.#row.tenant, id)
     const stored = all.filter((file) => file.isCurrent && file.state === 'stored')
-    const context = { containerId: id, files: stored, skills, stored }
+    const paths = new Map(all.map((file) => [file.id, file.path]))
+    const pathOf = (key: string): string | null => paths.get(copyId(id, key)) ?? null
+    const context = { containerId: id, files: stored, skills, stored, pathOf }
     this.#known = { context, readAt }
     return context
   }
@@ -88,18 +94,51 @@ async function equip(deps: TurnDeps, { tenant, request }: ResponseRecord, contai
 }
 
 /** The container that `auto` is going to create, with the files of the request. */
-async function futureContainer({ table, clock }: TurnDeps, row: ResponseRecord): Promise<ContainerContext> {
-  const { interpreter, input } = row.request
-  const sources = await Promise.all((interpreter?.fileIds ?? []).map((id) => findSource(table, { tenant: row.tenant, id }, clock.now())))
-  const attached =
-    interpreter === null ? [] : attachmentsIn(input).map(({ path, sha256, body }) => ({ id: sha256, path, bytes: body.length }))
-  const files = [...sources.filter((file) => file !== null), ...attached]
+async function futureContainer(deps: TurnDeps, row: ResponseRecord): Promise<ContainerContext> {
+  const containerId = autoContainerId(row)
+  const { interpreter } = row.request
+  const incoming = interpreter === null ? [] : await incomingFiles(deps, row, { containerId, rows: [] })
+  const paths = new Map(incoming.map(({ key, path }) => [key, path]))
   return {
-    containerId: autoContainerId(row),
-    files: files.map(({ id, path, bytes }) => ({ id, path, bytes, source: 'user' })),
+    containerId,
+    files: incoming.map(({ key, path, bytes }) => ({ id: key, path, bytes, source: 'user' })),
     skills: interpreter?.skills ?? [],
     stored: [],
+    pathOf: (key) => paths.get(key) ?? null,
   }
+}
+
+/** The id of a file's copy, by its own id or by `attachmentKey`. A repeated step computes the same one. */
+const copyId = (containerId: string, key: string): string => derivedId('containerFile', 0, `${containerId}:${key}`)
+
+interface Incoming {
+  readonly key: string
+  /** Id of the copy. */
+  readonly id: string
+  /** Where it is, or is going to be, in the container. */
+  readonly path: string
+  readonly bytes: number
+  readonly file: FileSource | Attachment
+}
+
+/** The files that the request names or contains. One that was deleted since the request was accepted is left out. */
+async function incomingFiles(
+  { table, clock }: TurnDeps,
+  { tenant, request: { interpreter, input } }: ResponseRecord,
+  { containerId, rows }: { readonly containerId: string; readonly rows: readonly ContainerFile[] },
+): Promise<readonly Incoming[]> {
+  const now = clock.now()
+  const sources = await Promise.all((interpreter?.fileIds ?? []).map((id) => findSource(table, { tenant, id }, now)))
+  const named = sources
+    .filter((source) => source !== null)
+    .map((file) => ({ file, key: file.id, name: file.path, identity: file.id, createdAt: file.createdAt }))
+  const attached = attachmentsIn(input).map((file) => {
+    const key = attachmentKey(file)
+    return { file, key, name: file.name, identity: key, createdAt: null }
+  })
+  const incoming = [...named, ...attached].map((one) => ({ ...one, id: copyId(containerId, one.key), bytes: one.file.bytes }))
+  const paths = planPaths(incoming, rows)
+  return incoming.map(({ key, id, name, bytes, file }) => ({ key, id, path: paths.get(id) ?? name, bytes, file }))
 }
 
 /**
@@ -136,24 +175,18 @@ function containersIn(input: PastTurn['request']['input']): readonly string[] {
  * overwrite the changes of code.
  */
 async function copyInputFiles(deps: TurnDeps, row: ResponseRecord, containerId: string): Promise<void> {
-  const { interpreter, input } = row.request
-  if (interpreter === null) return
-  const { table, clock } = deps
-  const missing = async (seed: string): Promise<string | null> => {
-    const id = derivedId('containerFile', 0, `${containerId}:${seed}`)
-    const file = await table.files.get(row.tenant, containerId, id)
-    return file === null || file.state === 'deleted' ? id : null
-  }
-  for (const fileId of interpreter.fileIds) {
-    const id = await missing(fileId)
-    const source = id === null ? null : await findSource(table, { tenant: row.tenant, id: fileId }, clock.now())
-    // A file that was deleted since the request was accepted is left out.
-    if (id !== null && source !== null) await copyFile(deps, source, { containerId, id, now: clock.now() }).catch(ignoreRefusal)
-  }
-  for (const { path, mime, sha256, body } of attachmentsIn(input)) {
-    const id = await missing(`${path}:${sha256}`)
-    const file = { tenant: row.tenant, path, mime, sha256, bytes: body.length, body }
-    if (id !== null) await placeFile(deps, file, { containerId, id, now: clock.now() }).catch(ignoreRefusal)
+  const { tenant, request } = row
+  if (request.interpreter === null) return
+  const rows = await deps.table.files.all(tenant, containerId)
+  const present = new Set(rows.filter(({ state }) => state !== 'deleted').map(({ id }) => id))
+  for (const { id, path, file } of await incomingFiles(deps, row, { containerId, rows })) {
+    if (present.has(id)) continue
+    const target = { containerId, id, path, now: deps.clock.now() }
+    const copy =
+      'objectKey' in file
+        ? copyFile(deps, file, target)
+        : placeFile(deps, { tenant, path, mime: mimeOf(path), sha256: file.sha256, bytes: file.bytes, body: file.body() }, target)
+    await copy.catch(ignoreRefusal)
   }
 }
 

@@ -62,7 +62,16 @@ it.each(['marked', 'swept'] as const)('an upload into a container that is delete
 })
 
 async function copyInto(container: string, files: Partial<FileStore>): Promise<unknown> {
-  const source = { id: 'file-1', tenant: api.owner.tenant, path: 'a', bytes: 1, sha256: null, mime: 'text/plain', objectKey: 'source' }
+  const source = {
+    id: 'file-1',
+    tenant: api.owner.tenant,
+    path: 'a',
+    bytes: 1,
+    sha256: null,
+    mime: 'text/plain',
+    objectKey: 'source',
+    createdAt: 0,
+  }
   await api.objects.put(source.objectKey, Buffer.from('x'), { contentType: 'text/plain' })
   const ports = { objects: api.objects, table: { ...api.table, files: { ...api.table.files, ...files } } }
   return copyFile(ports, source, { containerId: container, now: Date.now() })

@@ -65,6 +65,29 @@ it('copies the files named at its creation', async () => {
   expect(await (await client.containers.files.content.retrieve(data[0]?.id ?? '', { container_id: copy.id })).text()).toBe('hello')
 })
 
+it('keeps every one of several files with one name, also when the names differ in their Unicode form only', async () => {
+  const client = api.openai()
+  const upload = async (name: string, text: string) =>
+    (await client.files.create({ file: new File([text], name), purpose: 'user_data' })).id
+  const names = ['data.csv', 'data.csv', 'B\u00fccher.csv', 'Bu\u0308cher.csv']
+  const ids: string[] = []
+  for (const [index, name] of names.entries()) ids.push(await upload(name, `content ${index}`))
+  const { id } = await client.containers.create({ name: 'several', file_ids: ids })
+  const { data } = await client.containers.files.list(id)
+  const texts = await Promise.all(
+    data.map(async (file) => [
+      file.path.replace(/-[0-9a-f]{8}/, '-#'),
+      await (await client.containers.files.content.retrieve(file.id, { container_id: id })).text(),
+    ]),
+  )
+  expect(texts.toSorted()).toEqual([
+    ['/mnt/data/B\u00fccher-#.csv', 'content 2'],
+    ['/mnt/data/B\u00fccher.csv', 'content 3'],
+    ['/mnt/data/data-#.csv', 'content 0'],
+    ['/mnt/data/data.csv', 'content 1'],
+  ])
+})
+
 it('ends the executions of a deleted container', async () => {
   const { id } = await api.openai().containers.create({ name: 'busy' })
   const execution = (await (await api.post(`/v1/containers/${id}/executions?wait=0`, { code: 'x' })).json()) as { id: string }

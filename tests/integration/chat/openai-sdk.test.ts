@@ -1,3 +1,4 @@
+import type OpenAI from 'openai'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { webSearchTool } from '../../../services/adapters/tools/web-search.ts'
 import { startScriptedBrave, type ScriptedBrave } from '../../support/scripted-brave.ts'
@@ -107,6 +108,47 @@ describe('the official OpenAI client', () => {
     const containerOf = (response: typeof first) =>
       response.output.flatMap((item) => (item.type === 'code_interpreter_call' ? [item.container_id] : []))
     expect(containerOf(second)).toEqual(containerOf(first))
+  })
+
+  it('keeps files with one name apart, however and whenever they are attached, and tells the model their names on disk', async () => {
+    const client = api.openai()
+    const upload = async (text: string) => (await client.files.create({ file: new File([text], 'data.csv'), purpose: 'user_data' })).id
+    const [first, second, later] = [await upload('january'), await upload('february'), await upload('march')]
+    const inline = {
+      type: 'input_file' as const,
+      filename: 'data.csv',
+      file_data: `data:text/csv;base64,${Buffer.from('april').toString('base64')}`,
+    }
+    const text = { type: 'input_text' as const, text: '```python\nprint(1)\n```' }
+    const ask = (fileIds: string[], content: OpenAI.Responses.ResponseInputContent[], more: object = {}) =>
+      client.responses.create({
+        ...request,
+        ...more,
+        tools: [{ type: 'code_interpreter', container: { type: 'auto', file_ids: fileIds } }],
+        input: [{ role: 'user', content: [...content, text] }],
+      })
+    const contents = async (response: OpenAI.Responses.Response): Promise<Map<string, string>> => {
+      const call = response.output.find((item) => item.type === 'code_interpreter_call')
+      const { data } = await client.containers.files.list(call?.container_id ?? '')
+      const read = data
+        .filter(({ source }) => source === 'user')
+        .map(async (file): Promise<[string, string]> => [
+          await (await client.containers.files.content.retrieve(file.id, { container_id: call?.container_id ?? '' })).text(),
+          file.path.replace('/mnt/data/', ''),
+        ])
+      return new Map(await Promise.all(read))
+    }
+    const one = await ask([first], [{ type: 'input_file', file_id: second }, inline])
+    const stored = await contents(one)
+    expect([...stored.keys()].toSorted()).toEqual(['april', 'february', 'january'])
+    expect(stored.get('february')).toBe('data.csv')
+    expect(new Set(stored.values()).size).toBe(3)
+    const two = await ask([later], [], { previous_response_id: one.id })
+    const after = await contents(two)
+    expect([...after].filter(([content]) => content !== 'march').toSorted()).toEqual([...stored].toSorted())
+    expect(after.get('march')).toMatch(/^data-[0-9a-f]{8}\.csv$/)
+    // A repetition adds none.
+    expect(await contents(await ask([later], [], { previous_response_id: two.id }))).toEqual(after)
   })
 
   it('copies attached files to a new or an existing container', async () => {

@@ -70,6 +70,57 @@ describe('inputEntries', () => {
     expect(entry).toMatchObject({ kind: 'user', content: expect.stringMatching(/^File "x\.csv":\na,b\n\[the file "y\.bin"/) })
   })
 
+  it('names a file as code finds it, and as the client sent it', () => {
+    const file = (filename: string, text: string) => ({
+      type: 'input_file',
+      filename,
+      file_data: `data:text/csv;base64,${Buffer.from(text).toString('base64')}`,
+    })
+    const paths = new Map([
+      ['data.csv', 'data-12345678.csv'],
+      ['file-2.csv', 'file-2.csv'],
+      ['file-9', 'plan.pdf'],
+    ])
+    const [entry] = inputEntries(
+      [{ role: 'user', content: [file('data.csv', 'a'), file('con.csv', 'b'), { type: 'input_file', file_id: 'file-9' }] }],
+      (key) => paths.get(key.split(':')[0] ?? '') ?? null,
+    )
+    expect(entry).toEqual({
+      kind: 'user',
+      content:
+        'File "data-12345678.csv" (sent as "data.csv"):\na\nFile "file-2.csv" (sent as "con.csv"):\nb\n[the file "plan.pdf" was attached here; code finds it in /mnt/data]',
+    })
+  })
+
+  it.each([
+    ['Windows-1252', Buffer.from('Gr\xf6\xdfe;\x80', 'latin1'), 'Größe;€'],
+    ['UTF-16 with a mark', Buffer.from('\ufeffGröße', 'utf16le'), 'Größe'],
+    ['UTF-16 in the other order', Buffer.from('\ufeffGröße', 'utf16le').swap16(), 'Größe'],
+    ['UTF-8 with a mark', Buffer.from('\ufeffGröße'), 'Größe'],
+    ['UTF-8', Buffer.from('Größe 😀'), 'Größe 😀'],
+  ])('reads text in %s', (_name, bytes, text) => {
+    const part = { type: 'input_file', filename: 'x.csv', file_data: `data:text/csv;base64,${bytes.toString('base64')}` }
+    expect(inputEntries([{ role: 'user', content: [part] }])).toEqual([{ kind: 'user', content: `File "x.csv":\n${text}` }])
+  })
+
+  it.each([Buffer.from([0, 1, 2, 3]), Buffer.from('a\u0000b'), Buffer.from('x\u001b[31m')])('names what is no text: %j', (bytes) => {
+    const part = { type: 'input_file', filename: 'x.txt', file_data: `data:text/plain;base64,${bytes.toString('base64')}` }
+    expect(inputEntries([{ role: 'user', content: [part] }])).toMatchObject([
+      { content: expect.stringContaining('code finds it in /mnt/data') },
+    ])
+  })
+
+  it('gives the model no control characters of outputs', () => {
+    const printed = '\u001b[31mred\u001b[0m \u001b]0;title\u0007bell\u0007\u001b[2K\u001b]never ended\tand\ntext\u0000'
+    const request = responseRow().request
+    const input = [
+      { type: 'function_call', call_id: 'c1', name: 'f', arguments: '{}' },
+      { type: 'function_call_output', call_id: 'c1', output: printed },
+    ]
+    const entries = buildEntries({ request: { ...request, input }, items: [], history: [], files: [] })
+    expect(entries.find(({ kind }) => kind === 'result')).toMatchObject({ text: 'red bellnever ended\tand\ntext' })
+  })
+
   it('throws for no sequence of items', () => {
     fc.assert(
       fc.property(

@@ -14,6 +14,7 @@ import { Container as ContainerSchema, CreateContainer, renderContainer, contain
 import type { Container } from '../../../model/containers/container.ts'
 import { createContainer, type NewContainer } from '../../../operations/containers/create-container.ts'
 import { copyFile } from '../../../operations/files/copy-file.ts'
+import { planPaths } from '../../../operations/files/plan-paths.ts'
 import { derivedId } from '../../../model/ids.ts'
 import { attachSkills } from '../../../operations/skills/attach-skills.ts'
 
@@ -81,7 +82,12 @@ async function createWithContents(
   call.note('container_id', container.id)
   const equipped = await attachSkills(deps, container, skills)
   await inline.discard(equipped.skills)
-  for (const { id, source } of files) await copyFile(deps, source, { containerId: container.id, id, now: deps.clock.now() })
+  const incoming = files.map(({ id, source }) => ({ id, name: source.path, identity: source.id, createdAt: source.createdAt }))
+  const paths = planPaths(incoming, earlier === null ? [] : await deps.table.files.all(container.tenant, container.id))
+  for (const { id, source } of files) {
+    const path = paths.get(id) ?? source.path
+    await copyFile(deps, source, { containerId: container.id, id, path, now: deps.clock.now() })
+  }
   return equipped
 }
 

@@ -1,18 +1,22 @@
 import { createHash } from 'node:crypto'
 import { normalizeFilePath } from '../../../model/files/file-path.ts'
-import { mimeOf } from '../../../model/files/mime.ts'
 import type { ResponseRequest } from '../../../model/responses/response.ts'
 
 type Wire = Readonly<Record<string, unknown>>
 
-/** A file that a message contains, with its path in `/mnt/data`. */
+/** A file that a message contains. */
 export interface Attachment {
-  readonly path: string
-  readonly mime: string
+  /** Its name as a path, normalized. */
+  readonly name: string
   /** Hex. */
   readonly sha256: string
-  readonly body: Buffer
+  readonly bytes: number
+  /** Decodes its content. */
+  body(): Buffer
 }
+
+/** What identifies it: the same content under one name is one file. */
+export const attachmentKey = ({ name, sha256 }: Pick<Attachment, 'name' | 'sha256'>): string => `${name}:${sha256}`
 
 const ENDINGS: Readonly<Record<string, string>> = {
   'image/png': 'png',
@@ -25,23 +29,29 @@ const ENDINGS: Readonly<Record<string, string>> = {
   'application/json': 'json',
 }
 
-/** The files that the messages contain: `file_data` of an `input_file`, the data URL of an `input_image`. Each path occurs once. */
+/** The files that the messages contain: `file_data` of an `input_file`, the data URL of an `input_image`. Each once, in their order. */
 export function attachmentsIn(input: ResponseRequest['input']): readonly Attachment[] {
-  if (typeof input === 'string') return []
-  const taken = new Map<string, string>()
-  const found: Attachment[] = []
+  const byKey = new Map([...attachmentParts(input).values()].map((attachment) => [attachmentKey(attachment), attachment]))
+  return [...byKey.values()]
+}
+
+const read = new WeakMap<object, ReadonlyMap<Wire, Attachment>>()
+
+/** The file of each part that contains one. The conversation is built several times from one request, so the hashes are kept with it. */
+export function attachmentParts(input: ResponseRequest['input']): ReadonlyMap<Wire, Attachment> {
+  if (typeof input === 'string') return new Map()
+  const known = read.get(input)
+  if (known !== undefined) return known
+  const found = new Map<Wire, Attachment>()
   for (const part of input.flatMap(partsOf)) {
     const data = dataOf(part)
     if (data === null) continue
     const sha256 = createHash('sha256').update(data.body).digest('hex')
     const kind = part['type'] === 'input_image' ? 'image' : 'file'
-    const wanted = pathOf(part['filename'], `${kind}-${found.length + 1}.${ENDINGS[data.mime] ?? 'bin'}`)
-    // The same content counts once; other content under the same name gets a number.
-    if (taken.get(wanted) === sha256) continue
-    const path = taken.has(wanted) ? `${found.length + 1}-${wanted}` : wanted
-    taken.set(path, sha256)
-    found.push({ path, sha256, mime: mimeOf(path), body: data.body })
+    const name = pathOf(part['filename'], `${kind}-${found.size + 1}.${ENDINGS[data.mime] ?? 'bin'}`)
+    found.set(part, { name, sha256, bytes: data.body.length, body: () => dataOf(part)?.body ?? Buffer.alloc(0) })
   }
+  read.set(input, found)
   return found
 }
 

@@ -1,7 +1,8 @@
 import type { ContainerSkill } from '../../../model/skills/skill.ts'
 import type { ContainerFile } from '../../../model/files/file.ts'
 import { hasResponseEnded, type ResponseRecord } from '../../../model/responses/response.ts'
-import { inputEntries } from './input-entries.ts'
+import { withoutControls } from '../../../model/trim-text.ts'
+import { inputEntries, type PathOf } from './input-entries.ts'
 import type { PastTurn } from './past-turn.ts'
 import { systemPrompt } from './system-prompt.ts'
 import { type ResponseItem, itemEntries } from '../../../model/responses/items/item-types.ts'
@@ -15,6 +16,8 @@ export interface ConversationParts {
   readonly history: readonly Omit<PastTurn, 'containerId'>[]
   /** Current files of the container. */
   readonly files: readonly Pick<ContainerFile, 'id' | 'path' | 'bytes' | 'source'>[]
+  /** Where the container has the files of requests. */
+  readonly storedPath?: PathOf
   /** Skills of the container. */
   readonly skills?: readonly ContainerSkill[]
   /** The model cannot call tools. */
@@ -29,6 +32,7 @@ export function buildEntries({
   items,
   history,
   files,
+  storedPath,
   skills = [],
   fencesCode = false,
   readsImages = false,
@@ -47,21 +51,26 @@ export function buildEntries({
     instructions: request.instructions,
   })
   const conversation = [
-    ...history.flatMap((turn) => [...inputEntries(turn.request.input), ...itemEntries(turn.items, hasResponseEnded(turn.status), pathOf)]),
-    ...inputEntries(request.input),
+    ...history.flatMap((turn) => [
+      ...inputEntries(turn.request.input, storedPath),
+      ...itemEntries(turn.items, hasResponseEnded(turn.status), pathOf),
+    ]),
+    ...inputEntries(request.input, storedPath),
   ]
   // Many endpoints accept only one system message, at the start.
   const system = [prompt, ...conversation.map((entry) => (entry.kind === 'system' ? entry.text : null))].filter((text) => text !== null)
   const entries: Entry[] = [
     ...(system.length === 0 ? [] : [{ kind: 'system', text: system.join('\n\n') } as const]),
-    ...conversation.filter((entry) => entry.kind !== 'system'),
-    ...itemEntries(items, false, pathOf),
+    ...[...conversation.filter((entry) => entry.kind !== 'system'), ...itemEntries(items, false, pathOf)].map(withoutNoise),
   ]
   return keepLatestImages(entries, readsImages)
 }
 
 /** A request to a model carries the latest images of code, at most this many. */
 const MAX_IMAGES = 4
+
+/** Terminal sequences and other control characters of outputs are noise for a model. */
+const withoutNoise = (entry: Entry): Entry => (entry.kind === 'result' ? { ...entry, text: withoutControls(entry.text) } : entry)
 
 /** Keeps the latest images of the results for a model that reads images, and none for another. */
 function keepLatestImages(entries: readonly Entry[], readsImages: boolean): Entry[] {

@@ -1,6 +1,6 @@
 import type { ExecutionResult } from '../../../model/executions/execution.ts'
 import type { MimeBundle, Output } from '../../../model/executions/outputs.ts'
-import { trimText, withoutColours } from '../../../model/trim-text.ts'
+import { trimText, withoutControls } from '../../../model/trim-text.ts'
 
 /** Maximum length of one call's text on the wire, characters. */
 const MAX_LOGS = 32 * 1024
@@ -24,7 +24,7 @@ function textOf(output: Output): string {
     case 'stream':
       return output.text
     case 'error':
-      return withoutColours(output.traceback.length > 0 ? output.traceback.join('\n') : `${output.ename}: ${output.evalue}`)
+      return withoutControls(output.traceback.length > 0 ? output.traceback.join('\n') : `${output.ename}: ${output.evalue}`)
     case 'display_data':
     case 'execute_result':
       return hasImage(output.data) ? '' : plainText(output.data)

@@ -1,7 +1,7 @@
 import type { Execution, ExecutionResult } from '../../../model/executions/execution.ts'
 import type { Output } from '../../../model/executions/outputs.ts'
 import { plainText } from './logs.ts'
-import { trimText, withoutColours } from '../../../model/trim-text.ts'
+import { trimText, withoutControls } from '../../../model/trim-text.ts'
 
 type Section = 'stdout' | 'result' | 'traceback' | 'stderr'
 
@@ -48,7 +48,7 @@ export function modelTextOf(execution: Pick<Execution, 'status' | 'reason'>, res
   if (result.error !== null) {
     const { name, value, traceback } = result.error
     parts.push(`error: ${name}: ${trimText(value, 1_000)}`)
-    section('traceback', withoutColours(traceback.join('\n')))
+    section('traceback', withoutControls(traceback.join('\n')))
   }
   section('stderr', result.stderr)
   const files = result.files
