@@ -163,6 +163,13 @@ describe('renderItem', () => {
         },
       ],
     })
+    const emoji = '📊🎉 '
+    const [shifted] = renderItem(
+      { ...message, text: `${emoji}${message.text}`, citations: message.citations.map((one) => ({ ...one, startIndex: 5, endIndex: 10 })) },
+      { include: [] },
+    )['content'] as { annotations: object[] }[]
+    // Characters, as Python counts them.
+    expect(shifted?.annotations).toMatchObject([{ start_index: 3, end_index: 8 }])
     expect(renderItem({ ...message, isRefusal: true, citations: [] }, { include: [] })['content']).toEqual([
       { type: 'refusal', refusal: 'a.csv' },
     ])

@@ -55,12 +55,13 @@ export const message: ItemType<MessageItem> = {
   }),
   parse(wire) {
     const part = (wire['content'] as readonly Wire[])[0]
+    const text = firstText(part?.['text'], part?.['refusal'])
     return {
       type: 'message',
       id: String(wire['id']),
       status: String(wire['status']) as 'completed',
-      text: firstText(part?.['text'], part?.['refusal']),
-      citations: ((part?.['annotations'] ?? []) as readonly Wire[]).map(parseCitation),
+      text,
+      citations: ((part?.['annotations'] ?? []) as readonly Wire[]).map((annotation) => parseCitation(text, annotation)),
       phase: (wire['phase'] ?? null) as MessageItem['phase'],
       isRefusal: part?.['type'] === 'refusal',
     }
@@ -96,7 +97,7 @@ function written(index: number, item: MessageItem): EventPayload[] {
   const part = (type: string, fields: Wire): EventPayload => itemEvent(type, { index, item }, { content_index: 0, ...fields })
   return [
     ...item.citations.map((citation, at) =>
-      part('response.output_text.annotation.added', { annotation_index: at, annotation: renderCitation(citation) }),
+      part('response.output_text.annotation.added', { annotation_index: at, annotation: renderCitation(item.text, citation) }),
     ),
     item.isRefusal
       ? part('response.refusal.done', { refusal: item.text })
@@ -109,11 +110,16 @@ function written(index: number, item: MessageItem): EventPayload[] {
 const renderContentPart = (item: Pick<MessageItem, 'text' | 'citations' | 'isRefusal'>): Wire =>
   item.isRefusal
     ? { type: 'refusal', refusal: item.text }
-    : { type: 'output_text', text: item.text, annotations: item.citations.map(renderCitation), logprobs: [] }
+    : {
+        type: 'output_text',
+        text: item.text,
+        annotations: item.citations.map((citation) => renderCitation(item.text, citation)),
+        logprobs: [],
+      }
 
-/** Indexes count UTF-16 code units, as JavaScript's `slice` does. */
-function renderCitation(citation: Citation): Wire {
-  const place = { start_index: citation.startIndex, end_index: citation.endIndex }
+/** Indexes on the wire count characters (code points), as Python's slices do; those of an item count UTF-16 units. */
+function renderCitation(text: string, citation: Citation): Wire {
+  const place = { start_index: charactersIn(text, citation.startIndex), end_index: charactersIn(text, citation.endIndex) }
   return 'url' in citation
     ? { type: 'url_citation', url: citation.url, title: citation.title, ...place }
     : {
@@ -126,8 +132,8 @@ function renderCitation(citation: Citation): Wire {
       }
 }
 
-function parseCitation(wire: Wire): Citation {
-  const place = { startIndex: Number(wire['start_index']), endIndex: Number(wire['end_index']) }
+function parseCitation(text: string, wire: Wire): Citation {
+  const place = { startIndex: unitsOf(text, Number(wire['start_index'])), endIndex: unitsOf(text, Number(wire['end_index'])) }
   if (wire['type'] === 'url_citation') return { url: String(wire['url']), title: String(wire['title']), ...place }
   const linkId = ((wire['x_cellblock'] ?? {}) as Wire)['link_id']
   return {
@@ -137,6 +143,17 @@ function parseCitation(wire: Wire): Citation {
     ...place,
     ...(typeof linkId === 'string' ? { linkId } : {}),
   }
+}
+
+/** The number of characters before a position in UTF-16 units. */
+export const charactersIn = (text: string, units: number): number =>
+  units - (text.slice(0, units).match(/[\ud800-\udbff][\udc00-\udfff]/g)?.length ?? 0)
+
+/** The position of a character in UTF-16 units. */
+function unitsOf(text: string, characters: number): number {
+  let units = 0
+  for (let count = 0; count < characters && units < text.length; count++) units += (text.codePointAt(units) ?? 0) > 0xffff ? 2 : 1
+  return units
 }
 
 /** The text with the paths that the model wrote instead of the links that replaced them. */

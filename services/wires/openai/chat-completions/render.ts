@@ -1,3 +1,4 @@
+import { charactersIn } from '../../../model/responses/items/message.ts'
 import { UNSUPPORTED, type CreateChatCompletion } from './schema.ts'
 import { failureOf } from '../turn-failure.ts'
 
@@ -68,7 +69,7 @@ function textOf(response: Wire): { readonly text: string; readonly refusal: stri
     }
     if (text !== '') text += SEPARATOR
     for (const citation of part['annotations'] as readonly Wire[])
-      if (citation['type'] === 'url_citation') annotations.push(urlCitation(citation, text.length))
+      if (citation['type'] === 'url_citation') annotations.push(urlCitation(citation, charactersIn(text, text.length)))
     text += String(part['text'])
   }
   return { text, refusal, annotations }
