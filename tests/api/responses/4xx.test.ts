@@ -30,6 +30,15 @@ const cases: readonly (readonly [string, object, number, string, string | null])
     'reasoning.effort',
   ],
   ['a name of a model that is a book', { model: 'x'.repeat(1_000_000), input: 'x' }, 400, 'invalid_request', 'model'],
+  ['a misspelt list of files', tool({ type: 'auto', files: ['file-1'] }), 400, 'invalid_request', 'tools[0].container.files'],
+  ['a list of files in camel case', tool({ type: 'auto', fileIds: ['file-1'] }), 400, 'invalid_request', 'tools[0].container.fileIds'],
+  [
+    'a misspelt list of files of the shell',
+    { model: 'demo', input: 'x', tools: [{ type: 'shell', environment: { type: 'container_auto', files: ['file-1'] } }] },
+    400,
+    'invalid_request',
+    'tools[0].environment.files',
+  ],
   ['an unknown role', { model: 'demo', input: [{ role: 'robot', content: 'x' }] }, 400, 'invalid_request', 'input[0].role'],
   ['a message without content', { model: 'demo', input: [{ role: 'user' }] }, 400, 'invalid_request', 'input[0]'],
   [

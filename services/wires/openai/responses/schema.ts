@@ -40,8 +40,9 @@ export const InputItem = lazySchema(() =>
     ),
 )
 
+/** An unknown field is refused, because a misspelt `file_ids` would otherwise give a container without the files. */
 const AutoContainer = lazySchema(() =>
-  openObject({
+  z.strictObject({
     type: z.literal('auto', 'give the id of a container, or {"type": "auto"}'),
     file_ids: boundedList(z.string().max(200), { max: LIMITS.maxFileIds }).nullish(),
     memory_limit: MemoryLimit().nullish(),
@@ -62,7 +63,7 @@ const ShellEnvironment = lazySchema(() =>
   z.union(
     [
       AutoContainer().extend({ type: z.literal('container_auto'), skills: Skills().nullish() }),
-      openObject({ type: z.literal('container_reference'), container_id: z.string() }),
+      z.strictObject({ type: z.literal('container_reference'), container_id: z.string() }),
       openObject({
         type: z.literal('local'),
         skills: boundedList(openObject({ name: z.string(), description: z.string(), path: z.string() }), { max: 200 }).nullish(),
