@@ -3284,6 +3284,11 @@ export interface components {
             files: number;
             /** @description The first 1,000. */
             paths: string[];
+            /** @description Files that were unpacked and are not kept when the container hibernates, with the reason. */
+            lost: {
+                what: string;
+                reason: string;
+            }[];
         };
         UpdateConversation: {
             metadata?: {

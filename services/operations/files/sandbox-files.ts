@@ -4,7 +4,7 @@ import { boundedList } from '../../model/bounded-schemas.ts'
 import { lazySchema, type Described } from '../../model/lazy-schema.ts'
 import { ServiceError, type ErrorCode } from '../../model/errors.ts'
 import { FILE_PROGRAM } from '../../model/executions/command-arguments.ts'
-import { hasEnded } from '../../model/executions/execution.ts'
+import { hasEnded, type Lost } from '../../model/executions/execution.ts'
 import { loadResult } from '../executions/load-result.ts'
 import { LIMITS } from '../../model/limits.ts'
 import { runCommand } from '../commands/run-command.ts'
@@ -110,12 +110,15 @@ export const readRange = (context: RunContext, containerId: string, request: { p
 export const previewFile = (context: RunContext, containerId: string, request: { path: string; rows?: number; pixels?: number }) =>
   operate(context, containerId, { request: { op: 'preview', ...request }, schema: Previewed() })
 
-/** Unpacks a zip or tar archive in the container. */
-export const unpackArchive = (
+/** Unpacks a zip or tar archive in the container. `lost` names the files that are there and cannot be kept. */
+export async function unpackArchive(
   context: RunContext,
   containerId: string,
   request: { path: string; into?: string; remove_archive?: boolean },
-) => operate(context, containerId, { request: { op: 'unpack', ...request }, schema: Unpacked() })
+): Promise<Described<typeof Unpacked> & { readonly lost: readonly Lost[] }> {
+  const { answer, lost } = await perform(context, containerId, { request: { op: 'unpack', ...request }, schema: Unpacked() })
+  return { ...answer, lost }
+}
 
 /**
  * Arguments of a background command that prints one JSON object per line for each change below a folder, after a first line
@@ -126,11 +129,22 @@ export const watchArguments = (at: string, recursive: boolean): readonly string[
   JSON.stringify({ op: 'watch', path: at, recursive }),
 ]
 
-async function operate<Schema extends z.ZodType>(
+interface Operation<Schema extends z.ZodType> {
+  readonly request: Readonly<Record<string, unknown>>
+  readonly schema: Schema
+}
+
+const operate = async <Schema extends z.ZodType>(
   context: RunContext,
   containerId: string,
-  { request, schema }: { readonly request: Readonly<Record<string, unknown>>; readonly schema: Schema },
-): Promise<z.infer<Schema>> {
+  operation: Operation<Schema>,
+): Promise<z.infer<Schema>> => (await perform(context, containerId, operation)).answer
+
+async function perform<Schema extends z.ZodType>(
+  context: RunContext,
+  containerId: string,
+  { request, schema }: Operation<Schema>,
+): Promise<{ readonly answer: z.infer<Schema>; readonly lost: readonly Lost[] }> {
   const { deps } = context
   const argv = [...FILE_PROGRAM, JSON.stringify(request)]
   const waitMs = Math.min(TIMEOUT_SECONDS, deps.config.maxHoldSeconds) * 1000
@@ -141,14 +155,14 @@ async function operate<Schema extends z.ZodType>(
     await cancelExecution(deps, execution)
     throw new ServiceError('sandbox_unavailable', 'The sandbox did not complete the file operation in time. Call again.')
   }
-  const answer = await deps.results.use(storedBytes(execution), async () => {
+  const { answer, lost } = await deps.results.use(storedBytes(execution), async () => {
     const result = await loadResult(deps.objects, execution)
-    return execution.status === 'succeeded' ? parseHostileJson(result?.stdout ?? '') : undefined
+    return { answer: execution.status === 'succeeded' ? parseHostileJson(result?.stdout ?? '') : undefined, lost: result?.lost ?? [] }
   })
   const refused = Refused().safeParse(answer)
   if (refused.success) throw refusalOf(refused.data.error)
   const checked = schema.safeParse(answer)
-  if (checked.success) return checked.data
+  if (checked.success) return { answer: checked.data, lost }
   throw new ServiceError(
     'sandbox_unavailable',
     `The sandbox did not complete the file operation (${execution.status}${execution.reason === null ? '' : `, ${execution.reason}`}). Call again.`,

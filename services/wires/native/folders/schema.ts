@@ -124,6 +124,9 @@ export const Unpacked = answerSchema(() =>
       object: z.literal('container.archive.unpacked'),
       files: z.int(),
       paths: z.array(z.string()).openapi({ description: 'The first 1,000.' }),
+      lost: z
+        .array(z.object({ what: z.string(), reason: z.string() }))
+        .openapi({ description: 'Files that were unpacked and are not kept when the container hibernates, with the reason.' }),
     })
     .openapi('UnpackedArchive'),
 )
