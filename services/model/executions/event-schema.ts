@@ -14,10 +14,11 @@ export const EVENT_BOUNDS = {
 
 /** A count or a position: a non-negative integer. */
 export const countSchema = z.number().int().nonnegative()
-/** Text without lone surrogates, which no UTF-8 store accepts. */
-export const textSchema = z.string().transform((value) => value.toWellFormed())
+/** Without lone surrogates, which no UTF-8 store accepts, and without NUL, which many databases of clients refuse. */
+const storable = (text: string): string => (text.includes('\0') ? text.replaceAll('\0', '\ufffd') : text).toWellFormed()
+export const textSchema = z.string().transform(storable)
 /** Text that is cut at this many characters. */
-export const boundedText = (max: number) => z.string().transform((value) => value.slice(0, max).toWellFormed())
+export const boundedText = (max: number) => z.string().transform((value) => storable(value.slice(0, max)))
 /** A wrong type counts as absent, because no decision depends on the number of a cell. */
 export const executionCountSchema = countSchema.nullish().transform((value) => value ?? null)
 
@@ -32,7 +33,7 @@ export function normalizeBundle(data: Readonly<Record<string, unknown>>): MimeBu
   for (const [mime, value] of Object.entries(data)) {
     if (value === null || value === undefined || mime.length > EVENT_BOUNDS.mimeCharacters || types >= EVENT_BOUNDS.mimeTypes) continue
     types += 1
-    bundle[mime.toWellFormed()] = isJsonType(mime) ? value : asText(value).toWellFormed()
+    bundle[mime.toWellFormed()] = isJsonType(mime) ? value : storable(asText(value))
   }
   return bundle
 }
@@ -62,7 +63,7 @@ function boundTraceback(lines: readonly string[]): string[] {
   const kept: string[] = []
   for (const line of lines.slice(0, EVENT_BOUNDS.tracebackLines)) {
     if (left <= 0) break
-    const text = line.slice(0, left).toWellFormed()
+    const text = storable(line.slice(0, left))
     left -= text.length + 1
     kept.push(text)
   }

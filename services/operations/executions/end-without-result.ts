@@ -1,5 +1,5 @@
 import { emptyResult } from '../../model/executions/empty-result.ts'
-import type { Execution, ExecutionReason, ExecutionStatus, Lost } from '../../model/executions/execution.ts'
+import type { CommandExit, Execution, ExecutionReason, ExecutionStatus, Lost } from '../../model/executions/execution.ts'
 import { endExecution, type EndDeps } from './end-execution.ts'
 import { fenceEventLog } from '../../jobs/fence-event-log.ts'
 
@@ -7,8 +7,9 @@ import { fenceEventLog } from '../../jobs/fence-event-log.ts'
 async function endWithoutResult(
   deps: EndDeps,
   leased: Execution,
-  { status, reason, lost }: { readonly status: ExecutionStatus; readonly reason: ExecutionReason; readonly lost: Lost },
+  end: { readonly status: ExecutionStatus; readonly reason: ExecutionReason; readonly lost: Lost; readonly exit?: CommandExit },
 ): Promise<Execution> {
+  const { status, reason, lost, exit } = end
   const at = deps.clock.now()
   const owner = { kind: 'execution', tenant: leased.tenant, id: leased.id } as const
   const payload = { type: 'lost', ...lost } as const
@@ -20,7 +21,7 @@ async function endWithoutResult(
   return endExecution(deps, leased, {
     status,
     reason,
-    result: emptyResult(leased, at, [lost]),
+    result: { ...emptyResult(leased, at, [lost]), ...(exit && { exit }) },
     tail: { events: [], nextSeq: fenced.firstSeq + fenced.events.length },
   })
 }
@@ -48,6 +49,15 @@ export const endInvalid = (deps: EndDeps, leased: Execution, detail: string): Pr
       what: 'outputs',
       reason: `The kernel sent output that does not follow the protocol, so the execution was ended: ${detail.slice(0, 300)}`,
     },
+  })
+
+/** The sandbox did not start a command, as a shell does not start a program whose arguments the system refuses. */
+export const endRefused = (deps: EndDeps, leased: Execution, detail: string): Promise<Execution> =>
+  endWithoutResult(deps, leased, {
+    status: 'failed',
+    reason: 'error',
+    lost: { what: 'outputs', reason: `The command was not started, and everything else is as before: ${detail.slice(0, 300)}` },
+    exit: { code: 126, signal: null },
   })
 
 /** No sandbox could be started in time. `check`: the isolation check that the last one failed. */

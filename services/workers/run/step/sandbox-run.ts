@@ -1,7 +1,7 @@
 import { isHibernated, needsSync, type Container } from '../../../model/containers/container.ts'
 import { hasEnded, type Execution } from '../../../model/executions/execution.ts'
 import { workKindOfId } from '../../../model/executions/work-kinds.ts'
-import { endCancelled, endInvalid, endLost, endUnstarted } from '../../../operations/executions/end-without-result.ts'
+import { endCancelled, endInvalid, endLost, endRefused, endUnstarted } from '../../../operations/executions/end-without-result.ts'
 import { freeSlot } from '../../../operations/executions/free-slot.ts'
 import { notifyExecution } from '../../../operations/notify/notify-execution.ts'
 import type { StepDeps } from '../../deps.ts'
@@ -99,6 +99,9 @@ export class SandboxRun {
         return null
       case 'invalid':
         await endInvalid(this.#deps, row, outcome.detail)
+        return null
+      case 'refused':
+        await endRefused(this.#deps, row, outcome.detail)
         return null
       case 'lost':
         // The code may have run, in part or whole; it is not run again.

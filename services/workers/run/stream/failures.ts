@@ -22,6 +22,11 @@ export class InvalidOutputError extends Error {
   override readonly name = 'InvalidOutputError'
 }
 
+/** The sandbox did not start the work, because it accepts none like it. The sandbox and its kernel are as before. */
+export class RefusedWorkError extends Error {
+  override readonly name = 'RefusedWorkError'
+}
+
 /** Another worker, possibly one that has just crashed, uses the sandbox's namespace: retry later. */
 export class SandboxBusyError extends Error {
   override readonly name = 'SandboxBusyError'
@@ -44,7 +49,7 @@ export function mapSupervisorError(
     case 'bad_request':
     case 'too_large':
       // What runs beside other work ends on its own: the sandbox continues with the others.
-      if (!isAlone) return new InvalidOutputError(refusal.message, { cause: refusal })
+      if (!isAlone) return new RefusedWorkError(refusal.message, { cause: refusal })
       return new SandboxLostError('sandbox_lost', { cause: refusal })
     case 'disk_full':
       return new SandboxLostError('sandbox_lost', { cause: refusal })
@@ -61,6 +66,7 @@ export type RunOutcome =
   | { readonly kind: 'done' }
   | { readonly kind: 'lost'; readonly reason: LossReason }
   | { readonly kind: 'invalid'; readonly detail: string }
+  | { readonly kind: 'refused'; readonly detail: string }
   | { readonly kind: 'unreachable' }
   | { readonly kind: 'busy' }
 
@@ -68,6 +74,7 @@ export type RunOutcome =
 export function outcomeOf(cause: unknown): RunOutcome | null {
   if (cause instanceof SandboxLostError) return { kind: 'lost', reason: cause.reason }
   if (cause instanceof InvalidOutputError) return { kind: 'invalid', detail: cause.message }
+  if (cause instanceof RefusedWorkError) return { kind: 'refused', detail: cause.message }
   if (cause instanceof SandboxUnreachableError) return { kind: 'unreachable' }
   return cause instanceof SandboxBusyError ? { kind: 'busy' } : null
 }
