@@ -92,17 +92,6 @@ describe('inputEntries', () => {
     })
   })
 
-  it.each([
-    ['Windows-1252', Buffer.from('Gr\xf6\xdfe;\x80', 'latin1'), 'Größe;€'],
-    ['UTF-16 with a mark', Buffer.from('\ufeffGröße', 'utf16le'), 'Größe'],
-    ['UTF-16 in the other order', Buffer.from('\ufeffGröße', 'utf16le').swap16(), 'Größe'],
-    ['UTF-8 with a mark', Buffer.from('\ufeffGröße'), 'Größe'],
-    ['UTF-8', Buffer.from('Größe 😀'), 'Größe 😀'],
-  ])('reads text in %s', (_name, bytes, text) => {
-    const part = { type: 'input_file', filename: 'x.csv', file_data: `data:text/csv;base64,${bytes.toString('base64')}` }
-    expect(inputEntries([{ role: 'user', content: [part] }])).toEqual([{ kind: 'user', content: `File "x.csv":\n${text}` }])
-  })
-
   it.each([Buffer.from([0, 1, 2, 3]), Buffer.from('a\u0000b'), Buffer.from('x\u001b[31m')])('names what is no text: %j', (bytes) => {
     const part = { type: 'input_file', filename: 'x.txt', file_data: `data:text/plain;base64,${bytes.toString('base64')}` }
     expect(inputEntries([{ role: 'user', content: [part] }])).toMatchObject([
