@@ -85,6 +85,7 @@ export interface ExecuteRequest {
   /** Variables and folder of this execution only. */
   readonly env?: Readonly<Record<string, string>>
   readonly cwd?: string
+  readonly context?: string
   /** Python without it. */
   readonly language?: ExecutionLanguage
   readonly onError: 'stop' | 'continue'

@@ -71,6 +71,8 @@ export interface TerminalSize {
 
 /** Variables and folder of one execution. `cwd` is relative to `/mnt/data` or absolute. */
 export interface ExecutionScope {
+  /** Names the namespace of code, which has its own variables and begins in `cwd`; absent for that of the container. */
+  readonly context?: string
   readonly env?: Readonly<Record<string, string>>
   readonly cwd?: string
 }

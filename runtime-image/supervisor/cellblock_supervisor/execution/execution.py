@@ -33,6 +33,8 @@ class ExecutionRequest:
     env: dict[str, str] | None = None
     cwd: str | None = None
     language: str = "python"
+    # Names the namespace; None is that of the kernel.
+    context: str | None = None
 
 
 class Execution(Job, Listener):
@@ -133,7 +135,8 @@ class Execution(Job, Listener):
                 continue
             self._count, self._error_shown = None, False
             wanted = {"code": code, "store_history": self._request.store_history, "budget": self._outputs.budget()}
-            scope = {"env": self._request.env, "cwd": self._request.cwd, "language": self._request.language}
+            request = self._request
+            scope = {"env": request.env, "cwd": request.cwd, "language": request.language, "context": request.context}
             reply = await self._request_cell({"op": "execute", **wanted, **scope})
             self._after_cell()
             if isinstance(reply, KernelDeath):

@@ -16,6 +16,7 @@ MAX_ENV_BYTES = 128 * 1024
 MAX_PATH_CHARACTERS = 4096
 
 _TRACE_ID = re.compile(r"[0-9a-f]{32}")
+_CONTEXT = re.compile(r"[\w-]{1,64}", re.ASCII)
 
 
 def check_version(body: dict[str, object]) -> None:
@@ -54,6 +55,13 @@ def folder(body: dict[str, object]) -> str | None:
     if not isinstance(given, str) or not is_os_text(given) or len(given) > MAX_PATH_CHARACTERS:
         raise HttpError("bad_request", f"cwd must be a path of at most {MAX_PATH_CHARACTERS} whole Unicode characters but null")
     return os.path.join(DATA_DIR, given)
+
+
+def context_name(body: dict[str, object]) -> str | None:
+    given = body.get("context")
+    if given is None or (isinstance(given, str) and _CONTEXT.fullmatch(given)):
+        return given
+    raise HttpError("bad_request", "context must be 1 to 64 letters, digits, hyphens and underscores")
 
 
 def is_os_text(text: str) -> bool:

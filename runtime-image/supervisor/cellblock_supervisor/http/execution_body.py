@@ -2,7 +2,7 @@
 
 from ..execution.execution import ExecutionRequest
 from ..execution.outputs import MAX_DISPLAY_EVENTS
-from .body_fields import check_version, environment, folder, integer, job_limits
+from .body_fields import check_version, context_name, environment, folder, integer, job_limits
 from .messages import HttpError
 
 MAX_CELLS = 1_000
@@ -38,4 +38,5 @@ def execution_request(body: dict[str, object]) -> ExecutionRequest:
         env=environment(body) or None,
         cwd=folder(body),
         language=str(language),
+        context=context_name(body),
     )

@@ -19,6 +19,7 @@ from ..libraries import adapters
 from . import file_flush, keyboard
 from .cell_compiler import CellCompiler
 from .cell_scope import ScopeError, cell_scope
+from .contexts import Contexts
 from .script_exit import ScriptExit
 from .transform_once import TransformOnce
 
@@ -52,6 +53,7 @@ class ChannelKernel(IPythonKernel):
         self._script_exit = ScriptExit(shell, DisplayFormat(shell), self._send_error)
         adapters.install(shell)
         self.languages = LanguageSessions()
+        self.contexts = Contexts(shell, self.languages)
         self._transform = shell.transform_cell = TransformOnce(shell.transform_cell)
 
     async def execute(self, request: dict[str, object], on_start: Callable[[], None]) -> dict[str, object]:
@@ -65,20 +67,13 @@ class ChannelKernel(IPythonKernel):
         self._script_exit.is_clean = False
         try:
             signal.signal(signal.SIGINT, signal.default_int_handler)
-            on_start()
-            if request["language"] != "python":
-                return self._run_in_session(request)
-            with cell_scope(request["env"], request["cwd"]):
-                reply = await self.do_execute(
-                    request["code"], silent=False, store_history=request["store_history"], allow_stdin=False
-                )
-            _flush_streams()
-            file_flush.flush(self.shell.user_ns.values())
-            if reply["status"] == "error" and self._script_exit.is_clean and reply.get("ename") == "SystemExit":
-                return {"status": "ok"}
-            value = str(reply.get("evalue", ""))
-            shown = value[:_MAX_REPLY_VALUE_CHARACTERS]
-            return {"status": reply["status"], "name": reply.get("ename"), "value": shown, "cut_bytes": len(value) - len(shown)}
+            name = request.get("context")
+            with self.contexts.entered(name, request["cwd"]) as languages:
+                on_start()
+                # A context begins in its folder and keeps the one that it enters.
+                scoped = request if name is None else {**request, "cwd": None}
+                reply = self._run_in_session(scoped, languages) if request["language"] != "python" else await self._run_python(scoped)
+                return {**reply, "count": self.shell.execution_count - 1}
         except KeyboardInterrupt:
             return {"status": "error", "name": "KeyboardInterrupt", "value": ""}
         except ScopeError as error:
@@ -86,10 +81,21 @@ class ChannelKernel(IPythonKernel):
         finally:
             signal.signal(signal.SIGINT, signal.SIG_IGN)
 
-    def _run_in_session(self, request: dict[str, object]) -> dict[str, object]:
+    async def _run_python(self, request: dict[str, object]) -> dict[str, object]:
+        with cell_scope(request["env"], request["cwd"]):
+            reply = await self.do_execute(request["code"], silent=False, store_history=request["store_history"], allow_stdin=False)
+        _flush_streams()
+        file_flush.flush(self.shell.user_ns.values())
+        if reply["status"] == "error" and self._script_exit.is_clean and reply.get("ename") == "SystemExit":
+            return {"status": "ok"}
+        value = str(reply.get("evalue", ""))
+        shown = value[:_MAX_REPLY_VALUE_CHARACTERS]
+        return {"status": reply["status"], "name": reply.get("ename"), "value": shown, "cut_bytes": len(value) - len(shown)}
+
+    def _run_in_session(self, request: dict[str, object], languages: LanguageSessions) -> dict[str, object]:
         count = self.shell.execution_count
         try:
-            result = self.languages.run(request["language"], request["code"], request["env"], request["cwd"])
+            result = languages.run(request["language"], request["code"], request["env"], request["cwd"])
             self._show(result.pictures)
             if result.notice is not None:
                 print(result.notice, file=sys.stderr)

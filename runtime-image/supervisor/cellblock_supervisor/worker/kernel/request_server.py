@@ -42,7 +42,7 @@ class RequestServer:
         self._outputs = outputs
         self._mapped = mapped
         self._peak = peak
-        self._process_parts = ProcessParts(prepared.process, prepared.unsaved, kernel.languages)
+        self._process_parts = ProcessParts(prepared.process, prepared.unsaved, kernel)
         # One for all cells, as in a script: numpy and decimal keep their options in it.
         self._context = contextvars.copy_context()
 

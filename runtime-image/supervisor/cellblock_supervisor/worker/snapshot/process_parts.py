@@ -1,6 +1,7 @@
 """What a namespace snapshot keeps besides variables: the state of the process and of the language sessions."""
 
-from ..languages.language_session import LanguageSessions
+from typing import Any
+
 from .losses import Lost, reason
 from .process.process_state import ProcessState
 from .process.unsaved_state import UnsavedState, named_signal_handlers
@@ -11,10 +12,11 @@ _R = "r session"
 
 
 class ProcessParts:
-    def __init__(self, process: ProcessState, unsaved: UnsavedState, languages: LanguageSessions) -> None:
+    def __init__(self, process: ProcessState, unsaved: UnsavedState, kernel: Any) -> None:
         self._process = process
         self._unsaved = unsaved
-        self._languages = languages
+        self._languages = kernel.languages
+        self._contexts = kernel.contexts
 
     def dump(self, budget: TimeBudget, lost: Lost, max_r_bytes: int) -> dict[str, bytes]:
         parts: dict[str, bytes] = {}
@@ -22,7 +24,7 @@ class ProcessParts:
         try:
             with budget:
                 parts = self._process.dump(lost)
-                lost += self._unsaved.named(self._languages.pids)
+                lost += self._unsaved.named(self._contexts.pids)
         except BaseException as error:
             lost.append({"what": "environment", "reason": reason(error, budget)})
         try:
@@ -42,6 +44,7 @@ class ProcessParts:
                 lost += [{"what": f"R variable {name}", "reason": why} for name, why in left_out]
         except BaseException as error:
             lost.append({"what": _R, "reason": reason(error, budget)})
+        lost += [{"what": f"context {name}", "reason": "Variables of contexts besides the default one cannot be saved."} for name in self._contexts.names]
         if self._languages.has_javascript:
             lost.append({"what": "javascript session", "reason": "The variables of a JavaScript session cannot be saved."})
         return parts
