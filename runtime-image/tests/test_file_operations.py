@@ -10,7 +10,7 @@ import tempfile
 import unittest
 import zipfile
 
-from cellblock_supervisor.worker.programs import archive_unpacking, file_operations, file_preview, folder_watch
+from cellblock_supervisor.worker.programs import archive_unpacking, file_operations, file_preview
 
 
 class Operations(unittest.TestCase):
@@ -84,11 +84,93 @@ class Operations(unittest.TestCase):
         self.assertEqual(self.code(self.run_op("read", path=self.path("pipe"))), "invalid")
         self.assertEqual(self.code(self.run_op("read", path=self.root)), "is_a_folder")
 
-    def test_reports_creation_change_rename_and_removal(self) -> None:
-        before = {"/a": (1, 1, 1, False), "/b": (2, 1, 1, False), "/c": (3, 1, 1, False)}
-        now = {"/a": (1, 2, 2, False), "/d": (2, 1, 1, False), "/e": (9, 0, 0, True)}
-        events = [(one["op"], one["path"], one.get("from")) for one in folder_watch.changes(before, now)]
-        self.assertEqual(events, [("write", "/a", None), ("rename", "/d", "/b"), ("create", "/e", None), ("remove", "/c", None)])
+    def watch(self, **fields: object) -> subprocess.Popen[bytes]:
+        request = json.dumps({"op": "watch", "path": self.root, **fields})
+        watching = subprocess.Popen(
+            [sys.executable, "-I", "-S", file_operations.__file__, request], stdin=subprocess.PIPE, stdout=subprocess.PIPE
+        )
+        self.addCleanup(watching.communicate)
+        self.addCleanup(watching.kill)
+        self.assertEqual(json.loads(watching.stdout.readline())["op"], "watching")
+        return watching
+
+    def changes(self, watching: subprocess.Popen[bytes]) -> list[tuple[str, str, str | None]]:
+        """Those before this call, as (operation, name, earlier name)."""
+        watching.stdin.write(b"now\n")
+        watching.stdin.flush()
+        found = []
+        while (change := json.loads(watching.stdout.readline()))["op"] != "synced":
+            name, source = (os.path.relpath(path, self.root) if path else None for path in (change["path"], change.get("from")))
+            found.append((change["op"], name, source))
+        return found
+
+    def test_watches_creation_change_rename_and_removal(self) -> None:
+        self.write("old")
+        watching = self.watch()
+        self.write("new")
+        os.rename(self.path("old"), self.path("renamed"))
+        os.chmod(self.path("new"), 0o600)
+        os.remove(self.path("new"))
+        os.rename(self.path("renamed"), f"{self.root}-away")
+        self.addCleanup(os.remove, f"{self.root}-away")
+        self.assertEqual(
+            self.changes(watching),
+            [
+                ("create", "new", None),
+                ("write", "new", None),
+                ("rename", "renamed", "old"),
+                ("chmod", "new", None),
+                ("remove", "new", None),
+                ("moved_away", "renamed", None),
+            ],
+        )
+        self.assertEqual(self.changes(watching), [])
+
+    def test_watches_folders_that_are_made_while_it_watches(self) -> None:
+        watching = self.watch(recursive=True)
+        self.write("deep", "deeper", "f")
+        found = self.changes(watching)
+        for name in ("deep", "deep/deeper", "deep/deeper/f"):
+            self.assertIn(("create", name, None), found)
+        self.write("deep", "deeper", "f", data=b"y")
+        self.assertIn(("write", "deep/deeper/f", None), self.changes(watching))
+
+    def test_watches_an_upload_as_one_change(self) -> None:
+        self.write("known")
+        watching = self.watch()
+        for name in ("known", "fresh"):
+            self.write(".cellblock-upload-1")
+            os.rename(self.path(".cellblock-upload-1"), self.path(name))
+        self.assertEqual(
+            self.changes(watching),
+            [("write", "known", None), ("create", "fresh", None), ("chmod", "fresh", None), ("write", "fresh", None)],
+        )
+
+    def test_watches_with_the_entry_of_what_changed(self) -> None:
+        watching = self.watch(with_entry=True, attributes="user.test.")
+        self.write("f", data=b"12")
+        created = json.loads(watching.stdout.readline())
+        self.assertEqual((created["entry"]["name"], created["entry"]["type"]), ("f", "file"))
+
+    def test_keeps_extended_attributes_of_one_prefix(self) -> None:
+        path = self.write("f")
+        try:
+            os.setxattr(path, "user.other", b"kept")
+        except OSError:
+            self.skipTest("this file system has no extended attributes")
+        self.run_op("annotate", paths=[path], attributes="user.test.", values={"a": "1", "b": "2"})
+        self.run_op("annotate", paths=[path], attributes="user.test.", values={"a": "3"})
+        self.assertEqual(self.run_op("stat", path=path, attributes="user.test.")["entry"]["attributes"], {"a": "3"})
+        self.assertEqual(os.getxattr(path, "user.other"), b"kept")
+        self.assertNotIn("attributes", self.run_op("stat", path=path)["entry"])
+
+    def test_says_what_a_link_leads_to(self) -> None:
+        path = self.write("kept", "f")
+        os.symlink("kept/f", self.path("link"))
+        os.symlink("missing", self.path("dangling"))
+        entry = self.run_op("stat", path=self.path("link"))["entry"]
+        self.assertEqual((entry["target"], entry["resolved"]["path"], entry["resolved"]["type"]), ("kept/f", path, "file"))
+        self.assertNotIn("resolved", self.run_op("stat", path=self.path("dangling"))["entry"])
 
     def test_runs_as_a_program(self) -> None:
         request = json.dumps({"op": "stat", "path": self.root})

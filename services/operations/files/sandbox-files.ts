@@ -1,6 +1,6 @@
 import * as z from 'zod'
 import { parseHostileJson } from '../../model/scan-json.ts'
-import { boundedList } from '../../model/bounded-schemas.ts'
+import { boundedList, boundedRecord } from '../../model/bounded-schemas.ts'
 import { lazySchema, type Described } from '../../model/lazy-schema.ts'
 import { ServiceError, type ErrorCode } from '../../model/errors.ts'
 import { FILE_PROGRAM } from '../../model/executions/command-arguments.ts'
@@ -18,27 +18,42 @@ const TIMEOUT_SECONDS = 60
 export const MAX_ENTRIES = 5_000
 const path = lazySchema(() => z.string().max(4 * LIMITS.maxPathBytes))
 
+const TYPES = ['file', 'folder', 'link', 'other'] as const
+/** Extended attributes of one file: their number, and the bytes of names and values together. */
+const MAX_ATTRIBUTES = 200
+export const MAX_ATTRIBUTE_BYTES = 4 * 1024
+
 /** What is at a path of the sandbox. Sandboxes are hostile: every field is checked. */
-const Entry = lazySchema(() =>
+export const SandboxEntry = lazySchema(() =>
   z.object({
     /** Absolute. */
     path: path(),
     name: z.string().max(LIMITS.maxPathBytes),
-    type: z.enum(['file', 'folder', 'link', 'other']),
+    type: z.enum(TYPES),
     bytes: z.int().min(0),
     /** Epoch ms. */
     modified_at: z.int(),
     /** Permission bits. */
     mode: z.int().min(0),
-    /** Where a link leads. */
+    /** Where a link leads, as it was written. */
     target: path().optional(),
+    /** What a link leads to, by its absolute path; absent for a link that leads nowhere. */
+    resolved: z.object({ path: path(), type: z.enum(TYPES), mode: z.int().min(0) }).optional(),
+    /** Extended attributes that the request asked for, by name without the prefix. */
+    attributes: boundedRecord(z.string().max(MAX_ATTRIBUTE_BYTES), z.string().max(MAX_ATTRIBUTE_BYTES), MAX_ATTRIBUTES).optional(),
   }),
 )
-export type SandboxEntry = Described<typeof Entry>
+export type SandboxEntry = Described<typeof SandboxEntry>
 
-const Folder = lazySchema(() => z.object({ entries: boundedList(Entry(), { max: MAX_ENTRIES }), is_truncated: z.boolean() }))
-const OneEntry = lazySchema(() => z.object({ entry: Entry() }))
-const MadeFolder = lazySchema(() => z.object({ entry: Entry(), is_new: z.boolean() }))
+/** `attributes` is the prefix of the extended attributes that an entry should have. */
+interface Attributed {
+  readonly attributes?: string
+}
+
+const Folder = lazySchema(() => z.object({ entries: boundedList(SandboxEntry(), { max: MAX_ENTRIES }), is_truncated: z.boolean() }))
+const OneEntry = lazySchema(() => z.object({ entry: SandboxEntry() }))
+const MadeFolder = lazySchema(() => z.object({ entry: SandboxEntry(), is_new: z.boolean() }))
+const Annotated = lazySchema(() => z.object({ annotated: z.int().min(0) }))
 const Removed = lazySchema(() => z.object({ removed: z.int().min(0) }))
 const Range = lazySchema(() => z.object({ data: z.base64(), bytes: z.int().min(0) }))
 const cell = lazySchema(() => z.string().max(1_000).nullable())
@@ -68,7 +83,7 @@ const Preview = lazySchema(() =>
     z.object({ kind: z.literal('binary'), hex: z.string().max(200), problem: z.string().max(400).optional() }),
   ]),
 )
-const Previewed = lazySchema(() => z.object({ entry: Entry(), preview: Preview() }))
+const Previewed = lazySchema(() => z.object({ entry: SandboxEntry(), preview: Preview() }))
 const Unpacked = lazySchema(() => z.object({ files: z.int().min(0), paths: boundedList(path(), { max: 1_000 }) }))
 const Refused = lazySchema(() => z.object({ error: z.object({ code: z.string().max(40), message: z.string().max(2_000) }) }))
 
@@ -83,11 +98,21 @@ const CODES: Readonly<Record<string, ErrorCode>> = {
  * are parsed only there. Paths are absolute or relative to `/mnt/data`. They throw ServiceError `file_not_found`, `invalid_file_name`, `conflict`
  * (a folder in the place of a file, a full folder, a path that is taken, closed permissions), `storage_full` or `sandbox_unavailable`.
  */
-export const listFolder = (context: RunContext, containerId: string, request: { path: string; depth?: number; limit?: number }) =>
-  operate(context, containerId, { request: { op: 'list', ...request }, schema: Folder() })
+export const listFolder = (
+  context: RunContext,
+  containerId: string,
+  request: Attributed & { path: string; depth?: number; limit?: number },
+) => operate(context, containerId, { request: { op: 'list', ...request }, schema: Folder() })
 
-export const statPath = async (context: RunContext, containerId: string, at: string): Promise<SandboxEntry> =>
-  (await operate(context, containerId, { request: { op: 'stat', path: at }, schema: OneEntry() })).entry
+export const statPath = async (context: RunContext, containerId: string, request: Attributed & { path: string }): Promise<SandboxEntry> =>
+  (await operate(context, containerId, { request: { op: 'stat', ...request }, schema: OneEntry() })).entry
+
+/** Gives files the extended attributes `values` under the prefix `attributes`, and takes their others of this prefix away. */
+export const annotatePaths = (
+  context: RunContext,
+  containerId: string,
+  request: Required<Attributed> & { paths: readonly string[]; values: Readonly<Record<string, string>> },
+) => operate(context, containerId, { request: { op: 'annotate', ...request }, schema: Annotated() })
 
 /** Creates a folder with its parents. An existing folder is not an error. */
 export const makeFolder = (context: RunContext, containerId: string, at: string) =>
@@ -96,7 +121,7 @@ export const makeFolder = (context: RunContext, containerId: string, at: string)
 export const movePath = async (
   context: RunContext,
   containerId: string,
-  request: { from: string; to: string; overwrite?: boolean },
+  request: Attributed & { from: string; to: string; overwrite?: boolean },
 ): Promise<SandboxEntry> => (await operate(context, containerId, { request: { op: 'move', ...request }, schema: OneEntry() })).entry
 
 /** Without `recursive` a folder has to be empty. */
@@ -120,14 +145,19 @@ export async function unpackArchive(
   return { ...answer, lost }
 }
 
+interface WatchRequest extends Attributed {
+  readonly path: string
+  readonly recursive: boolean
+  /** Changes bring the entry of what exists after them. */
+  readonly with_entry?: boolean
+}
+
 /**
  * Arguments of a background command that prints one JSON object per line for each change below a folder, after a first line
- * `{"op":"watching"}`: `{"op": "create" | "write" | "remove" | "rename", "path", "from"?}`. Cancel the command to end it.
+ * `{"op":"watching"}`: `{"op": "create" | "write" | "chmod" | "remove" | "rename" | "moved_away", "path", "from"?, "entry"?}`. It answers each line of
+ * its input with `{"op":"synced","id"}` after the changes before. Cancel the command to end it.
  */
-export const watchArguments = (at: string, recursive: boolean): readonly string[] => [
-  ...FILE_PROGRAM,
-  JSON.stringify({ op: 'watch', path: at, recursive }),
-]
+export const watchArguments = (request: WatchRequest): readonly string[] => [...FILE_PROGRAM, JSON.stringify({ op: 'watch', ...request })]
 
 interface Operation<Schema extends z.ZodType> {
   readonly request: Readonly<Record<string, unknown>>

@@ -67,7 +67,7 @@ const getEntryRoute = defineRoute({
   query: schema.PathQuery,
   answers: { 200: { description: 'The entry.', schema: schema.Entry } },
   errors: ERROR_CODES,
-  handle: async (call) => json(200, render(await statPath(runContext(call), call.param('container_id'), call.query.path))),
+  handle: async (call) => json(200, render(await statPath(runContext(call), call.param('container_id'), { path: call.query.path }))),
 })
 
 const makeFolderRoute = defineRoute({

@@ -1,5 +1,6 @@
 """Entries of folders as the API describes them, and the errors of file operations. Paths are absolute or relative to /mnt/data."""
 
+import contextlib
 import os
 import stat
 import unicodedata
@@ -9,7 +10,9 @@ DATA_DIR = "/mnt/data"
 # Below the head of a stream that the supervisor keeps.
 MAX_RESULT_BYTES = 700 * 1024
 MAX_DEPTH = 64
-_UPLOAD_PREFIX = ".cellblock-upload-"
+# Extended attributes of one file.
+MAX_ATTRIBUTE_BYTES = 4 * 1024
+UPLOAD_PREFIX = ".cellblock-upload-"
 
 Json = dict[str, object]
 
@@ -38,8 +41,8 @@ def _existing_spelling(path: str) -> str:
     return found
 
 
-def entry_of(path: str) -> Json:
-    """Raises OSError. Times are milliseconds since the epoch."""
+def entry_of(path: str, attributes: str = "") -> Json:
+    """With the extended attributes whose names begin with `attributes`. Raises OSError. Times are milliseconds since the epoch."""
     status = os.lstat(path)
     entry: Json = {
         "path": text_of(path),
@@ -51,7 +54,29 @@ def entry_of(path: str) -> Json:
     }
     if stat.S_ISLNK(status.st_mode):
         entry["target"] = text_of(os.readlink(path))
+        with contextlib.suppress(OSError):
+            leads_to = os.path.realpath(path, strict=True)
+            mode = os.stat(leads_to).st_mode
+            entry["resolved"] = {"path": text_of(leads_to), "type": _type_of(mode), "mode": stat.S_IMODE(mode)}
+    if attributes and (found := extended_attributes(path, attributes)):
+        entry["attributes"] = found
     return entry
+
+
+def extended_attributes(path: str, prefix: str) -> dict[str, str]:
+    """By name without the prefix. Empty where the file system has none; those beyond the limit are left out."""
+    found: dict[str, str] = {}
+    size = 0
+    with contextlib.suppress(OSError):
+        for name in os.listxattr(path, follow_symlinks=False):
+            if not name.startswith(prefix):
+                continue
+            value = os.getxattr(path, name, follow_symlinks=False)
+            size += len(name) + len(value)
+            if size > MAX_ATTRIBUTE_BYTES:
+                break
+            found[text_of(name.removeprefix(prefix))] = value.decode("utf-8", "replace")
+    return found
 
 
 def _type_of(mode: int) -> str:
@@ -73,7 +98,7 @@ def walk(folder: str, depth: int) -> Iterator[str]:
     except OSError:
         return
     for name in names:
-        if name.startswith(_UPLOAD_PREFIX):
+        if name.startswith(UPLOAD_PREFIX):
             continue
         path = os.path.join(folder, name)
         yield path

@@ -37,6 +37,8 @@ _CODES = {
     errno.ENAMETOOLONG: "invalid",
     errno.ELOOP: "invalid",
     errno.EINVAL: "invalid",
+    errno.ERANGE: "invalid",
+    errno.E2BIG: "invalid",
 }
 
 
@@ -50,7 +52,7 @@ def list_folder(request: Json) -> Json:
         if len(entries) >= limit or size > MAX_RESULT_BYTES:
             return {"entries": entries, "is_truncated": True}
         try:
-            entry = entry_of(path)
+            entry = _entry(path, request)
         except OSError:
             continue
         size += len(json.dumps(entry)) + 1
@@ -59,7 +61,25 @@ def list_folder(request: Json) -> Json:
 
 
 def stat_path(request: Json) -> Json:
-    return {"entry": entry_of(absolute(request["path"]))}
+    return {"entry": _entry(absolute(request["path"]), request)}
+
+
+def _entry(path: str, request: Json) -> Json:
+    return entry_of(path, str(request.get("attributes") or ""))
+
+
+def annotate(request: Json) -> Json:
+    """Gives files the extended attributes `values` under the prefix `attributes`, and takes their others of this prefix away."""
+    prefix, values = str(request["attributes"]), request["values"]
+    if not isinstance(values, dict) or not isinstance(request["paths"], list):
+        raise Refusal("invalid", "The attributes are no names with values.")
+    for path in map(absolute, request["paths"]):
+        for name in os.listxattr(path):
+            if name.startswith(prefix):
+                os.removexattr(path, name)
+        for name, value in values.items():
+            os.setxattr(path, f"{prefix}{name}", str(value).encode())
+    return {"annotated": len(request["paths"])}
 
 
 def make_folder(request: Json) -> Json:
@@ -74,7 +94,7 @@ def move(request: Json) -> Json:
     _refuse_root(source)
     os.lstat(source)
     if target == source:
-        return {"entry": entry_of(source)}
+        return {"entry": _entry(source, request)}
     if target.startswith(source + "/"):
         raise Refusal("invalid", "A folder cannot be moved into itself.")
     if os.path.lexists(target):
@@ -90,7 +110,7 @@ def move(request: Json) -> Json:
             raise
         # Another file system, as from /tmp.
         shutil.move(source, target)
-    return {"entry": entry_of(target)}
+    return {"entry": _entry(target, request)}
 
 
 def remove(request: Json) -> Json:
@@ -173,6 +193,7 @@ def watch(request: Json) -> None:
 OPERATIONS: dict[str, Callable[[Json], Json | None]] = {
     "list": list_folder,
     "stat": stat_path,
+    "annotate": annotate,
     "mkdir": make_folder,
     "move": move,
     "remove": remove,
