@@ -2,7 +2,28 @@
 
 from typing import Any
 
-from .chart_data import MAX_TEXT_CHARACTERS
+from .chart_data import MAX_TEXT_CHARACTERS, json_value
+
+_DATE_CONVERTERS = ("DateConverter", "_SwitchableDateConverter", "DatetimeConverter")
+_MAX_TICKS = 100
+
+
+def describe_axis(axis: Any) -> dict[str, object]:
+    """Its scale and its ticks: their values, on a time axis as times, and their labels."""
+    is_time = _is_time(axis)
+    places = list(axis.get_majorticklocs())[:_MAX_TICKS]
+    # A scale whose formatter fails has no readable labels.
+    try:
+        labels = [str(label)[:MAX_TEXT_CHARACTERS] for label in axis.get_major_formatter().format_ticks(places)]
+    except Exception:
+        labels = []
+    scale = "datetime" if is_time else "categorical" if getattr(axis.units, "_mapping", None) else axis.get_scale()
+    values = data_values(axis, places) if is_time else [float(place) for place in places]
+    return {"scale": scale, "ticks": [json_value(value) for value in values], "tick_labels": labels}
+
+
+def _is_time(axis: Any) -> bool:
+    return type(axis.get_converter()).__name__ in _DATE_CONVERTERS
 
 
 def tick_names(axis: Any) -> list[tuple[float, str]]:
@@ -25,7 +46,7 @@ def category(axis: Any, names: list[tuple[float, str]], at: float, width: float)
 
 def data_values(axis: Any, values: Any) -> list[object]:
     """Offsets are numbers; on a time axis they are days."""
-    if type(axis.get_converter()).__name__ in ("DateConverter", "_SwitchableDateConverter", "DatetimeConverter"):
+    if _is_time(axis):
         from matplotlib.dates import num2date
 
         return [num2date(float(value)).replace(tzinfo=None) for value in values]

@@ -4,7 +4,7 @@ import math
 from typing import Any
 
 from .chart_data import MAX_CHARTS, MAX_POINTS, MAX_SERIES, MAX_TEXT_CHARACTERS, downsample
-from .matplotlib_axes import category, data_values, label_of, tick_names
+from .matplotlib_axes import category, data_values, describe_axis, label_of, tick_names
 
 
 def describe(figure: Any) -> dict[str, object] | None:
@@ -27,14 +27,14 @@ def _chart(axes: Any) -> dict[str, Any] | None:
         return None
     heatmaps, pictures = _heatmaps(axes)
     series = [*_bars(axes), *_pie_slices(axes), *heatmaps, *_lines(axes), *_scatters(axes)]
-    if not series:
+    if not series and not axes.has_data():
         return None
     kinds = {one["kind"] for one in series}
     return {
-        "kind": kinds.pop() if len(kinds) == 1 else "mixed",
+        "kind": kinds.pop() if len(kinds) == 1 else "mixed" if kinds else "unknown",
         "title": _text(axes.title) or _text(axes._left_title) or _text(axes._right_title),
-        "x": {"label": _text(axes.xaxis.label), "scale": axes.get_xscale()},
-        "y": {"label": _text(axes.yaxis.label), "scale": axes.get_yscale()},
+        "x": {"label": _text(axes.xaxis.label), **describe_axis(axes.xaxis)},
+        "y": {"label": _text(axes.yaxis.label), **describe_axis(axes.yaxis)},
         "series": series[:MAX_SERIES],
         # Types of artists without readable numbers: pictures, fills, contours.
         "unread": sorted({type(one).__name__ for one in (*pictures, *_unsupported(axes))}),
