@@ -160,7 +160,7 @@ print(listed[0].split() == ["Package", "Version"], set(listed[1]) == {"-", " "},
 #| stderr: apt-get: this sandbox has no network, so nothing can be installed
 #| stderr: npm: this sandbox has no network
 #| stderr: conda: this sandbox has no network
-#| stderr: sudo: programs of this sandbox cannot become root
+#| stderr: apt-get: this sandbox has no network
 !wget -q https://example.com/data.csv
 !curl -s https://example.com
 !git clone -q https://github.com/psf/requests

@@ -9,7 +9,8 @@ THREAD_VARIABLES = ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS"
 WORKER_MPL_DIR = f"{HOME_DIR}/.config/matplotlib"
 # WordCloud reads the variable; its own font has no Chinese, Japanese and Korean.
 _WORD_CLOUD_FONT = "/usr/share/fonts/truetype/wqy/wqy-microhei.ttc"
-_NODE_PROCESSORS, _NODE_OUTPUTS = (os.path.join(os.path.dirname(__file__), name) for name in ("node_processors.cjs", "node_outputs.cjs"))
+# Node.js loads these files first.
+_NODE_FILES = tuple(os.path.join(os.path.dirname(__file__), f"node_{name}.cjs") for name in ("outputs", "processors", "home"))
 
 
 def worker_environment(cpus: int | None = None) -> dict[str, str]:
@@ -31,7 +32,7 @@ def worker_environment(cpus: int | None = None) -> dict[str, str]:
         **({"FONT_PATH": _WORD_CLOUD_FONT} if os.path.exists(_WORD_CLOUD_FONT) else {}),
         # One of the files that Node.js loads first reads the variable.
         **({} if cpus is None else {"PYTHON_CPU_COUNT": str(cpus)}),
-        "NODE_OPTIONS": f"--require={_NODE_OUTPUTS} --require={_NODE_PROCESSORS}",
+        "NODE_OPTIONS": " ".join(f"--require={file}" for file in _NODE_FILES),
     }
 
 

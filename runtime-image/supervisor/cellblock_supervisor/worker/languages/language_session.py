@@ -279,13 +279,20 @@ def _argv(language: str) -> list[str]:
     return [program, "--no-warnings", _NODE_SESSION]
 
 
+# The shell keeps its folder itself; where HOME names the folder of the files, so does the shell.
+_SHELL_OWN = "PWD"
+_NAMED_HOME = "/home/user"
+
+
 def _shell_scope(env: dict[str, str] | None, cwd: str | None) -> str:
     lines = []
     for name in env or {}:
-        if name.isidentifier():
+        if name.isidentifier() and name != _SHELL_OWN:
             lines.append(f"__had_{name}=${{{name}+x}} __was_{name}=${{{name}-}}; export {name}={shlex.quote(env[name])}")
     if cwd is not None:
         lines.append(f"__folder=$PWD; cd -- {shlex.quote(os.path.join(DATA_DIR, cwd))}")
+    elif env and env.get("HOME") == _NAMED_HOME:
+        lines.append(f'case $PWD/ in {DATA_DIR}/*) cd -- "$HOME${{PWD#{DATA_DIR}}}";; esac')
     return "\n".join(lines)
 
 
@@ -293,7 +300,7 @@ def _shell_scope_end(env: dict[str, str] | None, cwd: str | None) -> str:
     lines = [
         f'if [ -n "$__had_{name}" ]; then export {name}="$__was_{name}"; else unset {name}; fi; unset __had_{name} __was_{name}'
         for name in env or {}
-        if name.isidentifier()
+        if name.isidentifier() and name != _SHELL_OWN
     ]
     if cwd is not None:
         lines.append('cd -- "$__folder"; unset __folder')
