@@ -41,6 +41,8 @@ export interface FormRules {
   readonly advice: string
   /** 1 when absent. */
   readonly maxFiles?: number
+  /** A part of that name is a file without a file name too. */
+  readonly isFileNameOptional?: boolean
   /** Maximum of the whole form, bytes; no limit when absent. */
   readonly maxFormBytes?: number
 }
@@ -172,12 +174,14 @@ const tooLarge = ({ maxBytes, part, advice }: FormRules): ServiceError =>
     ...(part === null ? {} : { param: part }),
   })
 
-async function openForm(request: Request, { maxBytes, part, maxFiles = 1 }: FormRules): Promise<BusboyInstance> {
+async function openForm(request: Request, rules: FormRules): Promise<BusboyInstance> {
+  const { maxBytes, part, maxFiles = 1, isFileNameOptional = false } = rules
   if (request.body === null)
     throw refuse(`The request has no body. Send multipart/form-data with a file${inPart(part)}.`, part ?? undefined)
   const parse = await loadFormParser()
   try {
-    return parse(request, { files: maxFiles, fileSize: maxBytes, fieldSize: 8 * 1024, parts: PARTS_PER_FILE * maxFiles })
+    const limits = { files: maxFiles, fileSize: maxBytes, fieldSize: 8 * 1024, parts: PARTS_PER_FILE * maxFiles }
+    return parse(request, { limits, namelessFile: isFileNameOptional ? part : null })
   } catch (cause) {
     throw refuse('The Content-Type names no boundary. Send the form as your HTTP library makes it.', part ?? undefined, cause)
   }

@@ -40,18 +40,30 @@ const hasExpired = ({ expiresAt }: Grant, now: number): boolean => expiresAt !==
 const digestOf = (text: string): Buffer => createHash('sha256').update(text).digest()
 const isSame = (a: string, b: string): boolean => timingSafeEqual(digestOf(a), digestOf(b))
 
+const expiryOf = (params: URLSearchParams): string | null => params.get('signature_expiration')
+const isOver = (expires: string, now: number): boolean => !/^\d{1,12}$/.test(expires) || Number(expires) * 1000 < now
+
+/** Whether the request presents nothing but a signature whose time is over. */
+export function hasExpiredSignature(request: Request, now: number): boolean {
+  const { searchParams } = new URL(request.url)
+  const expires = expiryOf(searchParams)
+  return presentedToken(request) === null && searchParams.has('signature') && expires !== null && isOver(expires, now)
+}
+
+const presentedToken = ({ headers }: Request): string | null => headers.get('x-access-token') ?? headers.get('e2b-traffic-access-token')
+
 /**
  * The check of a token against what the request presents: the token in a header, or the signature of a file's URL that E2B's clients make from
  * the token, for one path, operation and user. Null when it presents neither.
  */
 export function presentedBy(request: Request, now: number): ((token: string) => boolean) | null {
-  const presented = request.headers.get('x-access-token') ?? request.headers.get('e2b-traffic-access-token')
+  const presented = presentedToken(request)
   if (presented !== null) return (token) => isSame(presented, token)
   const { pathname, searchParams } = new URL(request.url)
   const signature = searchParams.get('signature')
   if (signature === null || !pathname.endsWith('/files')) return null
-  const expires = searchParams.get('signature_expiration')
-  if (expires !== null && (!/^\d{1,12}$/.test(expires) || Number(expires) * 1000 < now)) return null
+  const expires = expiryOf(searchParams)
+  if (expires !== null && isOver(expires, now)) return null
   const path = searchParams.get('path') ?? ''
   const operation = request.method === 'GET' ? 'read' : 'write'
   const user = searchParams.get('username') ?? ''

@@ -3,24 +3,25 @@ import * as z from 'zod'
 import { openObject } from '../../model/bounded-schemas.ts'
 import { lazySchema } from '../../model/lazy-schema.ts'
 import { ServiceError } from '../../model/errors.ts'
-import { hasEnded } from '../../model/executions/execution.ts'
+import type { Container } from '../../model/containers/container.ts'
+import { hasEnded, type ExecutionScope } from '../../model/executions/execution.ts'
 import { EXECUTION_LANGUAGES, type ExecutionLanguage } from '../../model/executions/language.ts'
 import { LIMITS } from '../../model/limits.ts'
-import { runCode } from '../../operations/executions/run-code.ts'
+import { runCode, type RunContext } from '../../operations/executions/run-code.ts'
 import { osText } from '../../http/execution-scope.ts'
 import { checkSource } from '../../operations/executions/source.ts'
 import { json } from '../../http/responses.ts'
 import type { AnyRoute, Call } from '../../http/route.ts'
-import { sandboxPath } from './paths.ts'
+import { HOME, sandboxPath } from './paths.ts'
+import { scopeOf } from './scope.ts'
 import { bodyOf, e2bRoute } from './routing.ts'
 import { useSandbox } from './open-sandbox.ts'
 import { changeSession, type Session } from './session.ts'
 
-/** A context of E2B: a language and a folder. Contexts of one language share its variables, because a container has one session per language. */
+/** A context of E2B: a language, a folder in which it begins, and variables of its own. */
 export type Context = Session['contexts'][number]
 
 const MAX_CONTEXTS = 20
-const HOME = '/home/user'
 const RESTART_SECONDS = 20
 const NAMES: Readonly<Record<string, ExecutionLanguage>> = {
   python3: 'python',
@@ -51,8 +52,21 @@ export function languageOf(name: string): ExecutionLanguage {
   )
 }
 
+/** E2B lists these contexts before a client creates one. */
+const DEFAULT_LANGUAGES = ['python', 'javascript'] as const satisfies readonly ExecutionLanguage[]
+
+/** The scope of code in a context. A default context is the container's own namespace, which keeps the folder that code enters. */
+export function kernelScope(
+  session: Session,
+  { id, language, cwd }: Context,
+  env: Readonly<Record<string, string>> | null | undefined,
+): ExecutionScope {
+  const { cwd: folder, env: variables } = scopeOf(session, { env, cwd })
+  return { env: variables, ...(id !== language && { context: id, cwd: folder }) }
+}
+
 /** The context that exists for each language without being created. Its id is the language. */
-const defaultContext = (language: ExecutionLanguage): Context => ({ id: language, language, cwd: HOME })
+export const defaultContext = (language: ExecutionLanguage): Context => ({ id: language, language, cwd: HOME })
 
 export function contextOf(session: Session, id: string): Context {
   const created = session.contexts.find((context) => context.id === id)
@@ -64,7 +78,7 @@ export function contextOf(session: Session, id: string): Context {
 
 async function list(call: Call): Promise<Response> {
   const { session } = await useSandbox(call)
-  return json(200, [defaultContext('python'), ...session.contexts])
+  return json(200, [...DEFAULT_LANGUAGES.map(defaultContext), ...session.contexts])
 }
 
 const NewContext = lazySchema(() => openObject({ language: z.string().nullish(), cwd: osText(LIMITS.maxPathBytes).nullish() }))
@@ -84,8 +98,12 @@ async function create(call: Call): Promise<Response> {
 }
 
 async function remove(call: Call): Promise<Response> {
-  const { container, session } = await useSandbox(call)
-  const { id } = contextOf(session, call.param('context_id'))
+  const { container, session, context: runContext } = await useSandbox(call)
+  const chosen = contextOf(session, call.param('context_id'))
+  const { id } = chosen
+  if (id === chosen.language) throw new ServiceError('conflict', `The default context ${id} cannot be removed. Restart it instead.`)
+  // The kernel keeps its variables until then.
+  if (container.sandboxId !== null) await reset(runContext, container, { session, chosen })
   await changeSession(
     call,
     container,
@@ -94,19 +112,29 @@ async function remove(call: Call): Promise<Response> {
   return new Response(null, { status: 204 })
 }
 
-/** Ends the state of the context's language. */
 async function restart(call: Call): Promise<Response> {
   const { container, session, context } = await useSandbox(call)
-  const { language } = contextOf(session, call.param('context_id'))
+  const chosen = contextOf(session, call.param('context_id'))
+  await reset(context, container, { session, chosen })
+  return new Response(null, { status: 204 })
+}
+
+/** Ends the variables of a context. Throws ServiceError `conflict` when code still runs there. */
+async function reset(
+  context: RunContext,
+  container: Container,
+  { session, chosen }: { readonly session: Session; readonly chosen: Context },
+): Promise<void> {
+  const { language } = chosen
   const { execution } = await runCode(context, {
     containerId: container.id,
     source: checkSource({ code: RESET[language] }),
     ...(language !== 'python' && { language }),
+    scope: kernelScope(session, chosen, undefined),
     timeoutSeconds: RESTART_SECONDS,
     waitMs: RESTART_SECONDS * 1000,
   })
   if (!hasEnded(execution.status)) throw new ServiceError('conflict', 'The context is busy. Restart it when its code has ended.')
-  return new Response(null, { status: 204 })
 }
 
 const data = { plane: 'data', scope: 'run' } as const

@@ -3,8 +3,10 @@ import { json } from '../../http/responses.ts'
 
 /** E2B's clients take 502 for a sandbox that has ended or is paused. */
 export class SandboxGoneError extends ServiceError {
-  constructor(message: string) {
+  readonly sandboxId: string
+  constructor(sandboxId: string, message = 'The sandbox was not found') {
     super('sandbox_unavailable', message)
+    this.sandboxId = sandboxId
   }
 }
 
@@ -23,7 +25,8 @@ export function refuse(error: ServiceError): Response {
   const status = statusOf(error)
   const headers: Record<string, string> =
     status === 429 && ERRORS[error.code].retryable ? { 'retry-after': String(error.limit?.retryAfterSeconds ?? 1) } : {}
-  return json(status, { code: status, message: error.message }, headers)
+  const named = error instanceof SandboxGoneError ? { sandboxId: error.sandboxId } : {}
+  return json(status, { ...named, code: status, message: error.message }, headers)
 }
 
 const CONNECT_CODES: Readonly<Record<number, string>> = {

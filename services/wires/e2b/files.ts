@@ -7,18 +7,25 @@ import type { ContainerFile } from '../../model/files/file.ts'
 import { LIMITS } from '../../model/limits.ts'
 import { currentFiles } from '../../operations/files/find-by-path.ts'
 import { FORM_OVERHEAD_BYTES, receiveFiles, type FormRules } from '../../http/receive-multipart.ts'
-import { readRange } from '../../operations/files/sandbox-files.ts'
+import { annotatePaths, MAX_ATTRIBUTE_BYTES, readRange } from '../../operations/files/sandbox-files.ts'
 import { bodyUpTo, mediaType, refuseAnnounced, refuseEncoded } from '../../http/read-body.ts'
 import { json } from '../../http/responses.ts'
 import type { AnyRoute, Call } from '../../http/route.ts'
 import type { RunContext } from '../../operations/executions/run-code.ts'
+import { METADATA_PREFIX } from './filesystem.ts'
 import { sandboxPath, type SandboxPath } from './paths.ts'
 import { e2bRoute } from './routing.ts'
 import { syncSandbox } from './sandbox-input.ts'
 import { useSandbox } from './open-sandbox.ts'
 import { MAX_SANDBOX_BYTES, StagedFiles } from './staged-files.ts'
 
-const FORM = { maxBytes: LIMITS.maxFileBytes, part: 'file', advice: 'Split it.', maxFiles: 100 } as const satisfies FormRules
+const FORM = {
+  maxBytes: LIMITS.maxFileBytes,
+  part: 'file',
+  advice: 'Split it.',
+  maxFiles: 100,
+  isFileNameOptional: true,
+} as const satisfies FormRules
 const MAX_FORM_BYTES = LIMITS.maxFileBytes + FORM.maxFiles * FORM_OVERHEAD_BYTES
 
 /** Programs run in the sandbox, so stored files may be older or newer than the ones there. */
@@ -76,6 +83,7 @@ async function storedFile({ deps }: Call, container: Container, { stored }: Sand
 }
 
 async function write(call: Call): Promise<Response> {
+  const metadata = metadataOf(call.request)
   const { container, context } = await useSandbox(call)
   const staged = new StagedFiles(call.deps, container)
   try {
@@ -84,11 +92,35 @@ async function write(call: Call): Promise<Response> {
   } finally {
     await staged.close()
   }
-  if (isActive(container)) await syncSandbox(context, container.id)
+  if (metadata !== null) {
+    const paths = staged.paths.map(({ real }) => real)
+    await annotatePaths(context, container.id, { paths, attributes: METADATA_PREFIX, values: metadata })
+  } else if (isActive(container)) await syncSandbox(context, container.id)
   return json(
     200,
-    staged.paths.map(({ shown }) => ({ name: posix.basename(shown), path: shown, type: 'file' })),
+    staged.paths.map(({ shown }) => ({ name: posix.basename(shown), path: shown, type: 'file', ...(metadata && { metadata }) })),
   )
+}
+
+const METADATA_HEADER = 'x-metadata-'
+/** What the kernel takes as the name of an extended attribute. */
+const MAX_NAME_BYTES = 255
+const PRINTABLE = /^[\x20-\x7e]*$/
+
+/** The metadata of the files of a call, from its headers; null without any. Throws ServiceError. */
+function metadataOf({ headers }: Request): Readonly<Record<string, string>> | null {
+  const given = [...headers].flatMap(([name, value]) =>
+    name.startsWith(METADATA_HEADER) ? [[name.slice(METADATA_HEADER.length), value] as const] : [],
+  )
+  if (given.length === 0) return null
+  const bytes = given.reduce((sum, [name, value]) => sum + METADATA_PREFIX.length + name.length + value.length, 0)
+  const isTooLong = given.some(([name]) => METADATA_PREFIX.length + name.length > MAX_NAME_BYTES)
+  if (given.some(([name, value]) => name === '' || !PRINTABLE.test(value)) || isTooLong || bytes > MAX_ATTRIBUTE_BYTES)
+    throw new ServiceError(
+      'invalid_request',
+      `Metadata of a file has names of 1 to ${MAX_NAME_BYTES - METADATA_PREFIX.length} characters and values of printable ASCII, ${MAX_ATTRIBUTE_BYTES} bytes together. Shorten it.`,
+    )
+  return Object.fromEntries(given)
 }
 
 const givenPath = (request: Request): string | null => new URL(request.url).searchParams.get('path')

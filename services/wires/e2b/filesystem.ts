@@ -6,31 +6,39 @@ import { ServiceError } from '../../model/errors.ts'
 import { listFolder, makeFolder, movePath, removePath, statPath, type SandboxEntry } from '../../operations/files/sandbox-files.ts'
 import type { AnyRoute } from '../../http/route.ts'
 import { unary } from './connect.ts'
-import { sandboxPath, type SandboxPath } from './paths.ts'
+import { sandboxPath, shownPath, type SandboxPath } from './paths.ts'
 import { RpcError } from './errors.ts'
 import { useSandbox } from './open-sandbox.ts'
 
 const TYPES = { file: 'FILE_TYPE_FILE', folder: 'FILE_TYPE_DIRECTORY', link: 'FILE_TYPE_SYMLINK', other: 'FILE_TYPE_UNSPECIFIED' } as const
-const TYPE_SIGNS = { file: '-', folder: 'd', link: 'l', other: '?' } as const
+const TYPE_SIGNS = { file: '-', folder: 'd', link: 'L', other: '?' } as const
 /** The one user of a sandbox, as E2B calls it. */
 const OWNER = 'user'
 const MAX_TIME_MS = 253_402_300_799_000
 const PERMISSION_BITS = 0o777
 
-/** An entry in the form of E2B's protocol. Its path starts with the path as the client wrote it. */
-function entryInfo(entry: SandboxEntry, asked: SandboxPath): Readonly<Record<string, unknown>> {
+/** What a folder itself occupies, as most file systems say it. */
+const FOLDER_BYTES = 4096
+/** E2B keeps the metadata of files in extended attributes of these names. */
+export const METADATA_PREFIX = 'user.e2b.'
+const attributes = METADATA_PREFIX
+
+/** An entry in the form of E2B's protocol. Its path starts with the path as the client wrote it. A link has the type and mode of what it leads to. */
+export function entryInfo(entry: SandboxEntry, asked: SandboxPath): Readonly<Record<string, unknown>> {
   const path = asked.shown + entry.path.slice(asked.real.length)
+  const { type, mode } = entry.type === 'link' ? (entry.resolved ?? { type: 'other', mode: 0 }) : entry
   return {
     name: posix.basename(path),
-    type: TYPES[entry.type],
+    type: TYPES[type],
     path,
-    size: String(entry.bytes),
-    mode: entry.mode,
+    size: String(entry.type === 'folder' ? FOLDER_BYTES : entry.bytes),
+    mode,
     permissions: TYPE_SIGNS[entry.type] + permissionsOf(entry.mode),
     owner: OWNER,
     group: OWNER,
     modifiedTime: new Date(Math.min(Math.max(0, entry.modified_at), MAX_TIME_MS)).toISOString(),
-    ...(entry.target !== undefined && { symlinkTarget: entry.target }),
+    ...(entry.target !== undefined && { symlinkTarget: entry.resolved === undefined ? entry.target : shownPath(entry.resolved.path) }),
+    ...(entry.attributes !== undefined && { metadata: entry.attributes }),
   }
 }
 
@@ -45,7 +53,7 @@ const at = (procedure: string): string => `/filesystem.Filesystem/${procedure}`
 const stat = unary({ ...files, path: at('Stat') }, async (call, { path }) => {
   const { container, context } = await useSandbox(call)
   const asked = sandboxPath(path)
-  return { entry: entryInfo(await statPath(context, container.id, asked.real), asked) }
+  return { entry: entryInfo(await statPath(context, container.id, { path: asked.real, attributes }), asked) }
 })
 
 const listDir = unary(
@@ -56,6 +64,7 @@ const listDir = unary(
     const { entries, is_truncated: isTruncated } = await listFolder(context, container.id, {
       path: asked.real,
       depth: Math.max(1, depth ?? 1),
+      attributes,
     })
     if (isTruncated) throw new ServiceError('request_too_large', `The folder has more than ${entries.length} entries. List a folder in it.`)
     return { entries: entries.map((entry) => entryInfo(entry, asked)) }
@@ -75,7 +84,12 @@ const move = unary(
   async (call, { source, destination }) => {
     const { container, context } = await useSandbox(call)
     const asked = sandboxPath(destination)
-    const moved = await movePath(context, container.id, { from: sandboxPath(source).real, to: asked.real, overwrite: true })
+    const moved = await movePath(context, container.id, {
+      from: sandboxPath(source).real,
+      to: asked.real,
+      overwrite: true,
+      attributes,
+    })
     return { entry: entryInfo(moved, asked) }
   },
 )

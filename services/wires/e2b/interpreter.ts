@@ -13,11 +13,10 @@ import { environment } from '../../http/execution-scope.ts'
 import { checkSource } from '../../operations/executions/source.ts'
 import type { AnyRoute, Call } from '../../http/route.ts'
 import { streamCall } from '../../http/stream-call.ts'
-import { contextOf, contextRoutes, languageOf } from './contexts.ts'
-import { sandboxPath } from './paths.ts'
+import { contextOf, contextRoutes, defaultContext, kernelScope, languageOf } from './contexts.ts'
 import { resultLine } from './results.ts'
 import { bodyOf, e2bRoute } from './routing.ts'
-import { useSandbox } from './open-sandbox.ts'
+import { breakIfDeleted, useSandbox } from './open-sandbox.ts'
 
 const Execute = lazySchema(() =>
   openObject({
@@ -35,14 +34,8 @@ async function execute(call: Call): Promise<Response> {
   const { container, session, context } = await useSandbox(call)
   const body = await bodyOf(call, Execute())
   const chosen =
-    typeof body.context_id === 'string'
-      ? contextOf(session, body.context_id)
-      : { language: languageOf(body.language ?? 'python'), cwd: null }
-  const env = { ...session.env, ...body.env_vars }
-  const scope = {
-    ...(Object.keys(env).length > 0 && { env }),
-    ...(chosen.cwd !== null && chosen.cwd !== '/home/user' && { cwd: sandboxPath(chosen.cwd).real }),
-  }
+    typeof body.context_id === 'string' ? contextOf(session, body.context_id) : defaultContext(languageOf(body.language ?? 'python'))
+  const scope = kernelScope(session, chosen, body.env_vars)
   call.deps.results.reserve(RUN_ANSWER_BYTES)
   const { timeoutSeconds } = await call.deps.limits.of(container.tenant)
   return streamCall(
@@ -52,7 +45,7 @@ async function execute(call: Call): Promise<Response> {
         containerId: container.id,
         source: checkSource({ code: body.code }),
         ...(chosen.language !== 'python' && { language: chosen.language }),
-        ...(Object.keys(scope).length > 0 && { scope }),
+        scope,
         // The client ends the call by its own time limit, which ends the code.
         timeoutSeconds: Math.min(timeoutSeconds, LIMITS.maxTimeoutSeconds),
         waitMs: 0,
@@ -81,6 +74,7 @@ async function* lines(deps: ApiDeps, started: Execution, signal: AbortSignal): A
       } else if (event.type === 'done') isComplete = true
     }
     const row = (await deps.table.executions.get(started.tenant, started.id)) ?? started
+    if (row.status !== 'succeeded') await breakIfDeleted(deps, row)
     const result = await loadResult(deps.objects, row)
     const count = result?.cells[0]?.executionCount ?? null
     if (count !== null) yield line({ type: 'number_of_executions', execution_count: count })

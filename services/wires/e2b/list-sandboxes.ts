@@ -14,14 +14,16 @@ const MAX_TOKEN_CHARACTERS = 200
 
 export async function listSandboxes({ deps, caller, request: { url } }: Call): Promise<Response> {
   const query = new URL(url).searchParams
-  const isWanted = matcherOf(query)
   const now = deps.clock.now()
+  const isWanted = matcherOf(query, now)
+  const limit = limitOf(query)
   const isVisible = visibleTo(caller, 'read')
   const overdue: Container[] = []
   const page = await collectPage(
     {
       after: query.get('nextToken')?.slice(0, MAX_TOKEN_CHARACTERS) ?? null,
-      limit: limitOf(query),
+      // One more than the page, to know whether another one follows.
+      limit: limit + 1,
       order: query.get('order') === 'asc' ? 'asc' : 'desc',
     },
     (request) => deps.table.containers.list(caller.tenant, { ...request, name: CONTAINER_NAME }),
@@ -34,9 +36,14 @@ export async function listSandboxes({ deps, caller, request: { url } }: Call): P
   )
   // One after the other: each deletion ends the sandbox's code.
   for (const row of overdue) await endIfOverdue(deps, row)
-  const last = page.rows.at(-1)
-  const headers: Record<string, string> = page.hasMore && last !== undefined ? { 'x-next-token': last.id } : {}
-  return json(200, page.rows.map(describe), headers)
+  const rows = page.rows.slice(0, limit)
+  const last = rows.at(-1)
+  const headers: Record<string, string> = page.rows.length > limit && last !== undefined ? { 'x-next-token': last.id } : {}
+  return json(
+    200,
+    rows.map((row) => describe(row, now)),
+    headers,
+  )
 }
 
 function limitOf(query: URLSearchParams): number {
@@ -44,14 +51,16 @@ function limitOf(query: URLSearchParams): number {
   return wanted >= 1 ? Math.min(MAX_PAGE, wanted) : MAX_PAGE
 }
 
-function matcherOf(query: URLSearchParams): (row: Container) => boolean {
+function matcherOf(query: URLSearchParams, now: number): (row: Container) => boolean {
   const states = query.getAll('state').flatMap((value) => value.split(','))
   const template = query.get('template')
   const metadata = [...new URLSearchParams(query.get('metadata') ?? '')].map(([name, value]) => [decoded(name), decoded(value)] as const)
+  const startedAfter = Date.parse(query.get('startedAfter') ?? '')
   return (row) => {
     const session = sessionOf(row)
     return (
-      (states.length === 0 || states.includes(stateOf(row))) &&
+      (states.length === 0 || states.includes(stateOf(row, now))) &&
+      (Number.isNaN(startedAfter) || row.createdAt >= startedAfter) &&
       (template === null || session?.template === template) &&
       metadata.every(([name, value]) => session?.metadata[name] === value)
     )

@@ -1,5 +1,6 @@
 import { BoundedCache } from '../../model/bounded-cache.ts'
 import type { Container } from '../../model/containers/container.ts'
+import type { Execution } from '../../model/executions/execution.ts'
 import { ServiceError } from '../../model/errors.ts'
 import { isId } from '../../model/ids.ts'
 import { JWT_KEY_PREFIX, type Caller, type Scope } from '../../model/tenants/tenant.ts'
@@ -10,10 +11,13 @@ import type { ApiDeps } from '../../http/deps.ts'
 import { runContext, type Call } from '../../http/route.ts'
 import { hostOf } from '../../http/public-url.ts'
 import type { RunContext } from '../../operations/executions/run-code.ts'
-import { findGrant, presentedBy } from './access-token.ts'
+import { findGrant, hasExpiredSignature, presentedBy } from './access-token.ts'
 import { SandboxGoneError } from './errors.ts'
 import { parseSandboxId, sandboxIdOf } from './sandbox-id.ts'
-import { changeSession, sessionOf, type Session } from './session.ts'
+import { changeSession, DEFAULT_SECONDS, isPaused, sessionOf, type Session } from './session.ts'
+
+/** Of an id that an answer repeats. */
+const MAX_ID_CHARACTERS = 80
 
 export const sandboxMissing = (sandboxId: string): ServiceError =>
   new ServiceError('container_not_found', `No sandbox ${JSON.stringify(sandboxId.slice(0, 80))} exists. Create one.`)
@@ -21,7 +25,16 @@ export const sandboxMissing = (sandboxId: string): ServiceError =>
 /** The caller of the control plane, by `X-API-Key`. */
 export async function authenticateControl(request: Request, _deps: ApiDeps, byKey: Authenticate): Promise<Caller> {
   const key = request.headers.get('x-api-key')
-  return byKey(key === null ? request : withKey(request, key))
+  return byKey(key === null ? request : withKey(request, keyOf(key)))
+}
+
+const VISIBLE = /^[\x21-\x7e]+$/
+const KEY_FORM = /^e2b_((?:[0-9a-f]{2})+)$/
+
+/** Some clients of E2B accept keys of its form only, so each key also works as `e2b_` and the hexadecimal digits of its bytes. */
+function keyOf(given: string): string {
+  const decoded = Buffer.from(KEY_FORM.exec(given)?.[1] ?? '', 'hex').toString('latin1')
+  return VISIBLE.test(decoded) ? decoded : given
 }
 
 /** The sandbox that the path names. Another tenant's id is answered like one that does not exist. */
@@ -52,6 +65,7 @@ export async function endIfOverdue(deps: ApiDeps, row: Container): Promise<boole
 
 const refused = (): ServiceError =>
   new ServiceError('invalid_api_key', 'The access token does not open this sandbox. Connect to the sandbox again.')
+const expired = (): ServiceError => new ServiceError('invalid_api_key', 'signature is already expired')
 
 /** A sandbox as a call of the data plane opens it. */
 export interface OpenSandbox {
@@ -70,14 +84,16 @@ export async function authenticateData(request: Request, deps: ApiDeps): Promise
   const name = parseSandboxId(id)
   const container = name === null ? null : await deps.table.containers.get(name.tenant, name.containerId)
   const session = container?.deletedAt === null ? sessionOf(container) : undefined
-  if (container === null || session === undefined) throw refused()
+  // Clients take a sandbox as ended by this answer, whatever token they have.
+  if (container === null || session === undefined) throw new SandboxGoneError(id.slice(0, MAX_ID_CHARACTERS))
   const now = deps.clock.now()
+  if (hasExpiredSignature(request, now)) throw expired()
   const isToken = presentedBy(request, now)
   const grant = isToken === null ? null : findGrant(session, isToken, now)
   if (grant === null || !isVisible(container, grant)) throw refused()
   await checkKey(deps, container.tenant, grant.keyId)
   if (await endIfOverdue(deps, container))
-    throw new SandboxGoneError(`The sandbox ${id} reached its timeout and was ended. Create another one.`)
+    throw new SandboxGoneError(id, `The sandbox ${id} reached its timeout and was ended. Create another one.`)
   opened.set(request, { container, session })
   return { tenant: container.tenant, subject: container.subject, keyId: grant.keyId, scopes: grant.scopes }
 }
@@ -93,11 +109,28 @@ export function openSandbox(call: Pick<Call, 'request'>): OpenSandbox {
 export async function useSandbox(call: Call): Promise<OpenSandbox & { readonly context: RunContext }> {
   const open = openSandbox(call)
   const { container, session } = open
-  if (session.isPaused) {
-    if (!session.autoResume) throw new SandboxGoneError(`The sandbox ${sandboxIdOf(container)} is paused. Connect to it to resume it.`)
-    await changeSession(call, container, (present) => present && { ...present, isPaused: false })
+  const now = call.deps.clock.now()
+  if (isPaused(session, now)) {
+    const id = sandboxIdOf(container)
+    if (!session.autoResume) throw new SandboxGoneError(id, `The sandbox ${id} is paused. Connect to it to resume it.`)
+    const endAt = now + DEFAULT_SECONDS * 1000
+    await changeSession(call, container, (present) => present && { ...present, isPaused: false, endAt: Math.max(present.endAt, endAt) })
   }
   return { ...open, context: runContext(call) }
+}
+
+/** Breaks the stream of a reader: its client then asks whether the sandbox lives, and reports that it was killed. */
+class SandboxDeletedError extends Error {
+  override readonly name = 'SandboxDeletedError'
+}
+
+/** Throws SandboxDeletedError when the container of an execution is deleted. */
+export async function breakIfDeleted(
+  { table }: Pick<ApiDeps, 'table'>,
+  { tenant, containerId }: Pick<Execution, 'tenant' | 'containerId'>,
+): Promise<void> {
+  const container = await table.containers.get(tenant, containerId)
+  if (container?.deletedAt !== null) throw new SandboxDeletedError(`The container ${containerId} was deleted while its stream was open.`)
 }
 
 /** Keys that were valid a short time ago. */

@@ -3,7 +3,7 @@ import { ServiceError } from '../../model/errors.ts'
 import { LIMITS } from '../../model/limits.ts'
 
 /** The home folder of E2B's sandboxes. Here it is the folder whose files outlive the sandbox. */
-const HOME = '/home/user'
+export const HOME = '/home/user'
 const DATA = '/mnt/data'
 
 export interface SandboxPath {
@@ -15,7 +15,22 @@ export interface SandboxPath {
   readonly stored: string | null
 }
 
-/** A path of a client: absolute, or relative to the home folder. `~` and `/home/user` stand for `/mnt/data`. Throws ServiceError. */
+/** Links of the image to `/mnt/data`: folders that programs of this wire expect at the root. */
+const LINKS: readonly string[] = [
+  HOME,
+  '/workspace',
+  '/workspaces',
+  '/app',
+  '/code',
+  '/data',
+  '/project',
+  '/repo',
+  '/src',
+  '/testbed',
+  '/work',
+]
+
+/** A path of a client: absolute, or relative to the home folder `/home/user`, which is `/mnt/data`. Throws ServiceError. */
 export function sandboxPath(given: string): SandboxPath {
   if (given.includes('\0') || Buffer.byteLength(given) > LIMITS.maxPathBytes)
     throw new ServiceError(
@@ -23,11 +38,17 @@ export function sandboxPath(given: string): SandboxPath {
       `The path is longer than ${LIMITS.maxPathBytes} bytes or contains a null character. Use a shorter path without it.`,
     )
   const fromHome = given === '~' || given.startsWith('~/') ? HOME + given.slice(1) : given
-  const absolute = posix.resolve(DATA, fromHome)
-  const inHome = below(HOME, absolute)
-  const real = inHome === null ? absolute : posix.join(DATA, inHome)
+  const absolute = posix.resolve(HOME, fromHome)
+  const inLink = LINKS.map((link) => below(link, absolute)).find((rest) => rest !== null)
+  const real = inLink === undefined ? absolute : posix.join(DATA, inLink ?? '')
   const stored = below(DATA, real)
   return { real, shown: absolute, stored: stored === '' ? null : stored }
+}
+
+/** A path of the sandbox as clients of this wire name it. */
+export function shownPath(real: string): string {
+  const inData = below(DATA, real)
+  return inData === null ? real : posix.join(HOME, inData)
 }
 
 /** The part of a path below a folder: empty for the folder, null for a path elsewhere. */

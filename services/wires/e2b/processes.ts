@@ -15,9 +15,9 @@ import { commandArgument, environment, osText } from '../../http/execution-scope
 import type { AnyRoute, Call } from '../../http/route.ts'
 import { pidOf, runningCommands, selectCommand, TAG_METADATA } from './commands.ts'
 import { serverStream, unary } from './connect.ts'
-import { sandboxPath } from './paths.ts'
+import { scopeOf } from './scope.ts'
 import { RpcError } from './errors.ts'
-import { useSandbox } from './open-sandbox.ts'
+import { breakIfDeleted, useSandbox } from './open-sandbox.ts'
 
 const MAX_ARGUMENTS = 1_000
 const Size = lazySchema(() => openObject({ cols: z.int().min(1).max(1_000), rows: z.int().min(1).max(1_000) }))
@@ -53,8 +53,7 @@ const start = serverStream({ path: at('Start'), scope: 'run', body: Start }, asy
   const { execution } = await runCommand(context, {
     containerId: container.id,
     argv: [process.cmd, ...process.args],
-    env: { ...session.env, ...process.envs },
-    ...(process.cwd !== undefined && process.cwd !== '' && { cwd: sandboxPath(process.cwd).real }),
+    ...scopeOf(session, { env: process.envs, cwd: process.cwd }),
     ...(pty !== undefined ? { pty: pty.size ?? DEFAULT_SIZE } : stdin !== false && { stdin: 'open' }),
     timeoutSeconds: await timeoutOf(call),
     metadata: tag === undefined ? {} : { [TAG_METADATA]: tag },
@@ -79,12 +78,20 @@ async function* messages(
   { after, signal }: { readonly after: number; readonly signal: AbortSignal },
 ): AsyncGenerator<Readonly<Record<string, unknown>>, void, undefined> {
   const hasTerminal = started.source.kind === 'command' && started.source.pty !== null
-  yield { event: { start: { pid: pidOf(started.id) } } }
+  const start = { event: { start: { pid: pidOf(started.id) } } }
+  // A process that another call started runs already. Clients take any other first message than `start` as a failure.
+  let isRunning = after > 0
+  if (isRunning) yield start
   for await (const event of executionEvents(deps, started, { after, signal })) {
+    if (!isRunning && event !== null && !(event.type === 'status' && event.status !== 'running')) {
+      isRunning = true
+      yield start
+    }
     const message = event === null ? { keepalive: {} } : outputOf(event, hasTerminal)
-    if (message !== null) yield { event: message }
+    if (isRunning && message !== null) yield { event: message }
   }
   const row = (await deps.table.executions.get(started.tenant, started.id)) ?? started
+  await breakIfDeleted(deps, row)
   if (!hasEnded(row.status)) throw new RpcError('aborted', 'The stream has ended before the process. Connect to the process again.')
   yield { event: { end: await endOf(deps, row) } }
 }

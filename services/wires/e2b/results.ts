@@ -1,5 +1,6 @@
 import { REF_MIME, refsOf, type MimeBundle, type Output } from '../../model/executions/outputs.ts'
 import type { ApiDeps } from '../../http/deps.ts'
+import { CHART_MIME, e2bChart, e2bData, TABLE_MIME, withFloats } from './charts.ts'
 
 /** Fields of a result, by MIME type. Other types are `extra`. */
 const FIELDS: Readonly<Record<string, string>> = {
@@ -16,6 +17,12 @@ const FIELDS: Readonly<Record<string, string>> = {
   'e2b/data': 'data',
   'e2b/chart': 'chart',
 }
+/** Fields that the kernel's own types become. E2B has them in these fields only: its clients read each type in `extra` as a field of the result. */
+const OWN: Readonly<Record<string, (value: unknown) => Readonly<Record<string, unknown>>>> = {
+  [TABLE_MIME]: (value) => field('data', e2bData(value)),
+  [CHART_MIME]: (value) => field('chart', withFloats(e2bChart(value))),
+}
+const field = (name: string, value: unknown): Readonly<Record<string, unknown>> => (value === undefined ? {} : { [name]: value })
 const IS_TEXT = /^(?:text\/|image\/svg\+xml)/
 const IS_JSON = /^application\/(?:.*\+)?json$/
 
@@ -29,8 +36,15 @@ export async function resultLine(
     return { type: 'error', name: output.ename, value: output.evalue, traceback: output.traceback.join('\n') }
   const parts = Object.entries(await completeBundle(deps, output.data))
   const known = parts.flatMap(([mime, value]) => (FIELDS[mime] === undefined ? [] : [[FIELDS[mime], shown(mime, value)] as const]))
-  const extra = Object.fromEntries(parts.filter(([mime]) => FIELDS[mime] === undefined))
-  return { type: 'result', is_main_result: output.output_type === 'execute_result', ...Object.fromEntries(known), extra }
+  const own = parts.map(([mime, value]) => OWN[mime]?.(value) ?? {})
+  const extra = Object.fromEntries(parts.filter(([mime]) => FIELDS[mime] === undefined && OWN[mime] === undefined))
+  return {
+    type: 'result',
+    is_main_result: output.output_type === 'execute_result',
+    ...Object.assign({}, ...own),
+    ...Object.fromEntries(known),
+    extra,
+  }
 }
 
 /** E2B shows a string without the quotes of its representation. */

@@ -1,13 +1,13 @@
 import type { Container } from '../../model/containers/container.ts'
 import { LIMITS, TIERS } from '../../model/limits.ts'
 import { sandboxIdOf } from './sandbox-id.ts'
-import { sessionOf } from './session.ts'
+import { isPaused, sessionOf } from './session.ts'
 
 /** Clients use the features that this version of E2B's daemon has. */
 export const ENVD_VERSION = '0.6.4'
 
 /** A sandbox as the control plane describes it. */
-export function describe(container: Container): Readonly<Record<string, unknown>> {
+export function describe(container: Container, now: number): Readonly<Record<string, unknown>> {
   const session = sessionOf(container)
   return {
     sandboxID: sandboxIdOf(container),
@@ -16,7 +16,7 @@ export function describe(container: Container): Readonly<Record<string, unknown>
     metadata: session?.metadata ?? {},
     startedAt: new Date(container.createdAt).toISOString(),
     endAt: new Date(session?.endAt ?? container.lastActiveAt + LIMITS.hibernateAfterMinutes * 60_000).toISOString(),
-    state: stateOf(container),
+    state: stateOf(container, now),
     cpuCount: 1,
     memoryMB: TIERS[container.memoryTier].memoryBytes / 1024 ** 2,
     diskSizeMB: TIERS[container.memoryTier].memoryBytes / 1024 ** 2,
@@ -26,4 +26,7 @@ export function describe(container: Container): Readonly<Record<string, unknown>
 }
 
 /** An idle container has no sandbox until its next call, which wakes it: for clients it runs. */
-export const stateOf = (container: Container): 'running' | 'paused' => (sessionOf(container)?.isPaused === true ? 'paused' : 'running')
+export function stateOf(container: Container, now: number): 'running' | 'paused' {
+  const session = sessionOf(container)
+  return session !== undefined && isPaused(session, now) ? 'paused' : 'running'
+}

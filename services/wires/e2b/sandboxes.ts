@@ -12,14 +12,14 @@ import { grantFor, newRootSecret, tokenOf, withGrant } from './access-token.ts'
 import { CONTAINER_NAME, listSandboxes } from './list-sandboxes.ts'
 import { pauseContainer } from './pause.ts'
 import { NotOfferedError } from './errors.ts'
+import { NetworkRules, refuseNetworkAccess } from './network-rules.ts'
 import { bodyOf, e2bRoute } from './routing.ts'
-import { describe, ENVD_VERSION } from './sandbox-info.ts'
+import { describe, ENVD_VERSION, stateOf } from './sandbox-info.ts'
 import { sandboxMissing, sandboxOf } from './open-sandbox.ts'
 import { sandboxIdOf } from './sandbox-id.ts'
-import { changeSession, sessionOf, type Session } from './session.ts'
-import { domainOf } from './settings.ts'
+import { changeSession, DEFAULT_SECONDS, isPaused, sessionOf, type Session } from './session.ts'
+import { domainOf, NO_DOMAIN } from './settings.ts'
 
-const DEFAULT_SECONDS = 300
 const MAX_SECONDS = 86_400
 /** Metadata and variables of a sandbox as JSON, bytes: they are stored in the container's row. */
 const MAX_SESSION_BYTES = 32 * 1024
@@ -37,7 +37,7 @@ const CreateSandbox = lazySchema(() =>
     envVars: environment().nullish(),
     autoPause: z.boolean().nullish(),
     autoResume: openObject({ enabled: z.boolean() }).nullish(),
-    network: z.unknown().optional(),
+    network: NetworkRules().nullish(),
     volumeMounts: boundedList(z.unknown(), { max: 100 }).nullish(),
     mcp: z.unknown().optional(),
     iam: z.unknown().optional(),
@@ -60,7 +60,6 @@ async function admit(
   const session = row === null ? undefined : sessionOf(row)
   if (session === undefined) throw sandboxMissing(sandboxIdOf(container))
   const token = tokenOf(session.secrets.root, grant)
-  const domain = domainOf(deps.config)
   return json(status, {
     sandboxID: sandboxIdOf(container),
     templateID: session.template,
@@ -68,7 +67,7 @@ async function admit(
     envdVersion: ENVD_VERSION,
     envdAccessToken: token,
     trafficAccessToken: token,
-    ...(domain !== undefined && { domain }),
+    domain: domainOf(deps.config) ?? NO_DOMAIN,
   })
 }
 
@@ -84,7 +83,7 @@ function imageOf({ deps }: Pick<Call, 'deps'>, template: string): string | undef
 
 function refuseNotOffered(body: Described<typeof CreateSandbox>): void {
   const given = (value: unknown): boolean => value !== undefined && value !== null
-  if (given(body.network)) throw new NotOfferedError('Sandboxes have no network, so network rules have no effect. Omit `network`.')
+  refuseNetworkAccess(body.network)
   if (given(body.mcp)) throw new NotOfferedError('Sandboxes run no MCP gateway. Omit `mcp`.')
   if (given(body.iam)) throw new NotOfferedError('Sandboxes have no workload identity. Omit `iam`.')
   if ((body.volumeMounts ?? []).length > 0)
@@ -137,11 +136,11 @@ async function connect(call: Call): Promise<Response> {
   const { timeout } = await bodyOf(call, Timeout())
   const bare = newSession(row.image ?? 'base')
   return admit(call, row, {
-    status: sessionOf(row)?.isPaused === true ? 201 : 200,
+    status: stateOf(row, call.deps.clock.now()) === 'paused' ? 201 : 200,
     change: (before = bare) => ({
       ...before,
       // A shorter time than the sandbox has left does not shorten it.
-      endAt: before.isPaused ? endAt(call, timeout) : Math.max(before.endAt, endAt(call, timeout)),
+      endAt: isPaused(before, call.deps.clock.now()) ? endAt(call, timeout) : Math.max(before.endAt, endAt(call, timeout)),
       isPaused: false,
     }),
   })
@@ -164,7 +163,7 @@ async function setEnd(call: Call): Promise<Response> {
 
 async function pause(call: Call): Promise<Response> {
   const row = await sandboxOf(call, 'run')
-  if (sessionOf(row)?.isPaused === true)
+  if (stateOf(row, call.deps.clock.now()) === 'paused')
     throw new ServiceError('conflict', `The sandbox ${sandboxIdOf(row)} is paused already. Connect to it to resume it.`)
   await pauseContainer(call, row)
   return noContent()
@@ -185,7 +184,7 @@ export const sandboxRoutes: readonly AnyRoute[] = [
     scope: 'read',
     method: 'get',
     path: '/sandboxes/{sandbox_id}',
-    handle: async (call) => json(200, describe(await sandboxOf(call, 'read'))),
+    handle: async (call) => json(200, describe(await sandboxOf(call, 'read'), call.deps.clock.now())),
   }),
   e2bRoute({ ...control, method: 'delete', path: '/sandboxes/{sandbox_id}', handle: kill }),
   e2bRoute({ ...control, method: 'post', path: '/sandboxes/{sandbox_id}/timeout', body: Timeout, handle: setEnd }),

@@ -53,6 +53,13 @@ const Session = lazySchema(() =>
 )
 export type Session = Readonly<Described<typeof Session>>
 
+/** Time of a sandbox for which a client names none. */
+export const DEFAULT_SECONDS = 300
+
+/** Paused by a call, or by the end of its time. */
+export const isPaused = (session: Session, now: number): boolean =>
+  session.isPaused || (session.onTimeout === 'pause' && session.endAt <= now)
+
 /** Undefined for a container that no client of this wire has used. */
 export const sessionOf = ({ extensions }: Pick<Container, 'extensions'>): Session | undefined => parsed(extensions?.[WIRE])
 

@@ -10,5 +10,8 @@ export const e2bSettings = {
     .optional(),
 } as const
 
+/** Clients without a domain make addresses of E2B's own. This one leads nowhere (RFC 2606). */
+export const NO_DOMAIN = 'sandboxes.invalid'
+
 /** Undefined: clients use the path of the wire. */
 export const domainOf = ({ wireSettings }: Pick<ApiConfig, 'wireSettings'>): string | undefined => wireSettings['CELLBLOCK_E2B_DOMAIN']

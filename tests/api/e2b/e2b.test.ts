@@ -79,6 +79,8 @@ describe('the control plane', () => {
     expect(first).toEqual([newest, second])
     expect(await page(`limit=2&nextToken=${token}`)).toEqual([[oldest], null])
     expect(await page('limit=2&metadata=n%3D1')).toEqual([[newest, oldest], null])
+    // More rows follow, but none that the filter lets pass.
+    expect(await page('limit=1&metadata=n%3D2')).toEqual([[second], null])
     for (const query of ['limit=1.5', 'limit=x', 'limit=-1', 'nextToken=%00', `nextToken=${'x'.repeat(3_000)}`]) await page(query)
   })
 
@@ -106,13 +108,73 @@ describe('the control plane', () => {
     }
   })
 
-  it('deletes a sandbox at its timeout, and keeps one whose timeout pauses it', async () => {
-    const killed = await create(api.owner, { timeout: 10 })
-    const kept = await create(api.owner, { timeout: 10, autoPause: true })
+  it('deletes a sandbox at its timeout, and answers every later call with 502', async () => {
+    const { sandboxID, trafficAccessToken } = await create(api.owner, { timeout: 10 })
     api.skew = 11_000
-    expect((await contexts(killed.sandboxID, killed.trafficAccessToken)).status).toBe(502)
-    expect((await control('GET', `/sandboxes/${killed.sandboxID}`, api.owner)).status).toBe(404)
-    expect((await control('GET', `/sandboxes/${kept.sandboxID}`, api.owner)).status).toBe(200)
+    expect((await contexts(sandboxID, trafficAccessToken)).status).toBe(502)
+    for (const token of [trafficAccessToken, 'x']) {
+      const answer = await contexts(sandboxID, token)
+      expect([answer.status, await answer.json()]).toEqual([502, { sandboxId: sandboxID, code: 502, message: 'The sandbox was not found' }])
+    }
+    expect((await control('GET', `/sandboxes/${sandboxID}`, api.owner)).status).toBe(404)
+    api.skew = 0
+  })
+
+  it('shows a sandbox as paused whose timeout pauses it, until a client connects', async () => {
+    const paused = await create(api.owner, { timeout: 10, autoPause: true })
+    api.skew = 11_000
+    const state = async (): Promise<unknown> => (await control('GET', `/sandboxes/${paused.sandboxID}`, api.owner)).json()
+    expect(await state()).toMatchObject({ state: 'paused' })
+    const listed = async (wanted: string): Promise<readonly string[]> =>
+      ((await (await control('GET', `/v2/sandboxes?state=${wanted}`, api.owner)).json()) as Opened[]).map(({ sandboxID }) => sandboxID)
+    expect(await listed('paused')).toContain(paused.sandboxID)
+    expect(await listed('running')).not.toContain(paused.sandboxID)
+    expect((await contexts(paused.sandboxID, paused.trafficAccessToken)).status).toBe(502)
+    expect((await control('POST', `/sandboxes/${paused.sandboxID}/pause`, api.owner)).status).toBe(409)
+    expect((await control('POST', `/v2/sandboxes/${paused.sandboxID}/connect`, api.owner, { timeout: 60 })).status).toBe(201)
+    expect(await state()).toMatchObject({ state: 'running' })
+    expect((await contexts(paused.sandboxID, paused.trafficAccessToken)).status).toBe(200)
+    api.skew = 0
+  })
+
+  it('resumes a sandbox whose timeout has paused it with a call, if its client chose that', async () => {
+    const { sandboxID, trafficAccessToken } = await create(api.owner, { timeout: 10, autoPause: true, autoResume: { enabled: true } })
+    api.skew = 11_000
+    expect((await contexts(sandboxID, trafficAccessToken)).status).toBe(200)
+    expect(await (await control('GET', `/sandboxes/${sandboxID}`, api.owner)).json()).toMatchObject({ state: 'running' })
+    api.skew = 0
+  })
+
+  it('accepts a key in the form of keys of E2B', async () => {
+    const digits = Buffer.from(api.owner.key).toString('hex')
+    for (const [key, status] of [
+      [`e2b_${digits}`, 200],
+      [`e2b_${digits}00`, 401],
+      [`e2b_${digits.slice(1)}`, 401],
+    ] as const)
+      expect((await control('GET', '/v2/sandboxes', { ...api.owner, key })).status, key).toBe(status)
+  })
+
+  it('accepts network rules that only forbid, and refuses those that allow', async () => {
+    for (const network of [{ allowPublicTraffic: false }, { denyOut: ['0.0.0.0/0'], allowOut: [] }, {}, null])
+      expect((await control('POST', '/v2/sandboxes', api.owner, { network })).status, JSON.stringify(network)).toBe(201)
+    for (const network of [{ allowOut: ['1.1.1.1'] }, { rules: { a: [] } }, { egressProxy: { address: 'x' } }]) {
+      const answer = await control('POST', '/v2/sandboxes', api.owner, { network })
+      expect([answer.status, await answer.json()], JSON.stringify(network)).toMatchObject([501, { code: 501 }])
+    }
+  })
+
+  it('lists sandboxes that were started later than a time', async () => {
+    const key = await api.newKey({})
+    const first = await create(key)
+    api.skew = 5_000
+    const second = await create(key)
+    const list = async (startedAfter: number): Promise<readonly string[]> => {
+      const query = new URLSearchParams({ startedAfter: new Date(startedAfter).toISOString() })
+      return ((await (await control('GET', `/v2/sandboxes?${query.toString()}`, key)).json()) as Opened[]).map(({ sandboxID }) => sandboxID)
+    }
+    expect(await list(api.now() - 2_000)).toEqual([second.sandboxID])
+    expect(await list(api.now() - 60_000)).toEqual([second.sandboxID, first.sandboxID])
     api.skew = 0
   })
 })
@@ -128,14 +190,17 @@ describe('the data plane', () => {
       [mine.sandboxID, foreign.trafficAccessToken],
       [foreign.sandboxID, mine.trafficAccessToken],
       [mine.sandboxID, ''],
-      ['0'.repeat(52), mine.trafficAccessToken],
-      ['', mine.trafficAccessToken],
-      // The container of one tenant under the id of the other.
-      [mine.sandboxID.slice(0, 26) + foreign.sandboxID.slice(26), mine.trafficAccessToken],
     ] as const) {
       const answer = await contexts(id, token)
       expect([answer.status, await answer.json()]).toMatchObject([401, { code: 401 }])
     }
+    for (const id of [
+      '0'.repeat(52),
+      '',
+      // The container of one tenant under the id of the other.
+      mine.sandboxID.slice(0, 26) + foreign.sandboxID.slice(26),
+    ])
+      expect((await contexts(id, mine.trafficAccessToken)).status, id).toBe(502)
     const byKey = { headers: { 'e2b-sandbox-id': mine.sandboxID, 'x-api-key': api.owner.key, authorization: `Bearer ${api.owner.key}` } }
     expect((await fetch(`${api.url}/e2b/contexts`, byKey)).status).toBe(401)
   })
@@ -167,8 +232,13 @@ describe('the data plane', () => {
         ...(body !== undefined && { body: JSON.stringify(body) }),
       })
     const created = (await (await call('POST', '/contexts', { language: 'js', cwd: 'deep' })).json()) as { id: string }
-    expect(created).toMatchObject({ language: 'javascript', cwd: '/mnt/data/deep' })
-    expect(await (await call('GET', '/contexts')).json()).toMatchObject([{ id: 'python', cwd: '/home/user' }, created])
+    expect(created).toMatchObject({ language: 'javascript', cwd: '/home/user/deep' })
+    expect(await (await call('GET', '/contexts')).json()).toMatchObject([
+      { id: 'python', cwd: '/home/user' },
+      { id: 'javascript' },
+      created,
+    ])
+    expect((await call('DELETE', '/contexts/python')).status).toBe(409)
     expect((await call('POST', '/contexts', { language: 'cobol' })).status).toBe(400)
     expect((await call('POST', '/execute', { code: '1', context_id: 'x' })).status).toBe(404)
     expect((await call('DELETE', `/contexts/${created.id}`)).status).toBe(204)
@@ -286,7 +356,7 @@ describe('host names', () => {
     expect([status, opened.domain]).toEqual([201, 'e2b.test'])
     const token = { 'e2b-traffic-access-token': opened.trafficAccessToken }
     expect((await byHost(`49999-${opened.sandboxID}.e2b.test:443`, '/contexts', { headers: token }))[0]).toBe(200)
-    expect((await byHost(`49999-${'0'.repeat(52)}.e2b.test`, '/contexts', { headers: token }))[0]).toBe(401)
+    expect((await byHost(`49999-${'0'.repeat(52)}.e2b.test`, '/contexts', { headers: token }))[0]).toBe(502)
     for (const host of ['e2b.test', 'www.e2b.test', 'api.x.e2b.test', `api.e2b.test.example`, 'api-e2b.test'])
       expect((await byHost(host, '/v2/sandboxes', { headers: key }))[0], host).toBe(421)
   })

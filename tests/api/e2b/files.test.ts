@@ -88,14 +88,41 @@ it('stores the files of a form under their names, in the order of the form', asy
     200,
     [
       { name: 'a.txt', path: '/home/user/a.txt', type: 'file' },
-      { name: 'b "ü" 50%.txt', path: '/mnt/data/deep/b "ü" 50%.txt', type: 'file' },
-      { name: 'a.txt', path: '/mnt/data/a.txt', type: 'file' },
+      { name: 'b "ü" 50%.txt', path: '/home/user/deep/b "ü" 50%.txt', type: 'file' },
+      { name: 'a.txt', path: '/home/user/a.txt', type: 'file' },
     ],
   ])
   expect(await (await sandbox.call('a.txt')).text()).toBe('three')
   expect(await (await sandbox.call('deep/b "ü" 50%.txt')).text()).toBe('two')
   const named = await sandbox.send(form(['x', 'four']), 'named.txt')
   expect([named.status, await (await sandbox.call('named.txt')).text()]).toEqual([200, 'four'])
+})
+
+it('stores the part of a form without a file name under the path of the call', async () => {
+  const sandbox = await Sandbox.create()
+  const data = new FormData()
+  data.append('file', 'x'.repeat(20_000))
+  const answer = await sandbox.send(data, 'nameless.txt')
+  expect([answer.status, await answer.json()]).toEqual([200, [{ name: 'nameless.txt', path: '/home/user/nameless.txt', type: 'file' }]])
+  expect(await (await sandbox.call('nameless.txt')).text()).toBe('x'.repeat(20_000))
+})
+
+it('writes below the folders of the root that lead to the home folder', async () => {
+  const sandbox = await Sandbox.create()
+  const answer = await sandbox.send(form(['/workspace/deep/a.txt', 'one'], ['/app/b.txt', 'two']))
+  expect(await answer.json()).toMatchObject([{ path: '/workspace/deep/a.txt' }, { path: '/app/b.txt' }])
+  expect(await sandbox.paths()).toEqual(['/mnt/data/b.txt', '/mnt/data/deep/a.txt'])
+  expect(await (await sandbox.call('/home/user/deep/a.txt')).text()).toBe('one')
+})
+
+it('gives the files of a call the metadata of its headers', async () => {
+  const sandbox = await Sandbox.create()
+  const sent = sandbox.send(form(['a.txt', 'one']), null, { 'x-metadata-author': 'ann' })
+  await sandbox.answer(await sandbox.command(), JSON.stringify({ annotated: 1 }))
+  expect(await (await sent).json()).toEqual([{ name: 'a.txt', path: '/home/user/a.txt', type: 'file', metadata: { author: 'ann' } }])
+  for (const headers of [{ 'x-metadata-a': 'ü' }, { 'x-metadata-a': 'x'.repeat(5_000) }, { [`x-metadata-${'a'.repeat(250)}`]: 'x' }])
+    expect(await refusal(sandbox.send(form(['b.txt', 'two']), null, headers))).toMatchObject([400, { code: 400 }])
+  expect(await sandbox.paths()).toEqual(['/mnt/data/a.txt'])
 })
 
 it('stores a file of a form while its bytes arrive', async () => {

@@ -118,7 +118,7 @@ async function openForm(request: Request): Promise<BusboyInstance> {
   if (request.body === null) throw malformed()
   const parse = await loadFormParser()
   try {
-    return parse(request, { files: LIMITS.maxSkillFiles, fieldSize: 1024, parts: LIMITS.maxSkillFiles + 10 })
+    return parse(request, { limits: { files: LIMITS.maxSkillFiles, fieldSize: 1024, parts: LIMITS.maxSkillFiles + 10 } })
   } catch (cause) {
     throw malformed(cause)
   }
