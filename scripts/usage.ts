@@ -39,12 +39,14 @@ Deploys into an emulated AWS account and uses the service there.
   --long  also calls that take minutes in real time
   FILE    only these tests. ${VITEST}
 `,
-  'test:clients': `Usage: npm run test:clients [-- --only TEXT] [--write]
+  'test:clients': `Usage: npm run test:clients [-- --only TEXT] [--write] [--e2b DIR]
 
 Unmodified third-party clients against a local server; prints a pass table.
 
   --only   clients whose names contain the text; "Open WebUI" (0.8 GB) runs only with this option
   --write  also writes the table into docs/clients.md
+  --e2b    runs E2B's own suites instead, from clones of its repositories E2B and code-interpreter in this folder;
+           --only then is a part of a suite's name
 `,
   'test:security': `Usage: npm run test:security [-- --only PART] [--name TEXT] [--threshold ID] [--json]
 

@@ -1,5 +1,5 @@
 // `npm run test:clients [-- --only TEXT] [--write] [--function-url]` runs third-party clients against a local server. They know only its address and a
-// key. With --function-url its answers pass the handler of the API's function and a stand-in of the function URL.
+// key. With --e2b DIR it runs E2B's own suites instead, from checkouts in that folder. With --function-url its answers pass the handler of the API's function and a stand-in of the function URL.
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { readFileSync } from 'node:fs'
@@ -10,6 +10,7 @@ import { readOptions } from '../../scripts/read-options.ts'
 import { call, runPython, say, startScriptedUpstream } from '../support/scripted-upstream.ts'
 import { checkClientPackage } from './client-package.ts'
 import { docSnippets, runDocSnippet } from './doc-snippets.ts'
+import { runE2bSuites } from './e2b-suites/run-suites.ts'
 import { runMcpConformance } from './mcp-conformance.ts'
 import { runOpenWebUi } from './open-webui.ts'
 import { writePassTable, type ClientRow } from './pass-table.ts'
@@ -117,7 +118,10 @@ const options = readOptions('test:clients', {
   only: { type: 'string' },
   write: { type: 'boolean', default: false },
   'function-url': { type: 'boolean', default: false },
+  e2b: { type: 'string' },
 })
+if (options.e2b !== undefined)
+  process.exit((await runE2bSuites({ folder: options.e2b, only: options.only, isWritten: options.write })) ? 0 : 1)
 
 /** A model that runs code once, by the tool that it has, and then repeats what it read. */
 const upstream = await startScriptedUpstream(({ body }) => {

@@ -1,0 +1,32 @@
+import type { TestResult } from './run-suite.ts'
+
+/** Why a test does not pass, by its file and title. */
+interface Reason {
+  readonly test: RegExp
+  readonly why: string
+}
+
+/** Tests of what a sandbox without a network, public ports, snapshots and volumes cannot have. They are not servable. */
+const NOT_OFFERED: readonly Reason[] = [
+  { test: /internet_?access/i, why: 'network' },
+  { test: /(?:^|\/)(?:test_)?host\b|http.server/i, why: 'public ports' },
+  { test: /mcp gateway/i, why: 'MCP gateway' },
+  { test: /snapshot.*(?:long.running|running process)|memory/i, why: 'processes do not live through a pause' },
+  { test: /java\b|\(java\)/i, why: 'Java' },
+  { test: /systemd/i, why: "kills E2B's own services by their names" },
+  { test: /(?:env_vars\/|_)(?:test_)?r\.|cwd[ _]r\b|\(R\)/, why: 'R is in the image full only' },
+  { test: /filesystem.only|keep_?memory/i, why: 'a restored sandbox has the same kernel: `boot_id` is of the machine' },
+  { test: /signing|signed|secured?\..*(?:access file|upload)/i, why: 'signed URLs need host names (`CELLBLOCK_E2B_DOMAIN`)' },
+]
+
+/** Known differences. They count as failures. */
+const DIFFERENT: readonly Reason[] = [{ test: /image.on.save|image_save/i, why: '`PIL.Image.save` shows no picture' }]
+
+const reasonIn = (reasons: readonly Reason[], { file, title }: TestResult): string | null =>
+  reasons.find(({ test }) => test.test(`${file} | ${title}`))?.why ?? null
+
+/** Null for a test that this server has to pass. */
+export const whyNotOffered = (test: TestResult): string | null => reasonIn(NOT_OFFERED, test)
+
+/** The known reason of a failure, or what the test said. */
+export const whyFailed = (test: TestResult): string => reasonIn(DIFFERENT, test) ?? test.message

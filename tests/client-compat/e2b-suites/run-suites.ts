@@ -1,0 +1,91 @@
+import { execFile } from 'node:child_process'
+import { existsSync } from 'node:fs'
+import { copyFile, mkdir, readFile, rm } from 'node:fs/promises'
+import { join } from 'node:path'
+import { promisify } from 'node:util'
+import { readSetupConfig } from '../../../scripts/setup/config.ts'
+import { ensurePythonPackages } from '../../../scripts/setup/python-packages.ts'
+import { ensureSandboxImage } from '../../../scripts/setup/sandbox-image.ts'
+import { startServer } from '../../support/local-server.ts'
+import { runE2bSuite } from './run-suite.ts'
+import { E2B_SUITES, type E2bSuite } from './suites.ts'
+import { writeE2bTable, type SuiteResult } from './write-table.ts'
+
+const run = promisify(execFile)
+const ROOT = join(import.meta.dirname, '../../..')
+const COPIES = join(ROOT, '.cellblock/e2b-suites')
+const MAX_OUTPUT_BYTES = 16 * 1024 ** 2
+
+/**
+ * Runs E2B's own suites from checkouts in `folder` against a server with the image `standard`. `only` is a part of a suite's name. Returns whether every
+ * test passes that this server has to pass.
+ */
+export async function runE2bSuites({
+  folder,
+  only = '',
+  isWritten,
+}: {
+  readonly folder: string
+  readonly only?: string | undefined
+  readonly isWritten: boolean
+}): Promise<boolean> {
+  const suites = E2B_SUITES.filter(({ name }) => name.toLowerCase().includes(only.toLowerCase()))
+  for (const suite of suites) await copySources(suite, folder)
+  await installPackages()
+  const image = process.env['CELLBLOCK_SUITES_IMAGE'] ?? (await ensureSandboxImage((line) => say(line), { variant: 'standard' }))
+  const server = await startServer({ env: { SANDBOX_PRELOAD: '', CELLBLOCK_POOL: '2', CELLBLOCK_SANDBOX_IMAGE: image } })
+  const results: SuiteResult[] = []
+  try {
+    const address = `${server.url}/e2b`
+    const env = {
+      E2B_API_URL: address,
+      E2B_SANDBOX_URL: address,
+      // The form of E2B's keys, which older clients demand.
+      E2B_API_KEY: `e2b_${Buffer.from(server.apiKey).toString('hex')}`,
+    }
+    for (const suite of suites) {
+      say(`▸ ${suite.name}`)
+      results.push({ suite, tests: await runE2bSuite(suite, { root: COPIES, python: join(COPIES, 'python/bin/python'), env }) })
+    }
+  } finally {
+    await server.stop()
+  }
+  return writeE2bTable(results, isWritten)
+}
+
+const say = (line: string): void => void process.stdout.write(`${line}\n`)
+
+/** The files of the pinned commit, whatever the checkout has. */
+async function copySources({ repository, commit }: E2bSuite, folder: string): Promise<void> {
+  const target = join(COPIES, repository)
+  const mark = join(target, `.commit-${commit}`)
+  if (existsSync(mark)) return
+  const git = ['-C', join(folder, repository)]
+  await run('git', [...git, 'cat-file', '-e', `${commit}^{commit}`]).catch((cause: unknown) => {
+    throw new Error(
+      `${join(folder, repository)} is no checkout of e2b-dev/${repository} with the commit ${commit}. Clone it there, or fetch the commit.`,
+      {
+        cause,
+      },
+    )
+  })
+  await rm(target, { recursive: true, force: true })
+  await mkdir(target, { recursive: true })
+  const archive = join(COPIES, `${repository}.tar`)
+  await run('git', [...git, 'archive', '--format', 'tar', '--output', archive, commit])
+  await run('tar', ['-xf', archive, '-C', target], { maxBuffer: MAX_OUTPUT_BYTES })
+  await rm(archive)
+  await copyFile(join(import.meta.dirname, 'package.json'), mark)
+}
+
+async function installPackages(): Promise<void> {
+  const [wanted, installed] = [join(import.meta.dirname, 'package.json'), join(COPIES, 'package.json')]
+  const [text, present] = await Promise.all([wanted, installed].map((path) => readFile(path, 'utf8').catch(() => null)))
+  if (text !== present || !existsSync(join(COPIES, 'node_modules/vitest'))) {
+    say('▸ npm install')
+    await copyFile(wanted, installed)
+    await run('npm', ['install', '--ignore-scripts', '--no-audit', '--no-fund'], { cwd: COPIES, maxBuffer: MAX_OUTPUT_BYTES })
+  }
+  const python = { folder: join(COPIES, 'python'), requirements: join(import.meta.dirname, 'requirements.txt') }
+  await ensurePythonPackages(python, { config: readSetupConfig(), mayInstall: false }, (line) => say(line))
+}
