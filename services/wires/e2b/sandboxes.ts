@@ -12,7 +12,6 @@ import { grantFor, newRootSecret, tokenOf, withGrant } from './access-token.ts'
 import { CONTAINER_NAME, listSandboxes } from './list-sandboxes.ts'
 import { pauseContainer } from './pause.ts'
 import { NotOfferedError } from './errors.ts'
-import { NetworkRules, refuseNetworkAccess } from './network-rules.ts'
 import { bodyOf, e2bRoute } from './routing.ts'
 import { describe, ENVD_VERSION, stateOf } from './sandbox-info.ts'
 import { sandboxMissing, sandboxOf } from './open-sandbox.ts'
@@ -26,6 +25,33 @@ const MAX_SESSION_BYTES = 32 * 1024
 const MAX_METADATA = 100
 /** Names of E2B's own templates, which select the default image. */
 const DEFAULT_TEMPLATES: readonly string[] = ['base', 'code-interpreter-v1', 'code-interpreter-beta', 'desktop']
+
+const MAX_RULES = 1_000
+const destinations = lazySchema(() => boundedList(z.string().max(300), { max: MAX_RULES }).nullish())
+
+/** E2B's rules for the network of a sandbox. */
+const NetworkRules = lazySchema(() =>
+  openObject({
+    allowOut: destinations(),
+    denyOut: destinations(),
+    allowPublicTraffic: z.boolean().nullish(),
+    rules: z.unknown().optional(),
+    egressProxy: z.unknown().optional(),
+  }),
+)
+
+/**
+ * Accepts rules that a sandbox without a network fulfils: those that only forbid. Throws NotOfferedError for a rule that lets traffic pass. Clients
+ * that say nothing about public addresses send the default.
+ */
+function refuseNetworkAccess(rules: Described<typeof NetworkRules> | null | undefined): void {
+  const { allowOut, rules: transforms, egressProxy } = rules ?? {}
+  const given = (value: unknown): boolean => value !== undefined && value !== null
+  if ((allowOut ?? []).length === 0 && !given(egressProxy) && Object.keys(transforms ?? {}).length === 0) return
+  throw new NotOfferedError(
+    'Sandboxes have no network. Rules that forbid traffic are accepted; omit `allowOut`, `rules` and `egressProxy` of `network`.',
+  )
+}
 
 const texts = lazySchema(() => boundedRecord(z.string().min(1).max(255), z.string(), MAX_METADATA).nullish())
 const seconds = lazySchema(() => z.number().min(0).max(MAX_SECONDS).nullish())

@@ -17,7 +17,6 @@ import sys
 import tempfile
 import termios
 
-from ...config import DATA_DIR
 from ..channel.output_pipes import OUTPUTS, another_description
 from . import r_session, shell_state
 
@@ -168,7 +167,7 @@ class LanguageSessions:
         if language == "bash":
             session = self._sessions.get("bash")
             notice = None if session is None else shell_state.redirection(session.pid, session.outputs)
-            self._ask_shell([_shell_scope(env, cwd), code, _shell_scope_end(env, cwd)])
+            self._ask_shell([shell_state.scope(env, cwd), code, shell_state.scope_end(env, cwd)])
             return CellResult(notice=notice)
         if language == "r":
             return self._run_r(code, env, cwd)
@@ -277,31 +276,3 @@ def _argv(language: str) -> list[str]:
     if language == "r":
         return r_session.argv(program)
     return [program, "--no-warnings", _NODE_SESSION]
-
-
-# The shell keeps its folder itself; where HOME names the folder of the files, so does the shell.
-_SHELL_OWN = "PWD"
-_NAMED_HOME = "/home/user"
-
-
-def _shell_scope(env: dict[str, str] | None, cwd: str | None) -> str:
-    lines = []
-    for name in env or {}:
-        if name.isidentifier() and name != _SHELL_OWN:
-            lines.append(f"__had_{name}=${{{name}+x}} __was_{name}=${{{name}-}}; export {name}={shlex.quote(env[name])}")
-    if cwd is not None:
-        lines.append(f"__folder=$PWD; cd -- {shlex.quote(os.path.join(DATA_DIR, cwd))}")
-    elif env and env.get("HOME") == _NAMED_HOME:
-        lines.append(f'case $PWD/ in {DATA_DIR}/*) cd -- "$HOME${{PWD#{DATA_DIR}}}";; esac')
-    return "\n".join(lines)
-
-
-def _shell_scope_end(env: dict[str, str] | None, cwd: str | None) -> str:
-    lines = [
-        f'if [ -n "$__had_{name}" ]; then export {name}="$__was_{name}"; else unset {name}; fi; unset __had_{name} __was_{name}'
-        for name in env or {}
-        if name.isidentifier() and name != _SHELL_OWN
-    ]
-    if cwd is not None:
-        lines.append('cd -- "$__folder"; unset __folder')
-    return "\n".join(lines)

@@ -1,7 +1,10 @@
-"""The state of a shell that outlives it, and the names of what is lost."""
+"""The state of a shell that outlives it, the names of what is lost, and the variables and the folder of one cell."""
 
 import contextlib
 import os
+import shlex
+
+from ...config import DATA_DIR
 
 # Variables except those of bash, functions, aliases, options, the folder, the mask of new files, traps, positional parameters.
 # Constants come last, because nothing can change them later.
@@ -15,6 +18,9 @@ SAVE = r"""
 } > "$__state_file" 2>/dev/null
 """
 
+# The shell keeps its folder itself; where HOME names the folder of the files, so does the shell.
+_OWN = "PWD"
+_NAMED_HOME = "/home/user"
 _MAX_NAMED = 20
 _MAX_TARGET_CHARACTERS = 200
 
@@ -46,3 +52,28 @@ def redirection(pid: int, outputs: dict[int, int]) -> str | None:
                 where = target[:_MAX_TARGET_CHARACTERS]
                 return f"Descriptor {number} of the bash session leads to {where} since an earlier cell, so it is not shown. Undo: exec {number}>/proc/$PPID/fd/{number}"
     return None
+
+
+def scope(env: dict[str, str] | None, cwd: str | None) -> str:
+    """Commands before a cell."""
+    lines = []
+    for name in env or {}:
+        if name.isidentifier() and name != _OWN:
+            lines.append(f"__had_{name}=${{{name}+x}} __was_{name}=${{{name}-}}; export {name}={shlex.quote(env[name])}")
+    if cwd is not None:
+        lines.append(f"__folder=$PWD; cd -- {shlex.quote(os.path.join(DATA_DIR, cwd))}")
+    elif env and env.get("HOME") == _NAMED_HOME:
+        lines.append(f'case $PWD/ in {DATA_DIR}/*) cd -- "$HOME${{PWD#{DATA_DIR}}}";; esac')
+    return "\n".join(lines)
+
+
+def scope_end(env: dict[str, str] | None, cwd: str | None) -> str:
+    """Commands after a cell."""
+    lines = [
+        f'if [ -n "$__had_{name}" ]; then export {name}="$__was_{name}"; else unset {name}; fi; unset __had_{name} __was_{name}'
+        for name in env or {}
+        if name.isidentifier() and name != _OWN
+    ]
+    if cwd is not None:
+        lines.append('cd -- "$__folder"; unset __folder')
+    return "\n".join(lines)
