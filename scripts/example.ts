@@ -4,16 +4,25 @@ import { join } from 'node:path'
 import { readSetupConfig } from './setup/config.ts'
 
 const EXAMPLES = join(import.meta.dirname, '..', 'examples')
-const mainOf = (name: string): string => join(EXAMPLES, name, 'main.ts')
+/** How the program of an example starts, by its name. */
+const PROGRAMS: Readonly<Record<string, readonly string[]>> = {
+  'main.ts': [process.execPath, '--disable-warning=ExperimentalWarning'],
+  'main.py': ['/usr/bin/env', 'python3'],
+}
+const programOf = (name: string): string | undefined => Object.keys(PROGRAMS).find((file) => existsSync(join(EXAMPLES, name, file)))
 
 const [name = '', ...args] = process.argv.slice(2)
-const names = readdirSync(EXAMPLES).filter((folder) => existsSync(mainOf(folder)))
-if (names.includes(name)) {
+const names = readdirSync(EXAMPLES).filter((folder) => programOf(folder) !== undefined)
+const program = names.includes(name) ? programOf(name) : undefined
+if (program !== undefined) {
   const { environment: env } = readSetupConfig()
   // npm moves to the project's folder and keeps the user's own here.
   process.chdir((env['npm_lifecycle_event'] === 'example' ? env['INIT_CWD'] : undefined) ?? process.cwd())
-  process.execve?.(process.execPath, [process.execPath, '--disable-warning=ExperimentalWarning', mainOf(name), ...args], env)
+  const [command = '', ...before] = PROGRAMS[program] ?? []
+  process.execve?.(command, [command, ...before, join(EXAMPLES, name, program), ...args], env)
 } else {
+  const readme = join('examples', name, 'README.md')
+  if (name !== '' && existsSync(join(EXAMPLES, '..', readme))) console.error(`${name} is not one program. ${readme} says how it is used.\n`)
   console.error(`Usage: npm run example -- NAME [ARGUMENT …]\n\nNAME is one of ${names.join(', ')}. examples/README.md describes them.`)
   process.exitCode = 2
 }

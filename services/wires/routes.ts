@@ -13,6 +13,7 @@ import { executionRoutes } from './native/executions/routes.ts'
 import { fileRoutes } from './openai/files/routes.ts'
 import { largeUploadRoutes } from './native/container-files/routes.ts'
 import { folderRoutes } from './native/folders/routes.ts'
+import { keyOfCallRoutes } from './native/key/routes.ts'
 import { limitRoutes } from './native/limits/routes.ts'
 import { linkRoutes } from './native/links/routes.ts'
 import { libreChatWire, librechatRoutes } from './librechat/routes.ts'
@@ -61,6 +62,7 @@ export const ROUTES: readonly AnyRoute[] = [
   ...commandRoutes,
   ...notebookRoutes,
   ...modelRoutes,
+  ...keyOfCallRoutes,
   ...limitRoutes,
   ...usageRoutes,
   ...linkRoutes,

@@ -141,6 +141,46 @@ it('streams the answer of a chat turn, continues the conversation and downloads 
   expect(talk.code).toBe(0)
 })
 
+describe('chat', () => {
+  const LOOP = "```python\nimport time\nprint('first', flush=True)\ntime.sleep(600)\nprint('last')\n```"
+
+  it('shows output while the code runs, and cancels the turn on Ctrl-C', async () => {
+    const child = start(['chat', '--model', 'demo', LOOP])
+    let shown = ''
+    child.stderr.on('data', (chunk: Buffer) => (shown += chunk.toString()))
+    child.stdin.end()
+    await expect.poll(() => shown, { timeout: 60_000 }).toMatch(/^│ print\('last'\)\n.*first\n$/ms)
+    child.kill('SIGINT')
+    expect(await once(child, 'exit')).toEqual([130, null])
+    expect(shown).toContain('The turn was cancelled.')
+    expect(shown).not.toContain('Error')
+  })
+
+  it('continues a conversation after a turn, and ends on Ctrl-C with exit code 130', async () => {
+    const child = start(['chat', '--model', 'demo'])
+    let [shown, answers] = ['', '']
+    child.stderr.on('data', (chunk: Buffer) => (shown += chunk.toString()))
+    child.stdout.on('data', (chunk: Buffer) => (answers += chunk.toString()))
+    child.stdin.write('hello\n')
+    await expect.poll(() => answers, { timeout: 60_000 }).toMatch(/the built-in demo.*\n$/s)
+    child.kill('SIGINT')
+    expect(await once(child, 'exit')).toEqual([130, null])
+    expect(shown).not.toContain('Error')
+  })
+})
+
+it.each([
+  ['report.xyz', 'The ending .xyz names no language'],
+  ['report.ipynb', 'cellblock notebook run report.ipynb'],
+])('refuses to guess the language of %s', async (name, sentence) => {
+  expect(await cellblock(['run', name])).toMatchObject({ code: 2, stderr: expect.stringContaining(sentence) })
+})
+
+it('prints its version', async () => {
+  const { stdout } = await cellblock(['--version'])
+  expect(stdout).toMatch(/^\d+\.\d+\.\d+\n$/)
+})
+
 it('manages containers and files, and prints the events of an execution', async () => {
   const { stdout } = await cellblock(['containers', 'create', 'terminal'])
   const container = stdout.trim()
@@ -157,7 +197,9 @@ it('manages containers and files, and prints the events of an execution', async 
   const { id } = await server.native.run(container, 'print("logged")')
   expect(await cellblock(['logs', id])).toMatchObject({ code: 0, stdout: 'logged\n' })
   expect((await cellblock(['usage'])).stdout).toMatch(/^total +[1-9]/m)
-  expect((await cellblock(['limits'])).stdout).toMatch(/^live_containers +\d+/m)
+  expect((await cellblock(['limits'])).stdout).toMatch(/^ {2}live_containers +\d+/m)
+  expect((await cellblock(['runs', container])).stdout).toMatch(new RegExp(`^${id} +${container} +python +succeeded`, 'm'))
+  expect((await cellblock(['runs', '-n', '1'])).stdout).toContain(id)
 
   expect((await cellblock(['containers', 'list'])).stdout).toContain(container)
   expect(await cellblock(['containers', 'delete', container])).toMatchObject({ code: 0 })
@@ -169,7 +211,10 @@ it('stores a checked key for later calls, readable by the user only', async () =
   expect(await cellblock(['login', '--url', server.url], { input: 'ck_wrong\n', env })).toMatchObject({ code: 3 })
   expect(await cellblock(['login', '--url', server.url], { input: `${server.apiKey}\n`, env })).toMatchObject({ code: 0 })
   expect((await stat(join(folder, 'home/cellblock/login.json'))).mode & 0o777).toBe(0o600)
+  expect((await cellblock(['whoami'], { env })).stdout).toContain(join(folder, 'home/cellblock/login.json'))
   const checks = await cellblock(['doctor'], { env })
   expect(checks).toMatchObject({ code: 0 })
   expect(checks.stdout.match(/^ok /gm)).toHaveLength(5)
+  expect((await cellblock(['logout'], { env })).stderr).toContain('Removed')
+  expect(await cellblock(['whoami'], { env })).toMatchObject({ code: 3, stderr: expect.stringContaining('No API key is known') })
 })

@@ -1,4 +1,4 @@
-import { chmod, mkdir, readFile, writeFile } from 'node:fs/promises'
+import { chmod, mkdir, readFile, rm, writeFile } from 'node:fs/promises'
 import { homedir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { CliError } from './errors.ts'
@@ -40,3 +40,13 @@ export async function writeLogin(file: string, login: Login): Promise<void> {
   // `mode` above applies to a new file only.
   await chmod(file, 0o600)
 }
+
+/** Whether there was a file. */
+export const removeLogin = (file: string): Promise<boolean> =>
+  rm(file).then(
+    () => true,
+    (error: NodeJS.ErrnoException) => {
+      if (error.code === 'ENOENT') return false
+      throw new CliError(`${file} cannot be removed: ${error.message}. Remove it yourself.`, { cause: error })
+    },
+  )

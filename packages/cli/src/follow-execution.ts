@@ -2,7 +2,7 @@ import type { ApiClient } from './api-client.ts'
 import { CliError, EXIT } from './errors.ts'
 import type { Io } from './io.ts'
 import type { ServerEvent } from './server-events.ts'
-import { showEvent } from './show-event.ts'
+import { showEvent, type EventSink } from './show-event.ts'
 
 /** A broken stream is resumed after the last received event, this many times in a row. */
 const MAX_RESUMES = 5
@@ -22,7 +22,7 @@ export function exitCodeOf(execution: Readonly<Record<string, unknown>>): number
 }
 
 /** Prints the events of an execution until its end. Ctrl-C cancels the execution. Throws CliError if the stream keeps breaking. */
-export async function followExecution(api: ApiClient, id: string, io: Pick<Io, 'out' | 'note' | 'signal'>): Promise<void> {
+export async function followExecution(api: ApiClient, id: string, io: EventSink & Pick<Io, 'signal'>): Promise<void> {
   const cancel = (): void => void api.call('POST', `/v1/executions/${id}/cancel`).catch((error: unknown) => io.note(`${String(error)}\n`))
   if (io.signal.aborted) cancel()
   io.signal.addEventListener('abort', cancel, { once: true })

@@ -13,3 +13,11 @@ export function formatTable(rows: readonly Readonly<Record<string, string>>[]): 
     )
     .join('')
 }
+
+/** Fields with their values, one per line, the values aligned. */
+export function formatFields(fields: Readonly<Record<string, string>>): string {
+  const width = Math.max(...Object.keys(fields).map((name) => name.length))
+  return Object.entries(fields)
+    .map(([name, value]) => `${name.padEnd(width)}  ${value}\n`)
+    .join('')
+}

@@ -17,6 +17,10 @@ export interface Io {
   api(): Promise<ApiClient>
   /** Stores the server and key for later calls, readable by the user only; answers with the file's path. */
   saveLogin(login: Login): Promise<string>
+  /** Removes what `saveLogin` stored; answers with the file's path, null if there was none. */
+  removeLogin(): Promise<string | null>
+  /** Where the key comes from: a variable or a file. Throws CliError if no key is known. */
+  keySource(): Promise<string>
   /** The server's address without a check of the key. */
   url(): Promise<string>
 }

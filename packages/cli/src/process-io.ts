@@ -1,5 +1,5 @@
 import { createApiClient, sendWithKey, type Send } from './api-client.ts'
-import { readConfig, readLogin, writeLogin } from './config.ts'
+import { readConfig, readLogin, removeLogin, writeLogin } from './config.ts'
 import { CliError, EXIT } from './errors.ts'
 import type { Io } from './io.ts'
 
@@ -14,11 +14,12 @@ export function createProcessIo(localUrl: () => Promise<string>, folder: string,
   // A reader such as `head` may close the pipe early.
   process.stdout.on('error', (error: NodeJS.ErrnoException) => process.exit(error.code === 'EPIPE' ? EXIT.ok : EXIT.codeFailed))
   const url = async (): Promise<string> => config.url ?? (await readLogin(config.loginFile))?.url ?? localUrl()
-  const apiKey = async (): Promise<string> => {
-    const found = config.apiKey ?? (await readLogin(config.loginFile))?.apiKey
-    if (found === undefined)
+  const apiKey = async (): Promise<{ readonly key: string; readonly source: string }> => {
+    if (config.apiKey !== null) return { key: config.apiKey, source: 'CELLBLOCK_API_KEY' }
+    const key = (await readLogin(config.loginFile))?.apiKey
+    if (key === undefined)
       throw new CliError('No API key is known. Set CELLBLOCK_API_KEY, or store a key with the command `login`. `npm start` prints a key.')
-    return found
+    return { key, source: config.loginFile }
   }
   return {
     folder,
@@ -32,8 +33,10 @@ export function createProcessIo(localUrl: () => Promise<string>, folder: string,
       createApiClient(async (path, init) =>
         administer !== null && path.startsWith('/v1/admin/')
           ? administer(path, init)
-          : sendWithKey(await url(), await apiKey())(path, init),
+          : sendWithKey(await url(), (await apiKey()).key)(path, init),
       ),
+    keySource: async () => (await apiKey()).source,
+    removeLogin: async () => ((await removeLogin(config.loginFile)) ? config.loginFile : null),
     async saveLogin(login) {
       await writeLogin(config.loginFile, login)
       return config.loginFile

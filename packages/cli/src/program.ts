@@ -1,4 +1,7 @@
 import { Command, CommanderError } from 'commander'
+import manifest from '../package.json' with { type: 'json' }
+import { InterruptedError } from './ask.ts'
+import { addAccount } from './commands/account.ts'
 import { addChat } from './commands/chat.ts'
 import { addCompletion } from './commands/completion.ts'
 import { addContainers } from './commands/containers.ts'
@@ -10,8 +13,10 @@ import { addLogs } from './commands/logs.ts'
 import { addNotebook } from './commands/notebook.ts'
 import { addPlans } from './commands/plans.ts'
 import { addRun } from './commands/run.ts'
+import { addRuns } from './commands/runs.ts'
 import { addShell } from './commands/shell.ts'
 import { addKeys, addTenants } from './commands/tenants.ts'
+import { addLimits } from './commands/limits.ts'
 import { addUsage } from './commands/usage.ts'
 import { CliError, EXIT } from './errors.ts'
 import type { CommandContext, Io } from './io.ts'
@@ -33,6 +38,7 @@ export type AddCommand = (program: Command, context: CommandContext) => void
 export function createProgram(context: CommandContext, more: readonly AddCommand[] = []): Command {
   const program = new Command('cellblock')
     .description('Runs code and notebooks in Cellblock sandboxes, and talks to models that do.')
+    .version(manifest.version, '-V, --version', 'print the version')
     .showHelpAfterError('Add --help for the options and an example.')
     .helpCommand('help [command]', 'show help of a command')
     .addHelpText('after', EPILOGUE)
@@ -40,14 +46,17 @@ export function createProgram(context: CommandContext, more: readonly AddCommand
     .configureOutput({ writeOut: context.io.out, writeErr: context.io.note })
   for (const add of [
     addLogin,
+    addAccount,
     addRun,
     addNotebook,
     addChat,
     addShell,
     addContainers,
     addFiles,
+    addRuns,
     addLogs,
     addUsage,
+    addLimits,
     addTenants,
     addKeys,
     addPlans,
@@ -70,6 +79,8 @@ export async function runProgram(args: readonly string[], io: Io, more: readonly
   } catch (error) {
     // Commander has printed its own errors, and help is one of them.
     if (error instanceof CommanderError) return error.exitCode === 0 ? EXIT.ok : EXIT.usage
+    // Ctrl-C ends a request or a question with an error of the platform.
+    if (io.signal.aborted || error instanceof InterruptedError) return EXIT.cancelled
     if (!(error instanceof CliError)) throw error
     io.note(`${error.message}\n`)
     return error.exitCode

@@ -5,8 +5,14 @@ type Fields = Readonly<Record<string, unknown>>
 const fieldsOf = (value: unknown): Fields => (typeof value === 'object' && value !== null ? (value as Fields) : {})
 const textOf = (value: unknown): string => (Array.isArray(value) ? value.join('') : typeof value === 'string' ? value : '')
 
+/** Where events are shown. */
+export interface EventSink extends Pick<Io, 'out' | 'note'> {
+  /** False: the names of files without their links. */
+  readonly hasLinks?: boolean
+}
+
 /** Prints one event: output of the code on standard output, information about it on standard error. */
-export function showEvent(event: string, data: Fields, io: Pick<Io, 'out' | 'note'>): void {
+export function showEvent(event: string, data: Fields, io: EventSink): void {
   switch (event) {
     case 'stdout':
       return io.out(textOf(data['text']))
@@ -16,7 +22,8 @@ export function showEvent(event: string, data: Fields, io: Pick<Io, 'out' | 'not
       return showOutput(fieldsOf(data['output']), io)
     case 'file': {
       const file = fieldsOf(data['file'] ?? data)
-      return io.note(`file ${textOf(file['path'])} (${String(file['bytes'])} bytes) ${textOf(file['url'])}\n`)
+      const link = io.hasLinks === false ? '' : ` ${textOf(file['url'])}`
+      return io.note(`file ${textOf(file['path'])} (${String(file['bytes'])} bytes)${link}\n`)
     }
     case 'lost':
       return io.note(`lost ${textOf(data['what'])}: ${textOf(data['reason'])}\n`)

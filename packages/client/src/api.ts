@@ -1104,6 +1104,26 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/v1/key": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * The key of this call
+         * @description Its tenant, its scopes and its expiry, without the key itself.
+         */
+        get: operations["getOwnKey"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/v1/limits": {
         parameters: {
             query?: never;
@@ -2679,6 +2699,19 @@ export interface components {
             object: "response.input_tokens";
             input_tokens: number;
         };
+        KeyOfCall: {
+            /** @description Begins with `jwt_` for a token of an issuer, of which nothing is stored. */
+            id: string;
+            /** @enum {string} */
+            object: "key";
+            tenant_id: string;
+            tenant_name: string;
+            name: string | null;
+            /** @description The end user to whom the key is bound. */
+            subject: string | null;
+            scopes: ("run" | "read" | "files" | "admin")[];
+            expires_at: string | null;
+        };
         Limits: {
             /** @enum {string} */
             object: "limits";
@@ -3563,6 +3596,7 @@ export type HistoryItem = components['schemas']['HistoryItem'];
 export type InlineSkill = components['schemas']['InlineSkill'];
 export type InputItemList = components['schemas']['InputItemList'];
 export type InputTokens = components['schemas']['InputTokens'];
+export type KeyOfCall = components['schemas']['KeyOfCall'];
 export type Limits = components['schemas']['Limits'];
 export type LimitsPatch = components['schemas']['LimitsPatch'];
 export type Link = components['schemas']['Link'];
@@ -5718,6 +5752,26 @@ export interface operations {
             };
         };
     };
+    getOwnKey: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The key. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["KeyOfCall"];
+                };
+            };
+        };
+    };
     getLimits: {
         parameters: {
             query?: never;
@@ -6729,6 +6783,7 @@ export interface Operations {
     "GET /v1/responses/{response_id}/notebook.ipynb": operations["getResponseNotebook"];
     "GET /v1/models": operations["listModels"];
     "GET /v1/models/{model}": operations["getModel"];
+    "GET /v1/key": operations["getOwnKey"];
     "GET /v1/limits": operations["getLimits"];
     "GET /v1/usage": operations["getUsage"];
     "GET /v1/containers/{container_id}/files/{file_id}/links": operations["listFileLinks"];

@@ -24,6 +24,8 @@ async function cellblock(key: string, ...args: readonly string[]): Promise<{ cod
     note: (text) => void (said.note += text),
     api: async () => createApiClient(sendWithKey(api.url, key)),
     saveLogin: async () => '',
+    removeLogin: async () => null,
+    keySource: async () => 'CELLBLOCK_API_KEY',
     url: async () => api.url,
   })
   return { code, ...said }
@@ -47,6 +49,25 @@ it('administers tenants, keys and usage', async () => {
   expect((await api.table.tenants.listKeys()).find((row) => row.id === id)?.revokedAt).not.toBeNull()
   expect((await cellblock(admin, 'tenants', 'delete', tenant)).note).toContain(tenant)
   expect((await api.table.tenants.get(tenant))?.deletion).toBeDefined()
+})
+
+it('says whose key it is', async () => {
+  const { keyId: id, tenant, key } = await api.newKey({ name: 'laptop', subject: 'ann', scopes: ['read'] })
+  const { code, out } = await cellblock(key, 'whoami')
+  expect(code).toBe(0)
+  expect(out).toContain(`key       ${id} "laptop", from CELLBLOCK_API_KEY`)
+  expect(out).toMatch(new RegExp(`^tenant +${tenant} `, 'm'))
+  expect(out).toMatch(/^end user +ann$/m)
+  expect(out).toMatch(/^scopes +read$/m)
+})
+
+it('prints limits by subject with units', async () => {
+  const { out, note } = await cellblock(api.owner.key, 'limits')
+  expect(out).toMatch(/^At the same time\n {2}live_containers +[\d,]+ +0 used$/m)
+  expect(out).toMatch(/^ {2}dollars_per_day +\$\d+$/m)
+  expect(out).toMatch(/^ {2}disk_bytes +[\d.]+ [KMG]B$/m)
+  expect(note).toContain('--all')
+  expect((await cellblock(api.owner.key, 'limits', '--all')).out).toMatch(/^ {2}max_code_bytes +1\.0 MB$/m)
 })
 
 it('creates a tenant with its first key', async () => {

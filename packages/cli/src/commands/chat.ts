@@ -5,6 +5,7 @@ import type { ApiClient } from '../api-client.ts'
 import { CliError, EXIT } from '../errors.ts'
 import type { CommandContext, Io } from '../io.ts'
 import { examples, printJson, type JsonOption } from '../json-output.ts'
+import { ChatView } from '../chat-view.ts'
 import { withPlainOutput } from '../plain-io.ts'
 import { downloadFile, uploadFile } from '../transfer.ts'
 import { collect } from './run.ts'
@@ -21,7 +22,7 @@ export function addChat(program: Command, { io: terminal, exit }: CommandContext
     .command('chat')
     .summary('talk to a model that runs code')
     .description(
-      'Sends one message, or starts a conversation if no message is given. The answer streams; code and its output go to standard error.',
+      'Sends one message, or starts a conversation if no message is given. The answer streams; code and what it prints, while it runs, go to standard error. Ctrl-C cancels the turn.',
     )
     .argument('[message]')
     .option('--model <id>', 'one of the models of the server; its first one unless given')
@@ -41,31 +42,48 @@ export function addChat(program: Command, { io: terminal, exit }: CommandContext
           folder: options.out === undefined ? null : resolve(io.folder, options.out),
           isJson: options.json === true,
         })
-        if (message === undefined) await converse(chat, io)
-        else exit(await chat.send(message))
+        exit(message === undefined ? await converse(chat, io) : await chat.send(message, io.signal))
       } finally {
         await api.call('DELETE', `/v1/containers/${container}`)
       }
     })
 }
 
-/** Reads messages until the input ends. A failed turn is reported, and the conversation continues. */
-async function converse(chat: Chat, io: Io): Promise<void> {
+/**
+ * Reads messages until the input ends, or until Ctrl-C while no turn runs. A failed turn is reported, and the conversation continues. Answers with the
+ * exit code.
+ */
+async function converse(chat: Chat, io: Io): Promise<number> {
   const lines = createInterface({ input: io.stdin, output: process.stderr, prompt: '> ', terminal: io.stdin.isTTY && io.isTerminal })
   // The input may end while a turn runs, and a closed interface has no prompt.
   let isOpen = true
   lines.once('close', () => (isOpen = false))
+  let turn: AbortController | null = null
+  let isInterrupted = false
+  const interrupt = (): void => {
+    if (turn !== null) return turn.abort()
+    isInterrupted = true
+    lines.close()
+  }
+  // The terminal gives Ctrl-C to the reader of lines; without a terminal it is a signal.
+  lines.on('SIGINT', interrupt)
+  io.signal.addEventListener('abort', interrupt, { once: true })
   const prompt = (): void => void (isOpen && lines.prompt())
   prompt()
   for await (const line of lines) {
-    if (line.trim() !== '')
-      await chat.send(line).catch((error: unknown) => {
+    if (line.trim() !== '' && !isInterrupted) {
+      turn = new AbortController()
+      await chat.send(line, turn.signal).catch((error: unknown) => {
         if (!(error instanceof CliError)) throw error
         io.note(`${error.message}\n`)
       })
+      turn = null
+      if (io.signal.aborted) break
+    }
     prompt()
   }
   io.note('\n')
+  return isInterrupted || io.signal.aborted ? EXIT.cancelled : EXIT.ok
 }
 
 type Fields = Readonly<Record<string, unknown>>
@@ -91,25 +109,35 @@ class Chat {
     this.#settings = settings
   }
 
-  /** Streams one turn; answers with the exit code of its end. Throws CliError when the server refuses the turn. */
-  async send(input: string): Promise<number> {
-    const { model, container, folder, isJson } = this.#settings
-    const body = {
-      model,
-      input,
-      stream: true,
-      tools: [{ type: 'code_interpreter', container }],
-      include: ['code_interpreter_call.outputs'],
-      ...(this.#previous === null ? {} : { previous_response_id: this.#previous }),
-    }
+  /**
+   * Streams one turn; answers with the exit code of its end. `signal` cancels the turn on the server. Throws CliError when the server refuses the turn.
+   */
+  async send(input: string, signal: AbortSignal): Promise<number> {
+    const { folder, isJson } = this.#settings
+    const view = new ChatView(this.#io)
     let response: Fields = {}
-    for await (const { data } of this.#api.events('/v1/responses', body, this.#io.signal)) {
-      if (data['type'] === 'error') throw new CliError(`The answer ended with an error: ${String(data['message'])} Send the message again.`)
-      if (!isJson) this.#show(data)
-      if (typeof data['response'] === 'object') response = data['response'] as Fields
+    const cancel = (): void => void this.#cancel(response)
+    signal.addEventListener('abort', cancel, { once: true })
+    try {
+      for await (const { data } of this.#api.events('/v1/responses', this.#request(input))) {
+        if (data['type'] === 'error')
+          throw new CliError(`The answer ended with an error: ${String(data['message'])} Send the message again.`)
+        if (!isJson) view.show(data)
+        if (typeof data['response'] !== 'object') continue
+        const isNew = response['id'] === undefined
+        response = data['response'] as Fields
+        // Ctrl-C came before the turn had an id.
+        if (isNew && signal.aborted) cancel()
+      }
+    } finally {
+      signal.removeEventListener('abort', cancel)
+      if (!isJson) view.end()
     }
     if (isJson) printJson(this.#io, response)
-    else this.#io.out('\n')
+    if (response['status'] === 'cancelled') {
+      this.#io.note('The turn was cancelled.\n')
+      return EXIT.cancelled
+    }
     this.#previous = String(response['id'])
     if (folder !== null) await this.#download(response, folder)
     if (response['status'] === 'completed') return EXIT.ok
@@ -118,16 +146,25 @@ class Chat {
     return EXIT.codeFailed
   }
 
-  #show(event: Fields): void {
-    if (event['type'] === 'response.output_text.delta') this.#io.out(String(event['delta']))
-    else if (event['type'] === 'response.code_interpreter_call_code.delta') this.#io.note(String(event['delta']))
-    else if (event['type'] === 'response.code_interpreter_call_code.done') this.#io.note('\n')
-    else if (event['type'] === 'response.output_item.done') this.#showOutputs(event['item'] as Fields)
+  #request(input: string): Fields {
+    const { model, container } = this.#settings
+    return {
+      model,
+      input,
+      stream: true,
+      // Only such a turn can be cancelled and keep what it has written.
+      background: true,
+      tools: [{ type: 'code_interpreter', container }],
+      include: ['code_interpreter_call.outputs', 'x_cellblock.events'],
+      ...(this.#previous === null ? {} : { previous_response_id: this.#previous }),
+    }
   }
 
-  #showOutputs(item: Fields): void {
-    for (const output of (item['outputs'] as readonly Fields[] | null | undefined) ?? [])
-      this.#io.note(output['type'] === 'logs' ? `${String(output['logs'])}\n` : '[image]\n')
+  async #cancel(response: Fields): Promise<void> {
+    if (response['id'] === undefined) return
+    await this.#api
+      .call('POST', `/v1/responses/${String(response['id'])}/cancel`)
+      .catch((error: unknown) => this.#io.note(`${String(error)}\n`))
   }
 
   async #download(response: Fields, folder: string): Promise<void> {

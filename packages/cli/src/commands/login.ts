@@ -1,10 +1,9 @@
-import { createInterface } from 'node:readline/promises'
-import { Writable } from 'node:stream'
 import { text } from 'node:stream/consumers'
 import type { Command } from 'commander'
+import { ask } from '../ask.ts'
 import { createApiClient, sendWithKey } from '../api-client.ts'
 import { CliError, EXIT } from '../errors.ts'
-import type { CommandContext, Io } from '../io.ts'
+import type { CommandContext } from '../io.ts'
 import { examples, JSON_OPTION, printJson, type JsonOption } from '../json-output.ts'
 
 export function addLogin(program: Command, { io }: CommandContext): void {
@@ -24,24 +23,11 @@ export function addLogin(program: Command, { io }: CommandContext): void {
       const url = (options.url ?? (await io.url())).replace(/\/+$/, '')
       if (!URL.canParse(url))
         throw new CliError(`"${url}" is not an address. Give one such as https://code.example.com.`, { exitCode: EXIT.usage })
-      const apiKey = io.stdin.isTTY ? await askHidden(io, 'API key: ') : (await text(io.stdin)).trim()
+      const apiKey = io.stdin.isTTY ? await ask(io, 'API key: ', true) : (await text(io.stdin)).trim()
       if (apiKey === '') throw new CliError('The API key is empty. `npm start` prints one for the local server.', { exitCode: EXIT.usage })
       await createApiClient(sendWithKey(url, apiKey)).call('GET', '/v1/limits')
       const file = await io.saveLogin({ url, apiKey })
       if (options.json) return printJson(io, { url, file })
       io.note(`The key works at ${url}. Stored in ${file}.\n`)
     })
-}
-
-/** Reads a line without echoing it. */
-async function askHidden(io: Io, prompt: string): Promise<string> {
-  io.note(prompt)
-  const silent = new Writable({ write: (_chunk, _encoding, done) => done() })
-  const lines = createInterface({ input: io.stdin, output: silent, terminal: true })
-  try {
-    return (await lines.question('', { signal: io.signal })).trim()
-  } finally {
-    lines.close()
-    io.note('\n')
-  }
 }

@@ -4,13 +4,15 @@ import { text } from 'node:stream/consumers'
 import { InvalidArgumentError, type Command } from 'commander'
 import type { ApiClient } from '../api-client.ts'
 import { exitCodeOf, followExecution } from '../follow-execution.ts'
-import { CliError } from '../errors.ts'
+import { CliError, EXIT } from '../errors.ts'
 import type { CommandContext, Io } from '../io.ts'
 import { examples, printJson, type JsonOption } from '../json-output.ts'
 import { withPlainOutput } from '../plain-io.ts'
 import { downloadFile, uploadFile } from '../transfer.ts'
 
 const LANGUAGES: Readonly<Record<string, string>> = {
+  '': 'python',
+  '.py': 'python',
   '.sh': 'bash',
   '.js': 'javascript',
   '.mjs': 'javascript',
@@ -67,20 +69,22 @@ export function addRun(program: Command, { io, exit }: CommandContext): void {
 }
 
 async function run({ api, io }: { readonly api: ApiClient; readonly io: Io }, file: string, options: RunOptions): Promise<number> {
+  const language = options.lang ?? languageOf(file)
   const code = await readCode(file, io)
-  const language = options.lang ?? LANGUAGES[extname(file).toLowerCase()]
   const image = options.image === undefined ? {} : { image: options.image }
   const container = options.container ?? String((await api.call('POST', '/v1/containers', { name: 'cli', ...image }))['id'])
   try {
     for (const path of options.file ?? []) await uploadFile(api, { container, file: path, io })
     const execution = await api.call('POST', `/v1/containers/${encodeURIComponent(container)}/executions?wait=0`, {
       code,
-      ...(language === undefined ? {} : { language }),
+      language,
       ...(options.timeout === undefined ? {} : { timeout_seconds: options.timeout }),
       ...(options.env === undefined ? {} : { env: options.env }),
     })
     const id = String(execution['id'])
-    await followExecution(api, id, options.json ? { ...io, out: () => undefined, note: () => undefined } : io)
+    // Downloaded files are named when they are saved, not with their links.
+    const shown = { ...io, hasLinks: options.out === undefined }
+    await followExecution(api, id, options.json ? { ...shown, out: () => undefined, note: () => undefined } : shown)
     const ended = await api.call('GET', `/v1/executions/${id}`)
     if (options.json) printJson(io, ended)
     if (options.out !== undefined) await downloadAll(api, { container, execution: ended, folder: resolve(io.folder, options.out), io })
@@ -89,6 +93,15 @@ async function run({ api, io }: { readonly api: ApiClient; readonly io: Io }, fi
     if (options.keep) io.note(`container ${container}\n`)
     else if (options.container === undefined) await api.call('DELETE', `/v1/containers/${container}`)
   }
+}
+
+/** Throws CliError for an ending that names no language. */
+function languageOf(file: string): string {
+  const ending = extname(file).toLowerCase()
+  const language = LANGUAGES[ending]
+  if (language !== undefined) return language
+  const advice = ending === '.ipynb' ? `Run it with \`cellblock notebook run ${file} -o out.ipynb\`.` : 'Name the language with --lang.'
+  throw new CliError(`The ending ${ending} names no language. ${advice}`, { exitCode: EXIT.usage })
 }
 
 async function downloadAll(

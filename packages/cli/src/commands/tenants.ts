@@ -1,4 +1,6 @@
 import { InvalidArgumentError, Option, type Command } from 'commander'
+import { ask } from '../ask.ts'
+import { CliError, EXIT } from '../errors.ts'
 import { formatTable } from '../format-table.ts'
 import type { CommandContext } from '../io.ts'
 import { examples, JSON_OPTION, printJson, type JsonOption } from '../json-output.ts'
@@ -53,13 +55,26 @@ export function addTenants(program: Command, { io }: CommandContext): void {
     .command('delete')
     .description('Deletes a tenant with its containers, files and keys.')
     .argument('<tenant>')
+    .option('--yes', 'do not ask in a terminal')
     .option(...JSON_OPTION)
     .addHelpText('after', examples('cellblock tenants delete tnt_…'))
-    .action(async (tenant: string, options: JsonOption) => {
-      const answer = await (await io.api()).call('DELETE', pathOf(tenant))
+    .action(async (tenant: string, options: JsonOption & { readonly yes?: true }) => {
+      const api = await io.api()
+      if (io.stdin.isTTY && options.yes !== true) await confirmDeletion(io, await api.call('GET', pathOf(tenant)))
+      const answer = await api.call('DELETE', pathOf(tenant))
       if (options.json) return printJson(io, answer)
       io.note(`The deletion of ${tenant} has started. \`cellblock tenants show ${tenant}\` reports what remains.\n`)
     })
+}
+
+/** Throws CliError unless the person writes the tenant's name. */
+async function confirmDeletion(io: CommandContext['io'], tenant: Row): Promise<void> {
+  const name = plainText(String(tenant['name']))
+  const answer = await ask(
+    io,
+    `This deletes every container, file and key of ${name} (${String(tenant['id'])}). Type its name to confirm: `,
+  )
+  if (answer !== name) throw new CliError('The name is not the same. Nothing was deleted.', { exitCode: EXIT.cancelled })
 }
 
 function addTenantCreation(tenants: Command, { io }: Pick<CommandContext, 'io'>): void {

@@ -44,20 +44,4 @@ export function addUsage(program: Command, { io }: CommandContext): void {
       if (json) return printJson(io, usage)
       io.out(formatTable([...usage.days.map((day) => rowOf(day.date, day)), rowOf('total', usage.total)]))
     })
-
-  program
-    .command('limits')
-    .description('Prints every limit of this key, with its present use.')
-    .option(...JSON_OPTION)
-    .addHelpText('after', examples('cellblock limits'))
-    .action(async (options: JsonOption) => {
-      const found = await (await io.api()).call('GET', '/v1/limits')
-      if (options.json) return printJson(io, found)
-      const limits = Object.entries(found['limits'] as Readonly<Record<string, { value: number; unit: string; used: number | null }>>)
-      io.out(
-        formatTable(
-          limits.map(([limit, { value, unit, used }]) => ({ limit, value: String(value), unit, used: used === null ? '' : String(used) })),
-        ),
-      )
-    })
 }
