@@ -30,6 +30,8 @@ def call(method, path, body=None):
             return answer.read()
     except urllib.error.HTTPError as error:
         sys.exit(json.load(error)["error"]["message"])
+    except urllib.error.URLError as error:
+        sys.exit(f"No server answers at {URL} ({error.reason}). Start one with `npm start`, or set CELLBLOCK_URL.")
 
 
 if KEY is None:

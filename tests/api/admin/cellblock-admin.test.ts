@@ -63,7 +63,7 @@ it('says whose key it is', async () => {
 
 it('prints limits by subject with units', async () => {
   const { out, note } = await cellblock(api.owner.key, 'limits')
-  expect(out).toMatch(/^At the same time\n {2}live_containers +[\d,]+ +0 used$/m)
+  expect(out).toMatch(/^In use now\n(?: {2}.*\n)* {2}live_containers +[\d,]+ +0 used$/m)
   expect(out).toMatch(/^ {2}dollars_per_day +\$\d+$/m)
   expect(out).toMatch(/^ {2}disk_bytes +[\d.]+ [KMG]B$/m)
   expect(note).toContain('--all')
