@@ -1,13 +1,11 @@
-import { createRequire } from 'node:module'
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { Browser, Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest'
 import type { LocalServerProcess } from '../support/local-server.ts'
-import { askToRun, isIdle, openPage, RUN_MS, runCell, startBrowser, startPageServer } from './harness/browser.ts'
+import { askToRun, axeFindings, isIdle, openPage, RUN_MS, runCell, startBrowser, startPageServer } from './harness/browser.ts'
 import { buildNodeImage, type NodeImage } from './harness/node-image.ts'
 
-const AXE = createRequire(import.meta.url).resolve('axe-core/axe.min.js')
 const IMAGES = join(import.meta.dirname, '..', '..', 'docs', 'img')
 const CSV = 'month,total\nJan,3\nFeb,5\nMar,4\n'
 
@@ -45,19 +43,6 @@ async function pictures(page: Page, name: string): Promise<void> {
 /** How far the conversation is scrolled up, pixels. */
 const fromEnd = (page: Page): Promise<number> =>
   page.locator('.timeline').evaluate((element) => element.scrollHeight - element.scrollTop - element.clientHeight)
-
-interface AxeResult {
-  readonly violations: readonly { readonly id: string; readonly impact: string; readonly nodes: readonly { readonly html: string }[] }[]
-}
-
-/** Serious and critical findings of axe, with the markup at fault. The page's policy allows no injected script element, so axe is evaluated. */
-async function axeFindings(page: Page): Promise<string[]> {
-  await page.evaluate(await readFile(AXE, 'utf8'))
-  const { violations } = await page.evaluate<AxeResult>('axe.run(document, { iframes: false })')
-  return violations
-    .filter(({ impact }) => impact === 'serious' || impact === 'critical')
-    .map(({ id, nodes }) => `${id}: ${nodes.map(({ html }) => html.slice(0, 160)).join(' | ')}`)
-}
 
 describe('the page', () => {
   it('opens signed in by the link that the server printed, once', async () => {
@@ -216,10 +201,16 @@ print("ended", flush=True)`,
       await cells.getByText('line 1').waitFor()
       await isIdle(page)
       await cells.getByRole('button', { name: 'Edit and run again' }).click()
-      expect(await editor.inputValue()).toContain('range(2)')
-      await editor.fill('print("changed")')
-      await page.keyboard.press('Shift+Enter')
+      const inPlace = page.getByLabel('Code of the cell')
+      expect(await inPlace.inputValue()).toContain('range(2)')
+      await inPlace.fill('print("changed")')
+      await page.keyboard.press('Control+Enter')
       await cells.getByText('changed', { exact: true }).waitFor()
+      await isIdle(page)
+      expect(await cells.count()).toBe(1)
+      await page.reload()
+      await cells.getByText('changed', { exact: true }).waitFor()
+      expect(await cells.count()).toBe(1)
       expect(problems).toEqual([])
     },
     2 * RUN_MS,
@@ -230,6 +221,7 @@ print("ended", flush=True)`,
     async () => {
       const { page, problems } = await openPage(browser, server)
       await page.getByRole('button', { name: 'Run code' }).click()
+      await page.getByRole('button', { name: 'Sandbox settings' }).click()
       const image = page.getByLabel('Image')
       // The list arrives after the page.
       await image.locator('option', { hasText: 'node' }).waitFor({ state: 'attached' })
@@ -239,7 +231,9 @@ print("ended", flush=True)`,
       await runCell(page, 'const twice = [1, 2].map((x) => x * 2)\nconsole.log(`twice ${twice.join()}`)', 'JavaScript')
       await page.getByRole('region', { name: 'Code cell: Done' }).getByText('twice 2,4').waitFor()
       await isIdle(page)
+      await page.getByRole('button', { name: 'Sandbox settings' }).click()
       expect(await image.isDisabled()).toBe(true)
+      await page.keyboard.press('Escape')
       await page.getByLabel('Language').selectOption('bash')
       await runCell(page, 'echo "from $0"', 'Bash')
       const cell = page.getByRole('region', { name: 'Code cell: Done' }).last()

@@ -98,9 +98,19 @@ it('shows tenants, keys and usage to a key for administration', async () => {
     expect.stringContaining('deleteContainer404notebooks'),
   ])
   await page.getByRole('region', { name: 'Audit' }).getByRole('cell', { name: 'runCode' }).waitFor()
-  await page.getByText('Warm sandboxes').waitFor()
   if (process.env['CELLBLOCK_SCREENSHOTS'] === '1') await page.screenshot({ path: join(IMAGES, 'admin.png') })
+  // A revoked key works never again, so the first click only asks.
   await page.getByRole('button', { name: 'Revoke notebooks' }).click()
+  await page.getByRole('button', { name: 'Revoke permanently? notebooks' }).click()
   await page.getByText(/^revoked /).waitFor()
   await expect.poll(async () => (await client.call('GET', '/v1/limits')).status).toBe(401)
+  await page.getByText(/^\d+ limits$/).click()
+  await page.getByLabel('processes', { exact: true }).fill('64')
+  await page.keyboard.press('Enter')
+  await page
+    .getByRole('row', { name: /^processes/ })
+    .getByText('tenant')
+    .waitFor()
+  await page.getByRole('button', { name: 'Server', exact: true }).click()
+  await page.getByText('Warm sandboxes').waitFor()
 })

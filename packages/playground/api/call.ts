@@ -16,6 +16,8 @@ export interface CallOptions {
   readonly body?: unknown
   readonly headers?: Readonly<Record<string, string>>
   readonly signal?: AbortSignal
+  /** The request is sent even while the page closes. */
+  readonly keepalive?: boolean
 }
 
 /** The server accepts a session cookie for changes only with this header. */
@@ -23,9 +25,10 @@ export const PAGE_HEADERS = { 'x-cellblock-page': '1' } as const
 
 /** Sends a request of this page. Throws ApiError for a refusal and TypeError when the server does not answer. */
 export async function send(path: string, options: CallOptions = {}): Promise<Response> {
-  const { method = options.body === undefined ? 'GET' : 'POST', body, headers = {}, signal } = options
+  const { method = options.body === undefined ? 'GET' : 'POST', body, headers = {}, signal, keepalive = false } = options
   const response = await fetch(path, {
     method,
+    keepalive,
     headers: { ...PAGE_HEADERS, ...(body === undefined ? {} : { 'content-type': 'application/json' }), ...headers },
     ...(body === undefined ? {} : { body: JSON.stringify(body) }),
     ...(signal === undefined ? {} : { signal }),

@@ -55,6 +55,22 @@ export interface CodeOutcome {
   readonly execution_id: string | null
   readonly status: ExecutionStatus
   readonly reason: string | null
+  /** `user`: a person ran the code, in this language. */
+  readonly source?: 'user'
+  readonly language?: string
+}
+
+export interface WireConversation {
+  readonly id: string
+  readonly created_at: number
+  readonly x_cellblock: {
+    readonly title: string | null
+    readonly archived: boolean
+    readonly updated_at: number
+    readonly container_id: string | null
+    readonly running: readonly string[]
+    readonly unfinished: readonly string[]
+  }
 }
 
 /** An item of a conversation or a response. */
@@ -65,8 +81,16 @@ export type WireItem =
       readonly role: string
       readonly content:
         | string
-        | readonly { readonly type: string; readonly text?: string; readonly refusal?: string; readonly filename?: string }[]
+        | readonly {
+            readonly type: string
+            readonly text?: string
+            readonly refusal?: string
+            readonly filename?: string
+            readonly image_url?: string
+          }[]
     }
+  /** A question that the server did not accept. */
+  | { readonly type: 'x_cellblock_refused'; readonly id: string; readonly text?: string; readonly error?: string }
   | {
       readonly type: 'code_interpreter_call'
       readonly id: string

@@ -9,17 +9,24 @@ interface UploadUrl {
   readonly headers: Readonly<Record<string, string>>
 }
 
-/** Puts a file into a container. `onProgress` receives the share that was sent, 0 to 1. */
-export async function uploadFile(containerId: string, file: File, onProgress: (share: number) => void): Promise<void> {
+interface Progress {
+  /** Receives the share that was sent, 0 to 1. */
+  readonly onProgress: (share: number) => void
+  /** Stops the upload. */
+  readonly signal: AbortSignal
+}
+
+/** Puts a file into a container. */
+export async function uploadFile(containerId: string, file: File, progress: Progress): Promise<void> {
   const path = `/v1/containers/${containerId}/files`
   if (file.size <= DIRECT_UPLOAD_BYTES) {
     const form = new FormData()
     form.append('file', file, file.name)
-    await sendBytes('POST', path, { body: form, headers: PAGE_HEADERS, onProgress })
+    await sendBytes('POST', path, { body: form, headers: PAGE_HEADERS, ...progress })
     return
   }
   const target = await call<UploadUrl>(`${path}/upload_url`, { body: { path: file.name, bytes: file.size } })
-  await sendBytes('PUT', target.url, { body: file, headers: target.headers, onProgress })
+  await sendBytes('PUT', target.url, { body: file, headers: target.headers, ...progress })
   await call(`${path}/${target.id}/complete`, { method: 'POST' })
 }
 
@@ -27,11 +34,7 @@ export async function uploadFile(containerId: string, file: File, onProgress: (s
 function sendBytes(
   method: string,
   url: string,
-  {
-    body,
-    headers,
-    onProgress,
-  }: { readonly body: FormData | File; readonly headers: Readonly<Record<string, string>>; readonly onProgress: (share: number) => void },
+  { body, headers, onProgress, signal }: Progress & { readonly body: FormData | File; readonly headers: Readonly<Record<string, string>> },
 ): Promise<void> {
   return new Promise((resolve, reject) => {
     const request = new XMLHttpRequest()
@@ -50,6 +53,8 @@ function sendBytes(
         ),
       )
     })
+    request.addEventListener('abort', () => reject(new TypeError('The upload was stopped.')))
+    signal.addEventListener('abort', () => request.abort())
     request.send(body)
   })
 }

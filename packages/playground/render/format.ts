@@ -11,9 +11,3 @@ export function bytesText(bytes: number): string {
 }
 
 export const millisecondsText = (ms: number): string => (ms < 1_000 ? `${Math.round(ms)} ms` : `${(ms / 1_000).toFixed(1)} s`)
-
-/** Minutes and seconds that are left, as `4:07`. */
-export function timeLeftText(seconds: number): string {
-  const whole = Math.max(0, Math.round(seconds))
-  return `${Math.floor(whole / 60)}:${String(whole % 60).padStart(2, '0')}`
-}

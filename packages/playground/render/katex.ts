@@ -2,7 +2,11 @@ import katex from 'katex'
 
 let hasStyle = false
 
-export function drawFormula(text: string, place: HTMLElement, styleUrl: string): void {
+export function drawFormula(
+  text: string,
+  place: HTMLElement,
+  { styleUrl, isDisplay = true }: { readonly styleUrl: string; readonly isDisplay?: boolean },
+): void {
   if (!hasStyle) {
     const link = document.createElement('link')
     link.rel = 'stylesheet'
@@ -11,7 +15,7 @@ export function drawFormula(text: string, place: HTMLElement, styleUrl: string):
     hasStyle = true
   }
   katex.render(text, place, {
-    displayMode: true,
+    displayMode: isDisplay,
     throwOnError: false,
     trust: false,
     strict: 'ignore',

@@ -8,7 +8,7 @@ export function Latex({ text }: { readonly text: string }) {
   useEffect(() => {
     void import('./katex.ts').then(({ drawFormula }) => {
       if (place.current === null) return
-      drawFormula(withoutDollars(text), place.current, assetUrl('katex'))
+      drawFormula(withoutDollars(text), place.current, { styleUrl: assetUrl('katex') })
       setDrawn(true)
     })
   }, [text])

@@ -1,9 +1,13 @@
 import { marked } from 'marked'
-import { useMemo } from 'preact/hooks'
+import { useEffect, useMemo, useRef } from 'preact/hooks'
 import { sanitize } from './sanitize.ts'
 import { Code } from './code.tsx'
+import { assetUrl } from '../assets.ts'
+import { withoutFormulas, type Formula } from './formulas.ts'
 
-type Block = { readonly kind: 'html'; readonly html: string } | { readonly kind: 'code'; readonly text: string; readonly language: string }
+type Block =
+  | { readonly kind: 'html'; readonly html: string; readonly formulas: readonly Formula[] }
+  | { readonly kind: 'code'; readonly text: string; readonly language: string }
 
 /** Longer code blocks are folded, lines. */
 const FOLDED_LINES = 12
@@ -17,14 +21,23 @@ export function Markdown({ text, foldedLines = FOLDED_LINES }: { readonly text: 
         block.kind === 'code' ? (
           <CodeBlock key={at} text={block.text} language={block.language} foldedLines={foldedLines} />
         ) : (
-          <div key={at} dangerouslySetInnerHTML={{ __html: block.html }} />
+          <Prose key={at} html={block.html} formulas={block.formulas} />
         ),
       )}
     </div>
   )
 }
 
-function CodeBlock({ text, language, foldedLines }: { readonly text: string; readonly language: string; readonly foldedLines: number }) {
+/** Long code is folded. */
+export function CodeBlock({
+  text,
+  language,
+  foldedLines,
+}: {
+  readonly text: string
+  readonly language: string
+  readonly foldedLines: number
+}) {
   const lines = text.split('\n').length
   if (lines <= foldedLines) return <Code text={text} language={language} />
   return (
@@ -37,12 +50,34 @@ function CodeBlock({ text, language, foldedLines }: { readonly text: string; rea
   )
 }
 
+/** Markup whose formulas are set once the program for them has been loaded; until then they show as they were written. */
+function Prose({ html, formulas }: { readonly html: string; readonly formulas: readonly Formula[] }) {
+  const place = useRef<HTMLDivElement>(null)
+  useEffect(() => {
+    if (formulas.length === 0) return
+    void import('./katex.ts').then(({ drawFormula }) => {
+      for (const element of place.current?.querySelectorAll('code') ?? []) {
+        const formula = formulas.find(({ mark }) => mark === element.textContent)
+        if (formula === undefined) continue
+        const span = document.createElement(formula.isDisplay ? 'div' : 'span')
+        span.className = 'latex'
+        drawFormula(formula.text, span, { styleUrl: assetUrl('katex'), isDisplay: formula.isDisplay })
+        element.replaceWith(span)
+      }
+    })
+  }, [html])
+  return <div ref={place} dangerouslySetInnerHTML={{ __html: html }} />
+}
+
 function blocksOf(text: string): Block[] {
   const blocks: Block[] = []
   let pending = ''
   const flush = (): void => {
-    if (pending.trim() !== '')
-      blocks.push({ kind: 'html', html: sanitize(marked.parse(pending, { async: false, gfm: true }), { allowStyle: false }) })
+    if (pending.trim() !== '') {
+      const { text: rest, formulas } = withoutFormulas(pending)
+      const html = sanitize(marked.parse(rest, { async: false, gfm: true }), { allowStyle: false })
+      blocks.push({ kind: 'html', html, formulas })
+    }
     pending = ''
   }
   for (const token of marked.lexer(text, { gfm: true })) {

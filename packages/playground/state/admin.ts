@@ -46,6 +46,13 @@ export interface AuditEntry {
   readonly request_id: string
 }
 
+export interface TenantLimit {
+  readonly value: number | string
+  readonly unit: string
+  readonly set_by: 'tenant' | 'plan' | 'default'
+}
+
+export const limits = signal<Readonly<Record<string, TenantLimit>>>({})
 export const tenants = signal<readonly Tenant[]>([])
 export const tenantId = signal<string | null>(null)
 export const keys = signal<readonly ApiKey[]>([])
@@ -60,7 +67,7 @@ export const adminFailure = signal<string | null>(null)
 export const newKey = signal<string | null>(null)
 
 const MAX_PAGES = 50
-const AUDIT_ENTRIES = 50
+const AUDIT_ENTRIES = 500
 
 async function listAll<T extends { readonly id: string }>(path: string): Promise<T[]> {
   const found: T[] = []
@@ -84,22 +91,23 @@ export const loadTenants = (): Promise<void> =>
     const [found, named] = await Promise.all([listAll<Tenant>('/v1/admin/tenants'), listAll('/v1/admin/plans')])
     tenants.value = found.toSorted((a, b) => a.name.localeCompare(b.name))
     plans.value = named.map(({ id }) => id)
-    if (tenantId.value === null && found[0] !== undefined) await openTenant(tenants.value[0]?.id ?? found[0].id)
   })
 
 export const openTenant = (id: string): Promise<void> =>
   attempt(async () => {
     tenantId.value = id
     newKey.value = null
-    const [listed, used, changes] = await Promise.all([
+    const [listed, used, changes, allowed] = await Promise.all([
       listAll<ApiKey>(`/v1/admin/tenants/${id}/keys`),
       call<Usage>(`/v1/admin/tenants/${id}/usage`),
       call<Pick<List<AuditEntry>, 'data'>>(`/v1/admin/tenants/${id}/audit?limit=${AUDIT_ENTRIES}`),
+      call<{ readonly limits: Readonly<Record<string, TenantLimit>> }>(`/v1/admin/tenants/${id}/limits`),
     ])
     if (tenantId.value !== id) return
     keys.value = listed
     usage.value = used
     audit.value = changes.data
+    limits.value = allowed.limits
   })
 
 export const createTenant = (name: string): Promise<void> =>
@@ -115,10 +123,39 @@ export const choosePlan = (plan: string | null): Promise<void> =>
     await loadTenants()
   })
 
-export const createKey = (name: string): Promise<void> =>
+/** The page of the server itself. */
+export function openServer(): void {
+  tenantId.value = null
+  newKey.value = null
+  adminFailure.value = null
+}
+
+/** Null gives the limit back to the plan or the default. */
+export const changeLimit = (name: string, value: number | string | null): Promise<void> =>
   attempt(async () => {
     const id = tenantId.value ?? ''
-    const made = await call<{ readonly api_key: string }>(`/v1/admin/tenants/${id}/keys`, { body: { name } })
+    await call(`/v1/admin/tenants/${id}`, { method: 'POST', body: { limits: { [name]: value } } })
+    await openTenant(id)
+  })
+
+export const deleteTenant = (id: string): Promise<void> =>
+  attempt(async () => {
+    await call(`/v1/admin/tenants/${id}`, { method: 'DELETE' })
+    openServer()
+    await loadTenants()
+  })
+
+export interface NewKey {
+  readonly name: string
+  readonly scopes: readonly string[]
+  readonly subject?: string
+  readonly expires_at?: string
+}
+
+export const createKey = (wanted: NewKey): Promise<void> =>
+  attempt(async () => {
+    const id = tenantId.value ?? ''
+    const made = await call<{ readonly api_key: string }>(`/v1/admin/tenants/${id}/keys`, { body: wanted })
     await openTenant(id)
     newKey.value = made.api_key
   })

@@ -5,10 +5,13 @@ import type { Execution } from '../api/types.ts'
 /** `loading`, the execution, or why it could not be read. */
 export type LoadedExecution = 'loading' | Execution | { readonly failure: string }
 
+const MAX_KEPT = 500
 const loaded = new Map<string, Signal<LoadedExecution>>()
 
 /** The result of an ended execution, read once and then kept. */
 export function executionSignal(id: string): Signal<LoadedExecution> {
+  // The list is bounded: what was shown long ago is read again.
+  if (loaded.size > MAX_KEPT) loaded.clear()
   const known = loaded.get(id)
   if (known !== undefined) return known
   const made = signal<LoadedExecution>('loading')

@@ -1,10 +1,17 @@
 import { computed, effect, signal, type Signal } from '@preact/signals'
 
+const PREFIX = 'cellblock.'
+
 /** A setting that this browser keeps. It holds no secret. */
 function kept(name: string, initial: string): Signal<string> {
-  const value = signal(localStorage.getItem(`cellblock.${name}`) ?? initial)
-  effect(() => localStorage.setItem(`cellblock.${name}`, value.value))
+  const value = signal(localStorage.getItem(PREFIX + name) ?? initial)
+  effect(() => localStorage.setItem(PREFIX + name, value.value))
   return value
+}
+
+/** Removes everything of the person that this browser keeps. */
+export function forgetAll(): void {
+  for (const key of Object.keys(localStorage)) if (key.startsWith(PREFIX)) localStorage.removeItem(key)
 }
 
 /** `system`, `light` or `dark`. */
@@ -14,6 +21,9 @@ export const memory = kept('memory', '1g')
 /** Empty: the default image of the server. */
 export const image = kept('image', '')
 export const language = kept('language', 'python')
+export const keptMode = kept('mode', 'ask')
+/** `auto`: open once the chat has files; `open` or `closed` after a person chose. */
+export const filesPanel = kept('files', 'auto')
 
 const systemDark = matchMedia('(prefers-color-scheme: dark)')
 const isSystemDark = signal(systemDark.matches)

@@ -1,5 +1,6 @@
 import { call, messageOf } from '../api/call.ts'
 import { isSignedIn, scopes } from '../session.ts'
+import { forgetAll } from './preferences.ts'
 
 const FRAGMENT = /^#sign-in=([\w-]+)$/
 
@@ -23,11 +24,15 @@ async function readSession(): Promise<boolean> {
 }
 
 export async function signInWithKey(apiKey: string): Promise<void> {
+  // The key may belong to another person than the one before, whose session ended by itself.
+  forgetAll()
   await call('/session', { body: { api_key: apiKey } })
   await readSession()
 }
 
 export async function signOut(): Promise<void> {
   await call('/session', { method: 'DELETE' })
-  isSignedIn.value = false
+  forgetAll()
+  // A new document: nothing of this person stays in memory either.
+  location.replace('/')
 }

@@ -2,6 +2,7 @@ import { signal } from '@preact/signals'
 import { call, messageOf } from '../api/call.ts'
 import type { List } from '../api/types.ts'
 import { followEvents } from './follow.ts'
+import { currentChat, ensureChat } from './chats.ts'
 import { ensureContainer, refreshFiles } from './workspace.ts'
 
 /** Marks the commands that this page shows as terminals, so that a reload finds them. */
@@ -84,8 +85,14 @@ export class TerminalSession {
     if (this.#id !== null) await call(`/v1/commands/${this.#id}/cancel`, { method: 'POST' })
   }
 
+  async #container(): Promise<string> {
+    const chat = currentChat.value
+    await ensureChat(chat)
+    return ensureContainer(chat)
+  }
+
   async #open(): Promise<WireCommand> {
-    const container = await ensureContainer()
+    const container = await this.#container()
     const path = `/v1/containers/${container}/commands`
     const { data } = await call<List<WireCommand>>(path)
     const found = data.find(({ metadata, status }) => metadata['page'] === MARK.page && ACTIVE.includes(status))

@@ -5,17 +5,19 @@ export interface LiveText {
   readonly text: string
 }
 
-/** Code that runs or ran. `writing`: the model has not finished it. */
+/** Code that runs or ran. `writing`: the model has not finished it; `unknown`: its execution says how it ended. */
 export interface CodeRun {
   readonly code: string
   readonly language: string
-  readonly status: 'writing' | ExecutionStatus
+  readonly status: 'writing' | 'unknown' | ExecutionStatus
   readonly reason: string | null
   /** What was printed so far; replaced by the execution's outputs at its end. */
   readonly live: readonly LiveText[]
   readonly executionId: string | null
   /** The text of the outputs, for a call without an execution. */
   readonly logs: string
+  /** When the page saw it start, epoch ms; null for what ran before. */
+  readonly startedAt: number | null
 }
 
 export type Part =
@@ -30,17 +32,54 @@ export interface Answer {
   readonly status: string
   readonly parts: readonly Part[]
   readonly error: string | null
+  /** When the page asked and when the answer had ended, epoch ms; null for what was asked before. */
+  readonly startedAt: number | null
+  readonly endedAt: number | null
+}
+
+/** A file that was sent with a message. `picture` is a data URL that the model received as well. */
+export interface MessageFile {
+  readonly name: string
+  readonly picture: string | null
 }
 
 export type Entry =
-  | { readonly kind: 'user'; readonly key: string; readonly text: string }
+  | UserEntry
   | Answer
-  | { readonly kind: 'cell'; readonly key: string; readonly run: CodeRun }
+  | CellEntry
+  /** A line of the page to the person, and to the model. */
+  | { readonly kind: 'notice'; readonly key: string; readonly id: string | null; readonly text: string }
+
+/** `id` is that of the item on the server; null until the page knows it. */
+export interface UserEntry {
+  readonly kind: 'user'
+  readonly key: string
+  readonly id: string | null
+  readonly text: string
+  readonly attachments: readonly MessageFile[]
+}
+
+/** Code that a person ran. */
+export interface CellEntry {
+  readonly kind: 'cell'
+  readonly key: string
+  readonly id: string | null
+  readonly run: CodeRun
+}
 
 const ENDED: readonly string[] = ['completed', 'failed', 'incomplete', 'cancelled']
 export const hasEnded = (answer: Answer): boolean => ENDED.includes(answer.status)
 
-export const newAnswer = (key: string): Answer => ({ kind: 'answer', key, responseId: null, status: 'queued', parts: [], error: null })
+export const newAnswer = (key: string): Answer => ({
+  kind: 'answer',
+  key,
+  responseId: null,
+  status: 'queued',
+  parts: [],
+  error: null,
+  startedAt: null,
+  endedAt: null,
+})
 
 export const newRun = (code: string, status: CodeRun['status']): CodeRun => ({
   code,
@@ -50,6 +89,7 @@ export const newRun = (code: string, status: CodeRun['status']): CodeRun => ({
   live: [],
   executionId: null,
   logs: '',
+  startedAt: null,
 })
 
 /** The answer after one more event of its stream. Events that it does not know change nothing. */
@@ -64,7 +104,8 @@ export function applyEvent(answer: Answer, event: StreamEvent): Answer {
     return changeRun(answer, index, (run) => ({ ...run, code: run.code + (event.delta ?? '') }))
   if (type === 'response.code_interpreter_call_code.done')
     return changeRun(answer, index, (run) => ({ ...run, code: event.code ?? run.code }))
-  if (type === 'response.code_interpreter_call.interpreting') return changeRun(answer, index, (run) => ({ ...run, status: 'running' }))
+  if (type === 'response.code_interpreter_call.interpreting')
+    return changeRun(answer, index, (run) => ({ ...run, status: 'running', startedAt: Date.now() }))
   const live = event.x_cellblock
   if (live?.type === 'code_interpreter_call_output' && live.text !== undefined) {
     const { stream = 'stdout', text } = live
@@ -97,7 +138,9 @@ const setPart = (parts: readonly Part[], index: number, part: Part): readonly Pa
 
 /** What was printed stays visible until the outputs of the execution have been read. */
 const keepLive = (before: Part | undefined, part: Part): Part =>
-  part.kind === 'code' && before?.kind === 'code' ? { ...part, run: { ...part.run, live: before.run.live } } : part
+  part.kind === 'code' && before?.kind === 'code'
+    ? { ...part, run: { ...part.run, live: before.run.live, startedAt: before.run.startedAt } }
+    : part
 
 /** Neighbouring pieces of one stream become one. */
 export function addLive(live: readonly LiveText[], piece: LiveText): readonly LiveText[] {
@@ -112,6 +155,8 @@ export function partOf(item: WireItem): Part {
       return { kind: 'text', id, text: textOf(item.content) }
     case 'code_interpreter_call':
       return { kind: 'code', id, run: runOf(item) }
+    case 'x_cellblock_refused':
+      return { kind: 'text', id, text: item.text ?? '' }
     default:
       return { kind: 'tool', id, title: item.name ?? item.action?.query ?? 'Tool', detail: item.x_cellblock?.output ?? '' }
   }
@@ -127,26 +172,10 @@ function runOf(item: Extract<WireItem, { readonly type: 'code_interpreter_call' 
     reason: outcome?.reason ?? null,
     live: [],
     executionId: outcome?.execution_id ?? null,
+    startedAt: null,
     logs: item.outputs?.map(({ logs = '' }) => logs).join('') ?? '',
   }
 }
 
-const textOf = (content: Extract<WireItem, { readonly type: 'message' }>['content']): string =>
+export const textOf = (content: Extract<WireItem, { readonly type: 'message' }>['content']): string =>
   typeof content === 'string' ? content : content.map((part) => part.text ?? part.refusal ?? part.filename ?? '').join('')
-
-/** The items of a conversation as entries: what a person said, and what followed until the next message. */
-export function entriesOf(items: readonly WireItem[]): Entry[] {
-  const entries: Entry[] = []
-  for (const [at, item] of items.entries()) {
-    const key = item.id ?? `item-${at}`
-    if (item.type === 'message' && item.role === 'user') {
-      entries.push({ kind: 'user', key, text: textOf(item.content) })
-      continue
-    }
-    const last = entries.at(-1)
-    const part = partOf(item)
-    if (last?.kind === 'answer') entries[entries.length - 1] = { ...last, parts: [...last.parts, part] }
-    else entries.push({ ...newAnswer(key), status: 'completed', parts: [part] })
-  }
-  return entries
-}

@@ -1,42 +1,83 @@
 import { signal } from '@preact/signals'
-import { call, messageOf } from '../api/call.ts'
+import { ApiError, call, messageOf } from '../api/call.ts'
 import type { Container, ContainerFile, List } from '../api/types.ts'
-import { uploadFile } from '../api/upload.ts'
-import { changeChat, currentChat, type StoredChat } from './chat-store.ts'
+import { changeChat, currentChat, ensureChat, NEW_TITLE, type Chat } from './chats.ts'
+import { addEntries } from './conversation.ts'
 import { image, memory } from './preferences.ts'
 
-export interface Upload {
-  readonly name: string
-  /** 0 to 1. */
-  readonly share: number
-  readonly failure: string | null
+export const files = signal<readonly ContainerFile[]>([])
+export const filesFailure = signal<string | null>(null)
+/** The container of the current chat; null: none yet; `gone`: it was deleted. */
+export const container = signal<Container | 'gone' | null>(null)
+
+const GONE =
+  'The container of this chat was deleted: its files, its variables and the outputs of its code are gone. A new container is used from here on.'
+
+export const isContainerMissing = (error: unknown): boolean => error instanceof ApiError && error.code === 'container_not_found'
+
+/** Reads the container and the files of a chat that was opened. */
+export async function openContainer({ containerId }: Chat): Promise<void> {
+  container.value = null
+  files.value = []
+  filesFailure.value = null
+  if (containerId !== null) await Promise.all([refreshContainer(), refreshFiles()])
 }
 
-export const files = signal<readonly ContainerFile[]>([])
-export const uploads = signal<readonly Upload[]>([])
-export const containers = signal<readonly Container[]>([])
-export const filesFailure = signal<string | null>(null)
+export async function refreshContainer(): Promise<void> {
+  const { containerId } = currentChat.value
+  if (containerId === null) return
+  const found = await call<Container>(`/v1/containers/${containerId}`).catch((error: unknown) =>
+    isContainerMissing(error) ? 'gone' : null,
+  )
+  if (currentChat.value.containerId === containerId && found !== null) container.value = found
+}
 
 /** Containers that are being made, by chat: an upload and a message at the same time share one. */
 const inCreation = new Map<string, Promise<string>>()
 
-/** The container of the current chat; makes one when it has none. */
-export function ensureContainer(): Promise<string> {
-  const chat = currentChat.value
-  if (chat.containerId !== null) return Promise.resolve(chat.containerId)
-  const pending = inCreation.get(chat.id) ?? createContainer(chat).finally(() => inCreation.delete(chat.id))
-  inCreation.set(chat.id, pending)
+/** The container of the chat; makes one when it has none, and replaces one that was deleted. */
+export function ensureContainer(chat: Chat): Promise<string> {
+  const { containerId } = currentChat.value.key === chat.key ? currentChat.value : chat
+  if (container.value === 'gone' && currentChat.value.key === chat.key) return replaceContainer(chat)
+  if (containerId !== null) return Promise.resolve(containerId)
+  return once(chat, () => create(chat))
+}
+
+/** Replaces a container that was deleted, with one line that says so to the person and to the model. */
+export function replaceContainer(chat: Chat): Promise<string> {
+  return once(chat, async () => {
+    const made = await create(chat)
+    const conversation = await ensureChat(chat)
+    const item = { type: 'message', role: 'developer', content: [{ type: 'input_text', text: GONE }] }
+    const { data } = await call<{ readonly data: readonly { readonly id: string }[] }>(`/v1/conversations/${conversation}/items`, {
+      body: { items: [item] },
+    })
+    if (currentChat.value.key === chat.key) addEntries({ kind: 'notice', key: crypto.randomUUID(), id: data[0]?.id ?? null, text: GONE })
+    return made
+  })
+}
+
+function once(chat: Chat, make: () => Promise<string>): Promise<string> {
+  const pending = inCreation.get(chat.key) ?? make().finally(() => inCreation.delete(chat.key))
+  inCreation.set(chat.key, pending)
   return pending
 }
 
-async function createContainer(chat: StoredChat): Promise<string> {
-  const name = chat.title === 'New chat' ? 'Playground' : chat.title
-  const container = await call<Container>('/v1/containers', {
-    body: { name, memory_limit: memory.value, ...(image.value !== '' && { image: image.value }) },
+async function create(chat: Chat): Promise<string> {
+  const { title } = currentChat.value.key === chat.key ? currentChat.value : chat
+  const made = await call<Container>('/v1/containers', {
+    body: {
+      name: title === NEW_TITLE ? 'Chat' : title,
+      memory_limit: memory.value,
+      ...(image.value !== '' && { image: image.value }),
+    },
   })
-  changeChat(chat.id, { containerId: container.id })
-  void refreshContainers()
-  return container.id
+  if (currentChat.value.key === chat.key) {
+    container.value = made
+    files.value = []
+  }
+  await changeChat(chat, { containerId: made.id })
+  return made.id
 }
 
 const MAX_FILE_PAGES = 20
@@ -44,7 +85,7 @@ const MAX_FILE_PAGES = 20
 /** Reads the files of the current chat's container. */
 export async function refreshFiles(): Promise<void> {
   const { containerId } = currentChat.value
-  if (containerId === null) {
+  if (containerId === null || container.value === 'gone') {
     files.value = []
     return
   }
@@ -61,55 +102,12 @@ export async function refreshFiles(): Promise<void> {
     files.value = found
     filesFailure.value = null
   } catch (error) {
-    filesFailure.value = messageOf(error)
+    if (currentChat.value.containerId !== containerId) return
+    if (isContainerMissing(error)) container.value = 'gone'
+    else filesFailure.value = messageOf(error)
   }
 }
 
-export async function refreshContainers(): Promise<void> {
-  try {
-    containers.value = (await call<List<Container>>('/v1/containers?limit=50&order=desc')).data
-  } catch {
-    // The list is refreshed again soon; an unreachable server shows elsewhere.
-  }
-}
-
-export async function deleteContainer(id: string): Promise<void> {
-  await call(`/v1/containers/${id}`, { method: 'DELETE' })
-  await refreshContainers()
-}
-
-export async function deleteFile(id: string): Promise<void> {
-  await call(`/v1/containers/${currentChat.value.containerId}/files/${id}`, { method: 'DELETE' })
-  await refreshFiles()
-}
-
-let lastUpload = Promise.resolve()
-
-/** Resolves when no upload is under way, so that code finds the files that were dropped before it. */
-export const uploadsEnd = (): Promise<void> => lastUpload
-
-/** Uploads files one after another; each shows its progress, and its failure until the next upload. */
-export function uploadAll(given: readonly File[]): Promise<void> {
-  lastUpload = lastUpload.then(() => uploadInOrder(given))
-  return lastUpload
-}
-
-async function uploadInOrder(given: readonly File[]): Promise<void> {
-  uploads.value = given.map(({ name }) => ({ name, share: 0, failure: null }))
-  const change = (at: number, part: Partial<Upload>): void => {
-    uploads.value = uploads.value.map((upload, i) => (i === at ? { ...upload, ...part } : upload))
-  }
-  for (const [at, file] of given.entries()) {
-    try {
-      await uploadFile(await ensureContainer(), file, (share) => change(at, { share }))
-      change(at, { share: 1 })
-    } catch (error) {
-      change(at, { failure: messageOf(error) })
-    }
-    await refreshFiles()
-  }
-  uploads.value = uploads.value.filter(({ failure }) => failure !== null)
-}
-
-export const fileUrl = (containerId: string, fileId: string): string => `/v1/containers/${containerId}/files/${fileId}/content`
+export const deletePath = (containerId: string, fileId: string): string => `/v1/containers/${containerId}/files/${fileId}`
+export const fileUrl = (containerId: string, fileId: string): string => `${deletePath(containerId, fileId)}/content`
 export const nameOf = (path: string): string => path.replace(/^\/mnt\/data\//, '')

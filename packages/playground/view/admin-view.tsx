@@ -2,31 +2,31 @@ import { useEffect, useState } from 'preact/hooks'
 import {
   adminFailure,
   choosePlan,
-  createKey,
   createTenant,
-  keys,
+  deleteTenant,
   loadMetrics,
   loadTenants,
   metrics,
-  newKey,
+  openServer,
   openTenant,
   plans,
-  revokeKey,
   tenantId,
   tenants,
   usage,
-  type ApiKey,
   type Tenant,
 } from '../state/admin.ts'
+import { isAdminOnly, showsAdmin } from '../session.ts'
 import type { Metrics } from '../state/metrics.ts'
 import { signOut } from '../state/sign-in.ts'
 import { AuditView } from './audit-view.tsx'
 import { Icon, Logo } from './icons.tsx'
+import { KeysView } from './keys-view.tsx'
+import { LimitsEditor } from './limits-editor.tsx'
 import { UsageChart } from './usage-chart.tsx'
 
 const REFRESH_MS = 10_000
 
-/** What a key with the scope `admin` sees: the service, its tenants, and what each of them uses. */
+/** What a key with the scope `admin` sees: the server, its tenants, and what each of them uses. */
 export function AdminView() {
   useEffect(() => {
     void loadTenants()
@@ -37,33 +37,13 @@ export function AdminView() {
   const tenant = tenants.value.find(({ id }) => id === tenantId.value)
   return (
     <div class="admin">
-      <nav class="sidebar" aria-label="Tenants">
-        <header class="brand">
-          <Logo /> <span>Cellblock</span>
-        </header>
-        <NameForm label="New tenant" onSubmit={(name) => void createTenant(name)} />
-        <h2>Tenants</h2>
-        <ul class="chat-list">
-          {tenants.value.map(({ id, name }) => (
-            <li key={id} class={id === tenantId.value ? 'current' : ''}>
-              <button type="button" aria-current={id === tenantId.value ? 'page' : undefined} onClick={() => void openTenant(id)}>
-                {name}
-              </button>
-            </li>
-          ))}
-        </ul>
-        <footer>
-          <a class="plain" href="/docs" target="_blank" rel="noopener">
-            <Icon name="book" /> API reference
-          </a>
-          <button type="button" class="plain" onClick={() => void signOut()}>
-            <Icon name="leave" /> Sign out
-          </button>
-        </footer>
-      </nav>
+      <AdminNavigation />
       <main id="main">
         <header class="bar">
-          <h1>{tenant?.name ?? 'Administration'}</h1>
+          <div class="bar-title">
+            <h1>{tenant?.name ?? 'Server'}</h1>
+            {tenant !== undefined && <span class="container-line">{tenant.id}</span>}
+          </div>
         </header>
         <div class="admin-body">
           {adminFailure.value !== null && (
@@ -71,11 +51,58 @@ export function AdminView() {
               {adminFailure.value}
             </p>
           )}
-          <Service metrics={metrics.value} />
-          {tenant !== undefined && <TenantDetail tenant={tenant} />}
+          {tenant === undefined ? <Service metrics={metrics.value} /> : <TenantDetail key={tenant.id} tenant={tenant} />}
         </div>
       </main>
     </div>
+  )
+}
+
+function AdminNavigation() {
+  return (
+    <nav class="sidebar" aria-label="Tenants">
+      <header class="brand">
+        <Logo /> <span>Cellblock</span>
+      </header>
+      <NameForm label="New tenant" onSubmit={(name) => void createTenant(name)} />
+      <div class="chat-list">
+        <ul>
+          <li class={tenantId.value === null ? 'current' : ''}>
+            <button type="button" aria-current={tenantId.value === null ? 'page' : undefined} onClick={openServer}>
+              Server
+            </button>
+          </li>
+        </ul>
+        <h2>Tenants</h2>
+        <ul>
+          {tenants.value.map(({ id, name }) => (
+            <li key={id} class={id === tenantId.value ? 'current' : ''}>
+              <button type="button" aria-current={id === tenantId.value ? 'page' : undefined} onClick={() => void openTenant(id)}>
+                {name}
+                {/* Two tenants can have one name. */}
+                {tenants.value.some((other) => other.name === name && other.id !== id) && <small> {id.slice(-6)}</small>}
+              </button>
+            </li>
+          ))}
+        </ul>
+      </div>
+      <footer>
+        {!isAdminOnly() && (
+          <button type="button" class="plain" onClick={() => (showsAdmin.value = false)}>
+            <Icon name="menu" /> Chats
+          </button>
+        )}
+        <a class="plain" href="/docs/guide/">
+          <Icon name="book" /> Guide
+        </a>
+        <a class="plain" href="/docs">
+          <Icon name="notebook" /> API reference
+        </a>
+        <button type="button" class="plain" onClick={() => void signOut()}>
+          <Icon name="leave" /> Sign out
+        </button>
+      </footer>
+    </nav>
   )
 }
 
@@ -88,12 +115,13 @@ function Service({ metrics: found }: { readonly metrics: Metrics | null }) {
     ['Warm sandboxes', sandboxes['ready'] ?? 0],
     ['Sandboxes in use', sandboxes['claimed'] ?? 0],
     ['Messages in queues', sum(found['queue_messages'])],
-    ['Dead letters', sum(found['dead_letters'])],
+    ['Jobs that failed after all retries', sum(found['dead_letters'])],
     ['Executions since the start', sum(found['executions_total'])],
-    ['Failed requests since the start', sum(found['api_errors_total'])],
+    ['Answers with an error of the server since the start', sum(found['api_errors_total'])],
   ]
   return (
-    <section aria-label="Service">
+    <section aria-label="Server">
+      <h2>All tenants together</h2>
       <dl class="figures">
         {figures.map(([label, value]) => (
           <div key={label}>
@@ -107,7 +135,6 @@ function Service({ metrics: found }: { readonly metrics: Metrics | null }) {
 }
 
 function TenantDetail({ tenant }: { readonly tenant: Tenant }) {
-  const limits = Object.entries(tenant.limits)
   return (
     <>
       {usage.value !== null && <UsageChart usage={usage.value} />}
@@ -116,7 +143,7 @@ function TenantDetail({ tenant }: { readonly tenant: Tenant }) {
         <label class="plan">
           Plan
           <select value={tenant.plan ?? ''} onChange={(event) => void choosePlan(event.currentTarget.value || null)}>
-            <option value="">none</option>
+            <option value="">{plans.value.length === 0 ? 'none (this server has no plans)' : 'none'}</option>
             {plans.value.map((name) => (
               <option key={name} value={name}>
                 {name}
@@ -124,68 +151,39 @@ function TenantDetail({ tenant }: { readonly tenant: Tenant }) {
             ))}
           </select>
         </label>
-        <p>
-          {limits.length === 0
-            ? 'The limits are those of the plan, else the defaults.'
-            : limits.map(([name, value]) => `${name} ${value}`).join(' · ')}
-          {tenant.image === null ? '' : ` · image ${tenant.image}`}
-        </p>
+        <LimitsEditor />
       </section>
-      <Keys />
+      <KeysView />
       <AuditView />
+      <DeleteTenant tenant={tenant} />
     </>
   )
 }
 
-function Keys() {
+/** Deletion needs the name of the tenant, because nothing brings its data back. */
+function DeleteTenant({ tenant }: { readonly tenant: Tenant }) {
+  const [typed, setTyped] = useState('')
   return (
-    <section aria-label="API keys">
-      <h2>API keys</h2>
-      {newKey.value !== null && (
-        <p class="notice" role="status">
-          Copy the new key now; it is not shown again: <code>{newKey.value}</code>
-        </p>
-      )}
-      <div class="table-box">
-        <div class="scroll" tabIndex={0} role="group" aria-label="Keys">
-          <table>
-            <thead>
-              <tr>
-                {['Name', 'User', 'Scopes', 'Last used', 'State'].map((title) => (
-                  <th key={title} scope="col">
-                    {title}
-                  </th>
-                ))}
-              </tr>
-            </thead>
-            <tbody>
-              {keys.value.map((key) => (
-                <tr key={key.id}>
-                  <td>{key.name ?? key.id}</td>
-                  <td>{key.subject ?? 'every user'}</td>
-                  <td>{key.scopes.join(', ')}</td>
-                  <td>{key.last_used_at === null ? 'never' : key.last_used_at.slice(0, 16).replace('T', ' ')}</td>
-                  <td>
-                    <KeyState apiKey={key} />
-                  </td>
-                </tr>
-              ))}
-            </tbody>
-          </table>
-        </div>
-      </div>
-      <NameForm label="New key" onSubmit={(name) => void createKey(name)} />
+    <section aria-label="Delete the tenant">
+      <h2>Delete the tenant</h2>
+      <form
+        class="name-form"
+        onSubmit={(event) => {
+          event.preventDefault()
+          if (typed === tenant.name) void deleteTenant(tenant.id)
+        }}
+      >
+        <input
+          aria-label={`Type ${tenant.name} to delete the tenant`}
+          placeholder={`Type ${tenant.name} to delete it with all its data`}
+          value={typed}
+          onInput={(event) => setTyped(event.currentTarget.value)}
+        />
+        <button type="submit" class="plain danger" disabled={typed !== tenant.name}>
+          <Icon name="trash" /> Delete permanently
+        </button>
+      </form>
     </section>
-  )
-}
-
-function KeyState({ apiKey: { id, name, revoked_at: revokedAt, expires_at: expiresAt } }: { readonly apiKey: ApiKey }) {
-  if (revokedAt !== null) return <>revoked {revokedAt.slice(0, 10)}</>
-  if (expiresAt !== null && Date.parse(expiresAt) < Date.now()) return <>expired {expiresAt.slice(0, 10)}</>
-  return (
-    <button type="button" class="plain" onClick={() => void revokeKey(id)}>
-      Revoke<span class="hidden"> {name ?? id}</span>
-    </button>
   )
 }
 

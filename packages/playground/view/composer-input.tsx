@@ -1,13 +1,18 @@
+import { signal } from '@preact/signals'
 import type { TargetedKeyboardEvent } from 'preact'
 import { useEffect, useLayoutEffect, useRef } from 'preact/hooks'
-import { draft, focusRequests, type Mode } from '../state/composer.ts'
+import { uploadAll } from '../state/attachments.ts'
+import { draft, focusRequests, setDraft, type Mode } from '../state/composer.ts'
+import { completionsOf } from '../state/kernel.ts'
 import { LANGUAGES } from '../state/languages.ts'
 import { language } from '../state/preferences.ts'
-import { uploadAll } from '../state/workspace.ts'
 
 const MAX_INPUT_HEIGHT = 260
 const INDENT = '    '
 const HELP = 'Shift+Enter runs the code. Tab indents; press Escape first to leave with Tab.'
+
+/** Names that the kernel offers for the beginning that was typed. */
+const offered = signal<readonly string[]>([])
 
 /** The message, or an editor that keeps the indent of code. It grows with its text. */
 export function ComposerInput({ mode, onSubmit }: { readonly mode: Mode; readonly onSubmit: () => void }) {
@@ -15,7 +20,7 @@ export function ComposerInput({ mode, onSubmit }: { readonly mode: Mode; readonl
   const tabLeaves = useRef(false)
   const isCode = mode === 'code'
   const text = draft.value[mode]
-  const setText = (value: string): void => void (draft.value = { ...draft.value, [mode]: value })
+  const setText = (value: string): void => setDraft(mode, value)
   useEffect(() => {
     const element = input.current
     if (element === null) return
@@ -29,9 +34,13 @@ export function ComposerInput({ mode, onSubmit }: { readonly mode: Mode; readonl
   const onKeyDown = (event: TargetedKeyboardEvent<HTMLTextAreaElement>): void => {
     if (event.isComposing) return
     // A message is sent by Enter; code takes lines, so it runs by Shift+Enter as in a notebook.
-    if (event.key === 'Enter' && event.shiftKey === isCode) {
+    if (event.key === 'Enter' && (event.shiftKey === isCode || event.ctrlKey || event.metaKey)) {
       event.preventDefault()
       return onSubmit()
+    }
+    if (isCode && event.ctrlKey && event.key === ' ') {
+      event.preventDefault()
+      return void complete(event.currentTarget, setText)
     }
     if (!isCode || event.ctrlKey || event.altKey || event.metaKey) return
     const inserted = insertedBy(event, tabLeaves.current)
@@ -44,19 +53,46 @@ export function ComposerInput({ mode, onSubmit }: { readonly mode: Mode; readonl
     setText(element.value)
   }
   return (
-    <textarea
-      ref={input}
-      rows={1}
-      value={text}
-      spellcheck={!isCode}
-      aria-label={isCode ? `${LANGUAGES[language.value] ?? ''} code` : 'Message'}
-      aria-description={isCode ? HELP : undefined}
-      placeholder={isCode ? 'Shift+Enter runs the code' : 'Ask about your data …'}
-      onInput={(event) => setText(event.currentTarget.value)}
-      onKeyDown={onKeyDown}
-      onPaste={(event) => pasteFiles(event)}
-    />
+    <>
+      {offered.value.length > 0 && isCode && (
+        <p class="offered" role="status">
+          {offered.value.join('  ')}
+        </p>
+      )}
+      <textarea
+        ref={input}
+        rows={1}
+        value={text}
+        spellcheck={!isCode}
+        aria-label={isCode ? `${LANGUAGES[language.value] ?? ''} code` : 'Message'}
+        aria-description={isCode ? HELP : undefined}
+        placeholder={isCode ? 'Shift+Enter runs the code' : 'Ask about your data …'}
+        onInput={(event) => ((offered.value = []), setText(event.currentTarget.value))}
+        onKeyDown={onKeyDown}
+        onPaste={(event) => pasteFiles(event)}
+      />
+    </>
   )
+}
+
+/** What both texts begin with. */
+function sharedStart(a: string, b: string): string {
+  let length = 0
+  while (length < a.length && a[length] === b[length]) length += 1
+  return a.slice(0, length)
+}
+
+/** Completes the name at the cursor from the kernel: as far as all names agree, and lists them when they do not. */
+async function complete(element: HTMLTextAreaElement, setText: (text: string) => void): Promise<void> {
+  if (language.value !== 'python') return
+  const { selectionStart: cursor, value } = element
+  const { start, names } = await completionsOf(value, cursor).catch(() => ({ start: cursor, names: [] as readonly string[] }))
+  if (names.length === 0 || element.value !== value) return
+  const shared = names.reduce(sharedStart)
+  offered.value = names.length === 1 ? [] : names
+  if (shared.length <= cursor - start) return
+  element.setRangeText(shared, start, cursor, 'end')
+  setText(element.value)
 }
 
 /** What an editor inserts for a key: an indent, or a line that begins as far in as the last one; null for every other key. */

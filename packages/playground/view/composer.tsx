@@ -1,11 +1,14 @@
-import { draft, focusRequests, mode, type Mode } from '../state/composer.ts'
-import { ask, isBusy, runCell, stopRun } from '../state/conversation.ts'
+import { attachments, dropAttachment, uploadAll, type Attachment } from '../state/attachments.ts'
+import { runCell } from '../state/cells.ts'
+import { draft, mode, setDraft, setMode, type Mode } from '../state/composer.ts'
+import { isBusy, stopRun } from '../state/conversation.ts'
 import { LANGUAGES } from '../state/languages.ts'
 import { language } from '../state/preferences.ts'
-import { uploadAll } from '../state/workspace.ts'
+import { ask } from '../state/turns.ts'
+import { bytesText } from '../render/format.ts'
 import { ComposerInput } from './composer-input.tsx'
 import { Icon } from './icons.tsx'
-import { Pickers } from './pickers.tsx'
+import { ModelPicker, SandboxSettings } from './pickers.tsx'
 
 /** Where a person asks, or writes code to run without a model. */
 export function Composer() {
@@ -13,7 +16,7 @@ export function Composer() {
   const text = draft.value[current]
   const submit = (): void => {
     if (text.trim() === '' || isBusy.value) return
-    draft.value = { ...draft.value, [current]: '' }
+    setDraft(current, '')
     void (current === 'ask' ? ask(text) : runCell(text, language.value))
   }
   return (
@@ -24,27 +27,24 @@ export function Composer() {
         submit()
       }}
     >
-      <div class="modes" role="group" aria-label="What to enter">
-        {(['ask', 'code'] as const).map((name) => (
-          <button
-            key={name}
-            type="button"
-            aria-pressed={current === name}
-            onClick={() => ((mode.value = name), (focusRequests.value += 1))}
-          >
-            {name === 'ask' ? 'Ask' : 'Run code'}
-          </button>
-        ))}
-        {current === 'code' && <LanguagePicker />}
-        <Pickers hasModel={current === 'ask'} />
-      </div>
+      <Attachments />
+      <ComposerInput mode={current} onSubmit={submit} />
       <div class="composer-row">
-        <label class="icon-button" title="Upload files">
-          <Icon name="upload" />
-          <span class="hidden">Upload files</span>
+        <label class="icon-button" title="Attach files">
+          <Icon name="plus" />
+          <span class="hidden">Attach files</span>
           <input class="hidden" type="file" multiple onChange={(event) => takeFiles(event.currentTarget)} />
         </label>
-        <ComposerInput mode={current} onSubmit={submit} />
+        <div class="modes" role="group" aria-label="What to enter">
+          {(['ask', 'code'] as const).map((name) => (
+            <button key={name} type="button" aria-pressed={current === name} onClick={() => setMode(name)}>
+              {name === 'ask' ? 'Ask' : 'Run code'}
+            </button>
+          ))}
+        </div>
+        {current === 'code' ? <LanguagePicker /> : <ModelPicker />}
+        <span class="space" />
+        <SandboxSettings />
         <SubmitButton mode={current} isEmpty={text.trim() === ''} />
       </div>
     </form>
@@ -53,7 +53,7 @@ export function Composer() {
 
 function LanguagePicker() {
   return (
-    <label class="language">
+    <label class="picker">
       <span class="hidden">Language</span>
       <select value={language.value} onChange={(event) => (language.value = event.currentTarget.value)}>
         {Object.entries(LANGUAGES).map(([id, name]) => (
@@ -66,18 +66,45 @@ function LanguagePicker() {
   )
 }
 
+function Attachments() {
+  if (attachments.value.length === 0) return null
+  return (
+    <ul class="attachments" aria-label="Attached files">
+      {attachments.value.map((attachment) => (
+        <li key={attachment.key} class={`attachment ${attachment.failure === null ? '' : 'failed'}`}>
+          {attachment.picture === null ? <Icon name="file" /> : <img src={attachment.picture} alt="" />}
+          <span>{attachment.name}</span>
+          <small role="status">{stateOf(attachment)}</small>
+          {attachment.share < 1 && attachment.failure === null && (
+            <progress value={attachment.share} max={1} aria-label={`Upload of ${attachment.name}`} />
+          )}
+          <button type="button" class="icon-button small" onClick={() => dropAttachment(attachment)} title="Remove">
+            <Icon name="close" />
+            <span class="hidden">
+              {attachment.share < 1 && attachment.failure === null ? 'Stop the upload of' : 'Remove'} {attachment.name}
+            </span>
+          </button>
+        </li>
+      ))}
+    </ul>
+  )
+}
+
+const stateOf = ({ failure, share, bytes }: Attachment): string =>
+  failure ?? (share < 1 ? `${Math.floor(share * 100)} % of ${bytesText(bytes)}` : bytesText(bytes))
+
 /** Sends or runs what was entered; stops what runs. */
 function SubmitButton({ mode: current, isEmpty }: { readonly mode: Mode; readonly isEmpty: boolean }) {
   if (isBusy.value)
     return (
-      <button type="button" class="primary" disabled={stopRun.value === null} onClick={() => void stopRun.value?.()} title="Stop">
+      <button type="button" class="primary" disabled={stopRun.value === null} onClick={() => void stopRun.value?.()} title="Stop (Escape)">
         <Icon name="stop" />
         <span class="hidden">Stop</span>
       </button>
     )
   const label = current === 'ask' ? 'Send' : 'Run'
   return (
-    <button type="submit" class="primary" disabled={isEmpty} title={label}>
+    <button type="submit" class="primary" disabled={isEmpty} title={`${label} (Ctrl+Enter)`}>
       <Icon name={current === 'ask' ? 'send' : 'play'} />
       <span class="hidden">{label}</span>
     </button>

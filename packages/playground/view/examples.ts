@@ -1,5 +1,5 @@
 import { assetUrl } from '../assets.ts'
-import { uploadAll } from '../state/workspace.ts'
+import { uploadAll } from '../state/attachments.ts'
 
 export interface Example {
   readonly title: string

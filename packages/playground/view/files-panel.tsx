@@ -1,52 +1,76 @@
 import { signal } from '@preact/signals'
-import type { ContainerFile } from '../api/types.ts'
+import { useEffect } from 'preact/hooks'
+import { messageOf, call } from '../api/call.ts'
 import { bytesText } from '../render/format.ts'
-import { currentChat } from '../state/chat-store.ts'
-import { deleteFile, files, filesFailure, fileUrl, nameOf, uploads } from '../state/workspace.ts'
+import { currentChat } from '../state/chats.ts'
+import { isBusy } from '../state/conversation.ts'
+import {
+  folders,
+  forgetSandboxFiles,
+  makeFolder,
+  movePath,
+  panelFiles,
+  refreshSandboxFiles,
+  removePath,
+  type PanelFile,
+} from '../state/folders.ts'
+import { isTerminalOpen } from '../state/terminal.ts'
+import { doLater } from '../state/undo.ts'
+import { container, deletePath, files, filesFailure, fileUrl, nameOf, refreshFiles } from '../state/workspace.ts'
+import { focusOnce } from './focus-once.ts'
 import { Icon } from './icons.tsx'
-import { Preview } from './preview.tsx'
+import { Menu } from './menu.tsx'
+import { lazily } from './lazily.tsx'
+import { isVariablesOpen, VariablesView } from './variables-view.tsx'
 
-const previewed = signal<ContainerFile | null>(null)
+const Preview = lazily(async () => (await import('./preview.tsx')).Preview)
+const previewed = signal<PanelFile | null>(null)
 const zipState = signal('idle')
+/** The path that is being changed, or `''` for a folder that is being made. */
+const named = signal<string | null>(null)
+const failure = signal<string | null>(null)
+/** Paths whose deletion can still be undone. */
+const leaving = signal<ReadonlySet<string>>(new Set())
+/** While a terminal is open, the sandbox is read this often, milliseconds. */
+const WATCH_MS = 2_500
+
+const attempt = (act: Promise<void>): void => {
+  failure.value = null
+  act.catch((error: unknown) => (failure.value = messageOf(error)))
+}
 
 export function FilesPanel({ onClose }: { readonly onClose: () => void }) {
-  const { containerId } = currentChat.value
+  const { containerId, key } = currentChat.value
+  // Reading the sandbox stores what changed in it, so it would take the files of code that runs.
+  const isWatched = isTerminalOpen.value && !isBusy.value
+  useEffect(() => forgetSandboxFiles, [key])
+  useEffect(() => {
+    if (!isWatched || containerId === null) return
+    const timer = setInterval(() => void refreshSandboxFiles().then(refreshFiles), WATCH_MS)
+    return () => clearInterval(timer)
+  }, [isWatched, containerId])
+  const shown = panelFiles().filter(({ path }) => !leaving.value.has(path))
   return (
     <aside class="files" aria-label="Files">
       <header>
         <h2>Files</h2>
         <span class="path">/mnt/data</span>
+        {containerId !== null && container.value !== 'gone' && (
+          <button type="button" class="icon-button small" onClick={() => (named.value = '')} title="New folder">
+            <Icon name="folder" />
+            <span class="hidden">New folder</span>
+          </button>
+        )}
         <button type="button" class="icon-button narrow" onClick={onClose} title="Close">
           <Icon name="close" />
           <span class="hidden">Close the files</span>
         </button>
       </header>
-      {filesFailure.value !== null && <p class="failure">{filesFailure.value}</p>}
-      <ul class="uploads" aria-live="polite">
-        {uploads.value.map(({ name, share, failure }, at) => (
-          <li key={at} class={failure === null ? '' : 'failed'}>
-            <span>{name}</span>
-            {failure === null ? <progress value={share} max={1} aria-label={`Upload of ${name}`} /> : <small>{failure}</small>}
-          </li>
-        ))}
-      </ul>
-      <ul class="file-list">
-        {containerId !== null && files.value.map((file) => <FileRow key={file.id} file={file} containerId={containerId} />)}
-        {files.value.length === 0 && <li class="empty">Drop files here, or anywhere on the page.</li>}
-      </ul>
-      <footer>
-        {files.value.length > 0 && containerId !== null && (
-          <button type="button" class="plain" disabled={zipState.value === 'busy'} onClick={() => void downloadAll(containerId)}>
-            <Icon name="download" /> {zipState.value === 'busy' ? 'Packing …' : 'Download all (zip)'}
-          </button>
-        )}
-        {containerId !== null && (
-          <a class="plain" href={`/v1/containers/${containerId}/notebook.ipynb`} download>
-            <Icon name="notebook" /> Download notebook
-          </a>
-        )}
-        {zipState.value !== 'idle' && zipState.value !== 'busy' && <p class="failure">{zipState.value}</p>}
-      </footer>
+      {(filesFailure.value ?? failure.value) !== null && <p class="failure">{filesFailure.value ?? failure.value}</p>}
+      {named.value === '' && <PathInput label="Path of the new folder" initial="" onDone={(path) => attempt(makeFolder(path))} />}
+      <FileTree files={shown} containerId={containerId} />
+      <PanelFooter containerId={containerId} />
+      {isVariablesOpen.value && <VariablesView />}
       {previewed.value !== null && containerId !== null && (
         <Preview file={previewed.value} containerId={containerId} onClose={() => (previewed.value = null)} />
       )}
@@ -54,23 +78,137 @@ export function FilesPanel({ onClose }: { readonly onClose: () => void }) {
   )
 }
 
-function FileRow({ file, containerId }: { readonly file: ContainerFile; readonly containerId: string }) {
-  const name = nameOf(file.path)
+const folderOf = (path: string): string => path.slice(0, Math.max(0, path.lastIndexOf('/')))
+
+/** Files of the folder itself first, then each folder with its files. */
+function FileTree({ files: list, containerId }: { readonly files: readonly PanelFile[]; readonly containerId: string | null }) {
+  const places = new Set([...folders.value, ...list.map(({ path }) => folderOf(path))])
+  places.delete('')
+  const rows = (folder: string) =>
+    list
+      .filter(({ path }) => folderOf(path) === folder)
+      .map((file) => <FileRow key={file.path} file={file} containerId={containerId ?? ''} />)
+  return (
+    <div class="file-list">
+      {list.length === 0 && places.size === 0 && <p class="empty">Drop files here, or anywhere on the page.</p>}
+      <ul>{rows('')}</ul>
+      {[...places].toSorted().map((folder) => (
+        <details key={folder} open>
+          <summary>
+            <Icon name="folder" /> {folder}
+          </summary>
+          <ul>{rows(folder)}</ul>
+        </details>
+      ))}
+    </div>
+  )
+}
+
+const IMAGE = /\.(?:png|jpe?g|gif|webp|svg)$/i
+/** Larger pictures get no thumbnail. */
+const MAX_THUMBNAIL_BYTES = 4 * 1024 * 1024
+
+function FileRow({ file, containerId }: { readonly file: PanelFile; readonly containerId: string }) {
+  const { path, bytes, id } = file
+  const name = path.slice(path.lastIndexOf('/') + 1)
+  const hasThumbnail = id !== null && IMAGE.test(path) && bytes <= MAX_THUMBNAIL_BYTES
+  if (named.value === path)
+    return (
+      <li>
+        <PathInput label={`New path of ${name}`} initial={path} onDone={(to) => to !== path && attempt(movePath(path, to))} />
+      </li>
+    )
   return (
     <li>
-      <button type="button" class="name" onClick={() => (previewed.value = file)} title={`Preview ${name}`}>
+      {hasThumbnail ? <img class="thumbnail" src={fileUrl(containerId, id)} alt="" loading="lazy" /> : <Icon name="file" />}
+      <button type="button" class="name" onClick={() => (previewed.value = file)} title={`Preview ${path}`}>
         {name}
       </button>
-      <small>{bytesText(file.bytes)}</small>
-      <a class="icon-button" href={fileUrl(containerId, file.id)} download title="Download">
-        <Icon name="download" />
-        <span class="hidden">Download {name}</span>
-      </a>
-      <button type="button" class="icon-button" onClick={() => void deleteFile(file.id)} title="Delete">
-        <Icon name="trash" />
-        <span class="hidden">Delete {name}</span>
-      </button>
+      <small>{id === null ? `${bytesText(bytes)}, in the sandbox` : bytesText(bytes)}</small>
+      {id !== null && (
+        <a class="icon-button small" href={fileUrl(containerId, id)} download title="Download">
+          <Icon name="download" />
+          <span class="hidden">Download {path}</span>
+        </a>
+      )}
+      <Menu
+        label={`Actions for ${path}`}
+        items={[
+          { label: 'Rename or move', icon: 'edit', onSelect: () => (named.value = path) },
+          { label: 'Delete', icon: 'trash', isDanger: true, onSelect: () => deleteFile(file) },
+        ]}
+      >
+        <Icon name="more" />
+      </Menu>
     </li>
+  )
+}
+
+function deleteFile({ path, id }: PanelFile): void {
+  const { containerId } = currentChat.value
+  if (containerId === null) return
+  leaving.value = new Set([...leaving.value, path])
+  const restore = (): void => void (leaving.value = new Set([...leaving.value].filter((one) => one !== path)))
+  const remove = async (): Promise<void> => {
+    if (id === null) await removePath(path)
+    else await call(deletePath(containerId, id), { method: 'DELETE', keepalive: true })
+    await refreshFiles()
+  }
+  doLater({ text: `${path} is deleted.`, restore, commit: () => attempt(remove().finally(restore)) })
+}
+
+/** Enter and leaving the field take the path, Escape does not. */
+function PathInput({
+  label,
+  initial,
+  onDone,
+}: {
+  readonly label: string
+  readonly initial: string
+  readonly onDone: (path: string) => void
+}) {
+  const finish = (path: string): void => {
+    named.value = null
+    if (path.trim() !== '') onDone(path.trim())
+  }
+  return (
+    <input
+      class="title-input"
+      aria-label={label}
+      placeholder="folder/name"
+      defaultValue={initial}
+      maxLength={1_000}
+      ref={focusOnce}
+      onKeyDown={(event) => {
+        if (event.key === 'Enter') finish(event.currentTarget.value)
+        if (event.key !== 'Escape') return
+        event.stopPropagation()
+        named.value = null
+      }}
+      onBlur={(event) => named.value !== null && finish(event.currentTarget.value)}
+    />
+  )
+}
+
+function PanelFooter({ containerId }: { readonly containerId: string | null }) {
+  if (containerId === null) return null
+  return (
+    <footer>
+      {files.value.length > 0 && (
+        <button type="button" class="plain" disabled={zipState.value === 'busy'} onClick={() => void downloadAll(containerId)}>
+          <Icon name="download" /> {zipState.value === 'busy' ? 'Packing …' : 'Download all (zip)'}
+        </button>
+      )}
+      <button
+        type="button"
+        class="plain"
+        aria-pressed={isVariablesOpen.value}
+        onClick={() => (isVariablesOpen.value = !isVariablesOpen.value)}
+      >
+        <Icon name="variables" /> Variables
+      </button>
+      {zipState.value !== 'idle' && zipState.value !== 'busy' && <p class="failure">{zipState.value}</p>}
+    </footer>
   )
 }
 
@@ -80,7 +218,7 @@ async function downloadAll(containerId: string): Promise<void> {
     const { zipFiles } = await import('../render/zip-files.ts')
     await zipFiles(
       files.value.map((file) => ({ name: nameOf(file.path), url: fileUrl(containerId, file.id) })),
-      'files.zip',
+      `${currentChat.value.title.replaceAll(/[^\p{L}\p{N} ._-]/gu, '').trim() || 'files'}.zip`,
     )
     zipState.value = 'idle'
   } catch {

@@ -1,18 +1,21 @@
 import { useEffect, useRef, useState } from 'preact/hooks'
-import type { ContainerFile } from '../api/types.ts'
+import { call } from '../api/call.ts'
 import { Code } from '../render/code.tsx'
 import { bytesText } from '../render/format.ts'
 import { Frame } from '../render/frame.tsx'
 import { JsonTree } from '../render/json-tree.tsx'
 import { Markdown } from '../render/markdown.tsx'
-import { csvTable } from '../render/table-data.ts'
+import { csvTable, type TableData } from '../render/table-data.ts'
 import { Table } from '../render/table.tsx'
-import { fileUrl, nameOf } from '../state/workspace.ts'
+import type { PanelFile } from '../state/folders.ts'
+import { fileUrl } from '../state/workspace.ts'
 import { Icon } from './icons.tsx'
 
 /** Read for a preview, bytes; a picture is read whole up to the larger limit. */
 const TEXT_BYTES = 256 * 1024
 const IMAGE_BYTES = 20 * 1024 * 1024
+/** Files that the page itself cannot read. */
+const SHEETS = ['xlsx', 'xls', 'parquet', 'feather', 'ods']
 const IMAGES: Readonly<Record<string, string>> = {
   png: 'image/png',
   jpg: 'image/jpeg',
@@ -25,6 +28,8 @@ const IMAGES: Readonly<Record<string, string>> = {
 type Content =
   | { readonly kind: 'loading' }
   | { readonly kind: 'image'; readonly url: string }
+  | { readonly kind: 'pdf'; readonly url: string }
+  | { readonly kind: 'rows'; readonly table: TableData }
   | { readonly kind: 'text'; readonly text: string; readonly isCut: boolean }
   | { readonly kind: 'none'; readonly why: string }
 
@@ -34,20 +39,20 @@ export function Preview({
   containerId,
   onClose,
 }: {
-  readonly file: ContainerFile
+  readonly file: PanelFile
   readonly containerId: string
   readonly onClose: () => void
 }) {
   const dialog = useRef<HTMLDialogElement>(null)
   const [content, setContent] = useState<Content>({ kind: 'loading' })
-  const name = nameOf(file.path)
+  const name = file.path
   useEffect(() => {
     dialog.current?.showModal()
     const reading = new AbortController()
     let made: string | null = null
-    readContent(file, fileUrl(containerId, file.id), reading.signal).then(
+    readContent(file, containerId, reading.signal).then(
       (found) => {
-        made = found.kind === 'image' ? found.url : null
+        made = 'url' in found ? found.url : null
         setContent(found)
       },
       () => reading.signal.aborted || setContent({ kind: 'none', why: 'The file could not be read. Try again.' }),
@@ -56,16 +61,18 @@ export function Preview({
       reading.abort()
       if (made !== null) URL.revokeObjectURL(made)
     }
-  }, [file.id])
+  }, [file.path])
   return (
     <dialog ref={dialog} class="preview" aria-label={`Preview of ${name}`} onClose={onClose}>
       <header>
         <h2>{name}</h2>
         <small>{bytesText(file.bytes)}</small>
-        <a class="icon-button" href={fileUrl(containerId, file.id)} download title="Download">
-          <Icon name="download" />
-          <span class="hidden">Download {name}</span>
-        </a>
+        {file.id !== null && (
+          <a class="icon-button" href={fileUrl(containerId, file.id)} download title="Download">
+            <Icon name="download" />
+            <span class="hidden">Download {name}</span>
+          </a>
+        )}
         <button type="button" class="icon-button" autofocus onClick={() => dialog.current?.close()} title="Close">
           <Icon name="close" />
           <span class="hidden">Close the preview</span>
@@ -83,6 +90,14 @@ const endingOf = (name: string): string => /\.(\w+)$/.exec(name)?.[1]?.toLowerCa
 function ContentView({ content, name }: { readonly content: Content; readonly name: string }) {
   if (content.kind === 'loading') return <p>Loading …</p>
   if (content.kind === 'none') return <p>{content.why}</p>
+  if (content.kind === 'pdf') return <iframe class="pdf" src={content.url} title={`The document ${name}`} />
+  if (content.kind === 'rows')
+    return (
+      <>
+        <p>The first rows of the file.</p>
+        <Table data={content.table} />
+      </>
+    )
   if (content.kind === 'image') return <img src={content.url} alt={`The picture ${name}`} />
   return (
     <>
@@ -107,17 +122,47 @@ function TextView({ text, ending, isCut }: { readonly text: string; readonly end
   return <Code text={text} language={ending === 'py' ? 'python' : ending === '' ? 'text' : ending} />
 }
 
-async function readContent(file: ContainerFile, url: string, signal: AbortSignal): Promise<Content> {
-  const image = IMAGES[endingOf(file.path)]
-  if (image !== undefined) {
-    if (file.bytes > IMAGE_BYTES) return { kind: 'none', why: 'The picture is too large for a preview. Download it.' }
+async function readContent(file: PanelFile, containerId: string, signal: AbortSignal): Promise<Content> {
+  const ending = endingOf(file.path)
+  if (file.id === null || SHEETS.includes(ending)) return previewInSandbox(file, containerId, signal)
+  const url = fileUrl(containerId, file.id)
+  const type = ending === 'pdf' ? 'application/pdf' : IMAGES[ending]
+  if (type !== undefined) {
+    if (file.bytes > IMAGE_BYTES) return { kind: 'none', why: 'The file is too large for a preview. Download it.' }
     const bytes = await (await readOk(url, {}, signal)).arrayBuffer()
-    return { kind: 'image', url: URL.createObjectURL(new Blob([bytes], { type: image })) }
+    return { kind: ending === 'pdf' ? 'pdf' : 'image', url: URL.createObjectURL(new Blob([bytes], { type })) }
   }
   const isCut = file.bytes > TEXT_BYTES
   const response = await readOk(url, isCut ? { range: `bytes=0-${TEXT_BYTES - 1}` } : {}, signal)
   const text = new TextDecoder().decode(await response.arrayBuffer())
+  if (text === '') return { kind: 'none', why: 'The file is empty.' }
   return text.includes('\0') ? { kind: 'none', why: 'This is not a text file. Download it to open it.' } : { kind: 'text', text, isCut }
+}
+
+interface SandboxPreview {
+  readonly kind: 'table' | 'image' | 'text' | 'binary'
+  readonly preview: {
+    readonly columns?: readonly unknown[]
+    readonly rows?: readonly (readonly unknown[])[]
+    readonly thumbnail?: string
+    readonly lines?: readonly string[]
+  }
+}
+
+/** The sandbox reads the file: spreadsheets and Parquet need its libraries, and some files only it has. */
+async function previewInSandbox({ path, bytes }: PanelFile, containerId: string, signal: AbortSignal): Promise<Content> {
+  const query = new URLSearchParams({ path, rows: '100', pixels: '1024' })
+  const { kind, preview } = await call<SandboxPreview>(`/v1/containers/${containerId}/entries/preview?${query}`, { signal })
+  if (kind === 'table') {
+    const columns = (preview.columns ?? []).map(String)
+    return {
+      kind: 'rows',
+      table: { columns, rows: preview.rows ?? [], total: preview.rows?.length ?? 0 },
+    }
+  }
+  if (kind === 'image' && preview.thumbnail !== undefined) return { kind: 'image', url: `data:image/png;base64,${preview.thumbnail}` }
+  if (kind === 'text') return { kind: 'text', text: (preview.lines ?? []).join('\n'), isCut: bytes > TEXT_BYTES }
+  return { kind: 'none', why: 'This is not a text file. Download it to open it.' }
 }
 
 async function readOk(url: string, headers: Readonly<Record<string, string>>, signal: AbortSignal): Promise<Response> {

@@ -1,16 +1,20 @@
+import type { ComponentChildren } from 'preact'
 import { useState } from 'preact/hooks'
 import { Ansi } from '../render/ansi.tsx'
 import { Code } from '../render/code.tsx'
 import { bytesText, millisecondsText } from '../render/format.ts'
 import { Outputs } from '../render/outputs.tsx'
+import { elapsedText, now } from '../state/clock.ts'
 import { editCode } from '../state/composer.ts'
 import { LANGUAGES } from '../state/languages.ts'
 import { executionSignal } from '../state/executions.ts'
 import type { CodeRun } from '../state/timeline.ts'
+import { CopyButton } from './copy-button.tsx'
 import { Icon } from './icons.tsx'
 
 const LABELS: Readonly<Record<CodeRun['status'], string>> = {
   writing: 'Writing code',
+  unknown: 'Reading the result',
   queued: 'Waiting for a sandbox',
   starting: 'Starting a sandbox',
   running: 'Running',
@@ -23,42 +27,74 @@ const ACTIVE: readonly string[] = ['writing', 'queued', 'starting', 'running']
 /** Longer code is folded while it is not read. */
 const FOLDED_LINES = 24
 
-/** One notebook cell: the code, what it prints while it runs, and its outputs. */
-export function RunView({ run }: { readonly run: CodeRun }) {
+/** How the code ended, by its execution where the page has read it. */
+function statusOf(run: CodeRun): CodeRun['status'] {
+  if (run.status !== 'unknown' || run.executionId === null) return run.status
+  const loaded = executionSignal(run.executionId).value
+  return loaded !== 'loading' && 'id' in loaded ? loaded.status : 'unknown'
+}
+
+/** One notebook cell: the code, what it prints while it runs, and its outputs. `isFoldable`: code that has ended shows as one line. */
+export function RunView({
+  run,
+  isFoldable = false,
+  editor,
+  actions,
+}: {
+  readonly run: CodeRun
+  readonly isFoldable?: boolean
+  /** In place of the code. */
+  readonly editor?: ComponentChildren
+  readonly actions?: ComponentChildren
+}) {
+  const status = statusOf(run)
+  const isActive = ACTIVE.includes(status)
+  const [isOpen, setOpen] = useState(!isFoldable)
+  const isFolded = isFoldable && !isOpen && !isActive
   const lines = run.code.split('\n').length
-  const [isOpen, setOpen] = useState(false)
-  const isFolded = lines > FOLDED_LINES && !isOpen && run.status !== 'writing'
-  const code = isFolded
-    ? run.code
-        .split('\n')
-        .slice(0, FOLDED_LINES / 2)
-        .join('\n')
-    : run.code
-  const isActive = ACTIVE.includes(run.status)
+  const language = LANGUAGES[run.language] ?? run.language
   return (
-    <section class={`cell ${isActive ? 'active' : run.status}`} aria-label={`Code cell: ${LABELS[run.status]}`}>
+    <section class={`cell ${isActive ? 'active' : status} ${isFolded ? 'folded-code' : ''}`} aria-label={`Code cell: ${LABELS[status]}`}>
       <header class="cell-head">
-        <span class="cell-language">{LANGUAGES[run.language] ?? run.language}</span>
-        <span class={`state ${run.status}`}>
-          {isActive && <span class="spinner" aria-hidden="true" />}
-          {LABELS[run.status]}
-        </span>
-        {run.executionId !== null && <Usage id={run.executionId} />}
-        {!isActive && (
-          <button type="button" class="icon-button small" onClick={() => editCode(run.code, run.language)} title="Edit and run again">
-            <Icon name="edit" />
-            <span class="hidden">Edit and run again</span>
+        {isFoldable && !isActive ? (
+          <button type="button" class="cell-toggle" aria-expanded={isOpen} onClick={() => setOpen(!isOpen)} title="Show or hide the code">
+            <Icon name="chevron" /> <span class="cell-language">{language}</span>, {lines} {lines === 1 ? 'line' : 'lines'}
           </button>
+        ) : (
+          <span class="cell-language">{language}</span>
         )}
+        <span class={`state ${status}`}>
+          {isActive && <span class="pulse" aria-hidden="true" />}
+          {LABELS[status]}
+        </span>
+        {isActive && run.startedAt !== null && <span class="usage">{elapsedText(run.startedAt, now.value)}</span>}
+        {run.executionId !== null && <Usage id={run.executionId} />}
+        {!isActive && <CopyButton text={run.code} label="Copy the code" />}
+        {!isActive &&
+          (actions ?? (
+            <button type="button" class="icon-button small" onClick={() => editCode(run.code, run.language)} title="Edit and run again">
+              <Icon name="edit" />
+              <span class="hidden">Edit and run again</span>
+            </button>
+          ))}
       </header>
-      <Code text={code} language={run.language} />
-      {lines > FOLDED_LINES && run.status !== 'writing' && (
-        <button type="button" class="fold" aria-expanded={!isFolded} onClick={() => setOpen(!isOpen)}>
-          {isFolded ? `Show all ${lines} lines` : 'Show less'}
-        </button>
-      )}
+      {!isFolded && (editor ?? <LongCode run={run} />)}
       <Results run={run} />
     </section>
+  )
+}
+
+function LongCode({ run }: { readonly run: CodeRun }) {
+  const lines = run.code.split('\n')
+  const [isOpen, setOpen] = useState(false)
+  if (lines.length <= FOLDED_LINES || run.status === 'writing') return <Code text={run.code} language={run.language} />
+  return (
+    <>
+      <Code text={isOpen ? run.code : lines.slice(0, FOLDED_LINES / 2).join('\n')} language={run.language} />
+      <button type="button" class="fold" aria-expanded={isOpen} onClick={() => setOpen(!isOpen)}>
+        {isOpen ? 'Show less' : `Show all ${lines.length} lines`}
+      </button>
+    </>
   )
 }
 
@@ -70,8 +106,14 @@ function Results({ run }: { readonly run: CodeRun }) {
       <Ansi text={piece.text} label={piece.stream === 'stderr' ? 'Error stream' : 'Printed text'} />
     </div>
   ))
-  const logs = live.length === 0 && run.logs !== '' ? <Ansi text={run.logs} label="Printed text" /> : null
-  const failure = loaded !== null && loaded !== 'loading' ? <p class="failure">{loaded.failure}</p> : null
+  const isRefused = run.status === 'failed' && run.executionId === null
+  const logs =
+    live.length > 0 || run.logs === '' ? null : isRefused ? (
+      <p class="failure">{run.logs}</p>
+    ) : (
+      <Ansi text={run.logs} label="Printed text" />
+    )
+  const failure = loaded !== null && loaded !== 'loading' ? <p class="notice">{loaded.failure}</p> : null
   return live.length > 0 || logs !== null || failure !== null ? (
     <div class="outputs">
       {live}

@@ -1,93 +1,111 @@
-import { untracked, useSignalEffect } from '@preact/signals'
-import { useEffect, useState } from 'preact/hooks'
-import { currentChat, currentId } from '../state/chat-store.ts'
-import { connection, loadChat } from '../state/conversation.ts'
+import { computed, signal, untracked, useSignalEffect } from '@preact/signals'
+import { useEffect } from 'preact/hooks'
+import { attachments, uploadAll } from '../state/attachments.ts'
+import { currentChat, openAddress } from '../state/chats.ts'
+import { loadChat, refreshAll } from '../state/history.ts'
+import { loadChoices } from '../state/models.ts'
+import { filesPanel } from '../state/preferences.ts'
 import { isTerminalOpen } from '../state/terminal.ts'
-import { uploadAll } from '../state/workspace.ts'
+import { pending, settle } from '../state/undo.ts'
+import { files } from '../state/workspace.ts'
+import { ChatHeader, type Drawer } from './chat-header.tsx'
 import { Composer } from './composer.tsx'
+import { Dialogs } from './dialogs.tsx'
 import { FilesPanel } from './files-panel.tsx'
-import { Icon } from './icons.tsx'
-import { loadChoices } from './pickers.tsx'
 import { Sidebar } from './sidebar.tsx'
+import { watchKeys } from './shortcuts.ts'
 import { TerminalPanel } from './terminal-panel.tsx'
 import { Timeline } from './timeline-view.tsx'
 
-type Drawer = 'menu' | 'files' | null
+/** Side panels are drawers on a narrow screen. */
+const drawer = signal<Drawer>(null)
+const isDropping = signal(false)
+const currentKey = computed(() => currentChat.value.key)
+/** The list is read again this often while the page is in view, milliseconds. */
+const REFRESH_MS = 20_000
+const NARROW = '(max-width: 1080px)'
 
-/** The signed-in page: chats and containers, the conversation, and the files of its container. */
+const close = (): void => void (drawer.value = null)
+
+function toggleFiles(): void {
+  if (matchMedia(NARROW).matches) drawer.value = 'files'
+  else filesPanel.value = isPanelOpen() ? 'closed' : 'open'
+}
+const isPanelOpen = (): boolean => filesPanel.value === 'open' || (filesPanel.value === 'auto' && files.value.length > 0)
+
+/** The signed-in page: chats, the conversation, and the files of its container. */
 export function Shell() {
-  // Side panels are drawers on a narrow screen.
-  const [drawer, setDrawer] = useState<Drawer>(null)
-  const [isDropping, setDropping] = useState(false)
   useEffect(() => void loadChoices().catch(() => undefined), [])
+  useEffect(() => void openAddress(), [])
   useSignalEffect(() => {
-    // Only the choice of another chat loads; a change of this one does not.
-    if (currentId.value !== '') untracked(() => void loadChat(currentChat.value))
+    // Only another chat loads; a change of this one does not.
+    if (currentKey.value !== '') untracked(() => ((attachments.value = []), void loadChat(currentChat.value)))
   })
-  useEffect(() => watchDrops(setDropping), [])
-  const close = (): void => setDrawer(null)
+  useEffect(() => watchPage(), [])
   return (
-    <div class={`shell ${drawer === null ? '' : `open-${drawer}`}`} onKeyDown={(event) => event.key === 'Escape' && close()}>
+    <div class={`shell ${drawer.value === null ? '' : `open-${drawer.value}`} ${isPanelOpen() ? 'with-files' : ''}`}>
       <a class="skip" href="#main">
         Skip to the conversation
       </a>
       <Sidebar onClose={close} />
       <main id="main">
-        <header class="bar">
-          <button type="button" class="icon-button narrow" onClick={() => setDrawer('menu')} aria-expanded={drawer === 'menu'} title="Menu">
-            <Icon name="menu" />
-            <span class="hidden">Chats and containers</span>
-          </button>
-          <h1>{currentChat.value.title}</h1>
-          {connection.value === 'lost' && <span class="lost-connection">Connection lost. Reconnecting …</span>}
-          <button
-            type="button"
-            class="icon-button"
-            aria-pressed={isTerminalOpen.value}
-            onClick={() => (isTerminalOpen.value = !isTerminalOpen.value)}
-            title="Terminal"
-          >
-            <Icon name="terminal" />
-            <span class="hidden">Terminal</span>
-          </button>
-          <button
-            type="button"
-            class="icon-button narrow"
-            onClick={() => setDrawer('files')}
-            aria-expanded={drawer === 'files'}
-            title="Files"
-          >
-            <Icon name="files" />
-            <span class="hidden">Files</span>
-          </button>
-        </header>
+        <ChatHeader openDrawer={drawer.value} onMenu={() => (drawer.value = 'menu')} onFiles={toggleFiles} isPanelOpen={isPanelOpen()} />
         <Timeline />
-        {isTerminalOpen.value && <TerminalPanel key={currentId.value} />}
+        {isTerminalOpen.value && <TerminalPanel key={currentChat.value.key} />}
         <Composer />
       </main>
       <FilesPanel onClose={close} />
-      {drawer !== null && <button type="button" class="backdrop" aria-label="Close" onClick={close} />}
-      {isDropping && <div class="drop-target">Drop to upload</div>}
+      {drawer.value !== null && <button type="button" class="backdrop" aria-label="Close" onClick={close} />}
+      {isDropping.value && <div class="drop-target">Drop to attach</div>}
+      <Undo />
+      <Dialogs />
     </div>
   )
 }
 
-/** Files dropped anywhere on the page are uploaded. */
-function watchDrops(setDropping: (isDropping: boolean) => void): () => void {
+function Undo() {
+  const action = pending.value
+  return (
+    <div class="toast" role="status">
+      {action !== null && (
+        <p>
+          {action.text}{' '}
+          <button type="button" onClick={() => settle('restore')}>
+            Undo
+          </button>
+        </p>
+      )}
+    </div>
+  )
+}
+
+/** What the page hears while it is open: files dropped anywhere, keys, Back and Forward, and chats of other tabs. */
+function watchPage(): () => void {
   const listening = new AbortController()
-  const { signal } = listening
+  const { signal: until } = listening
+  watchDrops(until)
+  watchKeys(until, close)
+  addEventListener('popstate', () => void openAddress(), { signal: until })
+  const refresh = (): void => void (document.visibilityState === 'visible' && refreshAll())
+  addEventListener('focus', refresh, { signal: until })
+  document.addEventListener('visibilitychange', refresh, { signal: until })
+  const timer = setInterval(refresh, REFRESH_MS)
+  return () => (listening.abort(), clearInterval(timer))
+}
+
+function watchDrops(until: AbortSignal): void {
+  const options = { signal: until }
   const hasFiles = (event: DragEvent): boolean => event.dataTransfer?.types.includes('Files') === true
-  addEventListener('dragover', (event) => hasFiles(event) && (event.preventDefault(), setDropping(true)), { signal })
-  addEventListener('dragleave', (event) => event.relatedTarget === null && setDropping(false), { signal })
+  addEventListener('dragover', (event) => hasFiles(event) && (event.preventDefault(), (isDropping.value = true)), options)
+  addEventListener('dragleave', (event) => event.relatedTarget === null && (isDropping.value = false), options)
   addEventListener(
     'drop',
     (event) => {
       if (!hasFiles(event)) return
       event.preventDefault()
-      setDropping(false)
+      isDropping.value = false
       void uploadAll([...(event.dataTransfer?.files ?? [])])
     },
-    { signal },
+    options,
   )
-  return () => listening.abort()
 }

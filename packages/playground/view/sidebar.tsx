@@ -1,27 +1,40 @@
-import { signal } from '@preact/signals'
 import { useEffect } from 'preact/hooks'
-import { chats, currentId, forgetChat, openChat, startChat } from '../state/chat-store.ts'
+import {
+  chats,
+  currentChat,
+  hasMoreChats,
+  listFailure,
+  loadMoreChats,
+  refreshChats,
+  search,
+  showsArchived,
+  startChat,
+} from '../state/chats.ts'
+import { requestFocus } from '../state/composer.ts'
+import { scopes, showsAdmin } from '../session.ts'
+import { byDay } from '../state/days.ts'
 import { theme } from '../state/preferences.ts'
 import { signOut } from '../state/sign-in.ts'
-import { containers, deleteContainer, refreshContainers } from '../state/workspace.ts'
-import type { Container } from '../api/types.ts'
-import { timeLeftText } from '../render/format.ts'
+import { ChatRow } from './chat-row.tsx'
 import { Icon, Logo } from './icons.tsx'
+import { Menu } from './menu.tsx'
+import { openDialog } from './dialogs.tsx'
 
-const REFRESH_MS = 15_000
-const now = signal(Date.now())
+/** While a person types, the list follows after this pause, milliseconds. */
+const SEARCH_PAUSE_MS = 200
 const THEMES = ['system', 'light', 'dark'] as const
+let searching: ReturnType<typeof setTimeout> | undefined
+
+const find = (text: string): void => {
+  search.value = text
+  clearTimeout(searching)
+  searching = setTimeout(() => void refreshChats(), SEARCH_PAUSE_MS)
+}
 
 export function Sidebar({ onClose }: { readonly onClose: () => void }) {
-  useEffect(() => {
-    void refreshContainers()
-    const clock = setInterval(() => (now.value = Date.now()), 1_000)
-    const list = setInterval(() => void refreshContainers(), REFRESH_MS)
-    return () => (clearInterval(clock), clearInterval(list))
-  }, [])
-  const nextTheme = THEMES[(THEMES.indexOf(theme.value as 'system') + 1) % THEMES.length] ?? 'system'
+  useEffect(() => void refreshChats(), [showsArchived.value])
   return (
-    <nav class="sidebar" aria-label="Chats and containers">
+    <nav class="sidebar" aria-label="Chats">
       <header class="brand">
         <Logo /> <span>Cellblock</span>
         <button type="button" class="icon-button narrow" onClick={onClose} title="Close">
@@ -29,65 +42,80 @@ export function Sidebar({ onClose }: { readonly onClose: () => void }) {
           <span class="hidden">Close the menu</span>
         </button>
       </header>
-      <button type="button" class="new-chat" onClick={() => (startChat(), onClose())}>
+      <button type="button" class="new-chat" onClick={() => (startChat(), requestFocus(), onClose())}>
         <Icon name="plus" /> New chat
       </button>
-      <h2>Chats</h2>
-      <ul class="chat-list">
-        {chats.value.map((chat) => (
-          <li key={chat.id} class={chat.id === currentId.value ? 'current' : ''}>
-            <button
-              type="button"
-              aria-current={chat.id === currentId.value ? 'page' : undefined}
-              onClick={() => (openChat(chat), onClose())}
-            >
-              {chat.title}
-            </button>
-            <button type="button" class="icon-button" onClick={() => forgetChat(chat.id)} title="Remove from this list">
-              <Icon name="close" />
-              <span class="hidden">Remove {chat.title} from this list</span>
-            </button>
-          </li>
-        ))}
-      </ul>
-      <h2>Containers</h2>
-      <ul class="container-list">
-        {containers.value.map((container) => (
-          <ContainerRow key={container.id} container={container} onOpen={onClose} />
-        ))}
-        {containers.value.length === 0 && <li class="empty">None yet. The first message or file makes one.</li>}
-      </ul>
+      <label class="search">
+        <Icon name="search" />
+        <span class="hidden">Search chats</span>
+        <input
+          id="chat-search"
+          type="search"
+          placeholder="Search"
+          maxLength={200}
+          value={search.value}
+          onInput={(event) => find(event.currentTarget.value)}
+        />
+      </label>
+      <ChatList onOpen={onClose} />
       <footer>
-        <button type="button" class="plain" onClick={() => (theme.value = nextTheme)}>
-          <Icon name="theme" /> Theme: {theme.value}
+        <button type="button" class="plain" aria-pressed={showsArchived.value} onClick={() => (showsArchived.value = !showsArchived.value)}>
+          <Icon name="archive" /> {showsArchived.value ? 'Back to the chats' : 'Archived chats'}
         </button>
-        <a class="plain" href="/docs" target="_blank" rel="noopener">
-          <Icon name="book" /> API reference
+        <a class="plain" href="/docs/guide/">
+          <Icon name="book" /> Guide
         </a>
-        <button type="button" class="plain" onClick={() => void signOut()}>
-          <Icon name="leave" /> Sign out
-        </button>
+        <a class="plain" href="/docs">
+          <Icon name="notebook" /> API reference
+        </a>
+        <Menu label="Settings" class="plain" items={settings()}>
+          <Icon name="settings" />
+          <span aria-hidden="true">Settings</span>
+        </Menu>
       </footer>
     </nav>
   )
 }
 
-function ContainerRow({ container, onOpen }: { readonly container: Container; readonly onOpen: () => void }) {
-  const left = container.last_active_at + container.expires_after.minutes * 60 - now.value / 1000
-  const isAwake = container.status === 'running' && left > 0
+function settings() {
+  const next = THEMES[(THEMES.indexOf(theme.value as 'system') + 1) % THEMES.length] ?? 'system'
+  return [
+    ...(scopes.value.includes('admin')
+      ? [{ label: 'Administration', icon: 'settings' as const, onSelect: () => void (showsAdmin.value = true) }]
+      : []),
+    { label: 'Your key and usage', icon: 'settings', onSelect: () => openDialog('account') },
+    { label: 'Containers', icon: 'sandbox', onSelect: () => openDialog('containers') },
+    { label: 'Keyboard shortcuts', icon: 'keyboard', onSelect: () => openDialog('shortcuts') },
+    { label: `Theme: ${theme.value}`, icon: 'theme', onSelect: () => void (theme.value = next) },
+    { label: 'Sign out', icon: 'leave', onSelect: () => void signOut() },
+  ] as const
+}
+
+function ChatList({ onOpen }: { readonly onOpen: () => void }) {
+  const isSearching = search.value.trim() !== ''
   return (
-    <li>
-      <button type="button" onClick={() => (startChat(container.id), onOpen())} title="New chat in this container">
-        <span class={`dot ${isAwake ? 'awake' : 'hibernated'}`} aria-hidden="true" />
-        <span class="name">{container.name}</span>
-        <small>
-          {isAwake ? `active, ${timeLeftText(left)} left` : 'hibernated'} · {container.memory_limit.replace('g', ' GB')}
-        </small>
-      </button>
-      <button type="button" class="icon-button" onClick={() => void deleteContainer(container.id)} title="Delete with its files">
-        <Icon name="trash" />
-        <span class="hidden">Delete the container {container.name} with its files</span>
-      </button>
-    </li>
+    <div class="chat-list">
+      {listFailure.value !== null && <p class="failure">{listFailure.value}</p>}
+      {byDay(chats.value, new Date()).map((group) => (
+        <section key={group.title} aria-label={group.title}>
+          <h2>{group.title}</h2>
+          <ul>
+            {group.chats.map((chat) => (
+              <ChatRow key={chat.id} chat={chat} isCurrent={chat.id === currentChat.value.id} onOpen={onOpen} />
+            ))}
+          </ul>
+        </section>
+      ))}
+      {chats.value.length === 0 && listFailure.value === null && (
+        <p class="empty">
+          {isSearching ? 'No title has this text.' : showsArchived.value ? 'Nothing is archived.' : 'Your chats will be here.'}
+        </p>
+      )}
+      {hasMoreChats.value && (
+        <button type="button" class="plain" onClick={() => void loadMoreChats()}>
+          Show older chats
+        </button>
+      )}
+    </div>
   )
 }

@@ -1,6 +1,7 @@
 import { useState } from 'preact/hooks'
-import { messageOf } from '../api/call.ts'
+import { ApiError, messageOf } from '../api/call.ts'
 import { signInWithKey } from '../state/sign-in.ts'
+import { focusOnce } from './focus-once.ts'
 import { Logo } from './icons.tsx'
 
 /** Asks for an API key, once: the server keeps the session in a cookie that scripts cannot read. */
@@ -10,7 +11,7 @@ export function SignInView({ failure }: { readonly failure: string | null }) {
   const submit = (event: Event): void => {
     event.preventDefault()
     setMessage(null)
-    signInWithKey(key.trim()).catch((error: unknown) => setMessage(messageOf(error)))
+    signInWithKey(key.trim()).catch((error: unknown) => setMessage(sentenceOf(error)))
   }
   return (
     <main class="sign-in">
@@ -24,6 +25,7 @@ export function SignInView({ failure }: { readonly failure: string | null }) {
           API key
           <input
             type="password"
+            ref={focusOnce}
             autocomplete="current-password"
             required
             value={key}
@@ -39,7 +41,16 @@ export function SignInView({ failure }: { readonly failure: string | null }) {
         <button type="submit" class="wide">
           Sign in
         </button>
+        <p>
+          No key? <code>npm start</code> prints one; on another server its operator gives you one. <a href="/docs/guide/">Read the guide</a>
+        </p>
       </form>
     </main>
   )
 }
+
+/** The server's sentence about a wrong key is for programs. */
+const sentenceOf = (error: unknown): string =>
+  error instanceof ApiError && error.status === 401
+    ? 'This key is not valid here: it was mistyped, revoked, or belongs to another server. Copy it again.'
+    : messageOf(error)

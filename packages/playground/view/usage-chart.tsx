@@ -15,6 +15,8 @@ const MEASURES = [
 
 const DAY_MS = 24 * 60 * 60 * 1000
 const BAR = { width: 18, gap: 4, height: 140 } as const
+/** Space for the values of the axis. */
+const AXIS = 64
 
 /** What a tenant used per day, as bars; the same figures are in the table that screen readers read. */
 export function UsageChart({ usage }: { readonly usage: Usage }) {
@@ -38,10 +40,18 @@ export function UsageChart({ usage }: { readonly usage: Usage }) {
       </div>
       <svg
         class="bars"
-        viewBox={`0 0 ${dates.length * step} ${BAR.height + 22}`}
+        viewBox={`${-AXIS} -8 ${AXIS + dates.length * step} ${BAR.height + 30}`}
         role="img"
         aria-label={`${title} per day, at most ${textOf(highest)} a day`}
       >
+        {[1, 0.5, 0].map((share) => (
+          <g key={share}>
+            <line class="axis" x1={0} x2={dates.length * step} y1={BAR.height * (1 - share)} y2={BAR.height * (1 - share)} />
+            <text x={-8} y={BAR.height * (1 - share) + 4} text-anchor="end">
+              {textOf(highest * share)}
+            </text>
+          </g>
+        ))}
         {dates.map((date, at) => {
           const height = highest === 0 ? 0 : (BAR.height * (byDate.get(date) ?? 0)) / highest
           return (

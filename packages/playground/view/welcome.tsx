@@ -1,6 +1,7 @@
-import { changeChat, currentChat } from '../state/chat-store.ts'
-import { ask, isBusy } from '../state/conversation.ts'
+import { changeChat, currentChat } from '../state/chats.ts'
+import { isBusy } from '../state/conversation.ts'
 import { model } from '../state/preferences.ts'
+import { ask } from '../state/turns.ts'
 import { EXAMPLES, messageOf, type Example } from './examples.ts'
 import { Logo } from './icons.tsx'
 
@@ -9,13 +10,16 @@ export function Welcome() {
   const run = (example: Example): void => {
     isBusy.value = true
     // Before the upload makes a container, which is named after the chat.
-    changeChat(currentChat.value.id, { title: example.title })
-    void messageOf(example, model.value).then(ask, () => (isBusy.value = false))
+    void changeChat(currentChat.value, { title: example.title })
+    void messageOf(example, model.value).then(
+      (text) => ask(text),
+      () => (isBusy.value = false),
+    )
   }
   return (
     <div class="welcome">
       <Logo />
-      <h1>Ask, and watch the code run</h1>
+      <h2>Ask, and watch the code run</h2>
       <p>Drop a file, ask a question about it, and get tables, charts and files back. Code runs in a sandbox without a network.</p>
       <ul class="examples" aria-label="Examples">
         {EXAMPLES.map((example) => (

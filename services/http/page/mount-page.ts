@@ -31,7 +31,8 @@ function pagePolicy(objectOrigins: readonly string[]): string {
     `img-src ${own} data: blob:`,
     "font-src 'self'",
     `connect-src ${own}`,
-    "frame-src 'self'",
+    // A PDF is shown by the browser's own viewer, from bytes that the page has read.
+    "frame-src 'self' blob:",
     "base-uri 'none'",
     "form-action 'none'",
     "frame-ancestors 'none'",

@@ -1,3 +1,5 @@
+import { createRequire } from 'node:module'
+import { readFile } from 'node:fs/promises'
 import { chromium, type Browser, type BrowserContext, type Page } from 'playwright-core'
 import { ensurePlayground } from '../../../infra/build/ensure-playground.ts'
 import { ensureChromium } from '../../../scripts/setup/chromium.ts'
@@ -66,8 +68,21 @@ export async function runCell(page: Page, code: string, language = 'Python'): Pr
 /** Sends a message with code, which the demo model runs. */
 export async function askToRun(page: Page, code: string, question = 'Run this'): Promise<void> {
   await page.getByLabel('Message').fill(`${question}\n\n\`\`\`python\n${code}\n\`\`\``)
-  await page.getByRole('button', { name: 'Send' }).click()
+  await page.getByRole('button', { name: 'Send', exact: true }).click()
 }
 
 export const isIdle = (page: Page): Promise<void> =>
   page.locator('.timeline [role=status]', { hasText: 'Ready.' }).waitFor({ state: 'attached' })
+
+const AXE = createRequire(import.meta.url).resolve('axe-core/axe.min.js')
+
+interface AxeResult {
+  readonly violations: readonly { readonly id: string; readonly nodes: readonly { readonly html: string }[] }[]
+}
+
+/** All findings of axe, with the markup at fault. The page's policy allows no injected script element, so axe is evaluated. */
+export async function axeFindings(page: Page): Promise<string[]> {
+  await page.evaluate(await readFile(AXE, 'utf8'))
+  const { violations } = await page.evaluate<AxeResult>('axe.run(document, { iframes: false })')
+  return violations.map(({ id, nodes }) => `${id}: ${nodes.map(({ html }) => html.slice(0, 160)).join(' | ')}`)
+}

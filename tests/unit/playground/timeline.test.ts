@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import type { StreamEvent, WireItem } from '../../../packages/playground/api/types.ts'
-import { applyEvent, entriesOf, hasEnded, newAnswer, type Answer } from '../../../packages/playground/state/timeline.ts'
+import { entriesOf } from '../../../packages/playground/state/history-entries.ts'
+import { applyEvent, hasEnded, newAnswer, type Answer } from '../../../packages/playground/state/timeline.ts'
 
 const call = (change: object = {}): WireItem => ({
   type: 'code_interpreter_call',

@@ -23,11 +23,17 @@ const activeAt = (tenant: string, id: string, now: number): readonly Action[] =>
 ]
 const decode = (item: Item | null): Conversation | null => (item === null ? null : conversationCodec.decode(item))
 
+const reader =
+  (items: Items) =>
+  async (tenant: string, id: string): Promise<Conversation | null> =>
+    decode(await items.get(keyOf(tenant, id)))
+
 export function createConversationStore(items: Items, objects: ObjectStore): ConversationStore {
-  const get = async (tenant: string, id: string): Promise<Conversation | null> => decode(await items.get(keyOf(tenant, id)))
+  const get = reader(items)
 
   return {
     ...createConversationItems(items, objects),
+    ...queueVerbs(items),
 
     async create(conversation) {
       const key = keyOf(conversation.tenant, conversation.id)
@@ -51,6 +57,20 @@ export function createConversationStore(items: Items, objects: ObjectStore): Con
       return decode(await items.update(keyOf(tenant, id), actions, { condition: isLive }))
     },
 
+    async markDeleted(tenant, id, { now, dueAt }) {
+      const marked = await items.update(keyOf(tenant, id), [set('deletedAt', now), set('dueAt', dueAt), remove('lpk'), remove('lsk')], {
+        condition: isLive,
+      })
+      return marked === null ? get(tenant, id) : decode(marked)
+    },
+
+    remove: async (tenant, id) => void (await items.delete(keyOf(tenant, id))),
+  }
+}
+
+function queueVerbs(items: Items): Pick<ConversationStore, 'enqueue' | 'dequeue'> {
+  const get = reader(items)
+  return {
     async enqueue(tenant, id, { responseId, now }) {
       const mayWait = all(isLive, lacks('queue', responseId), shorterThan('queue', LIMITS.maxQueuedPerConversation))
       const actions = [append('queue', responseId), ...activeAt(tenant, id, now)]
@@ -82,14 +102,5 @@ export function createConversationStore(items: Items, objects: ObjectStore): Con
       ]
       return decode(await items.update(keyOf(tenant, id), actions, { condition: isHead }))
     },
-
-    async markDeleted(tenant, id, { now, dueAt }) {
-      const marked = await items.update(keyOf(tenant, id), [set('deletedAt', now), set('dueAt', dueAt), remove('lpk'), remove('lsk')], {
-        condition: isLive,
-      })
-      return marked === null ? get(tenant, id) : decode(marked)
-    },
-
-    remove: async (tenant, id) => void (await items.delete(keyOf(tenant, id))),
   }
 }

@@ -1,0 +1,88 @@
+import { runAll } from '../state/cells.ts'
+import { currentChat } from '../state/chats.ts'
+import { connection, entries, isBusy } from '../state/conversation.ts'
+import { restartKernel } from '../state/kernel.ts'
+import { isTerminalOpen } from '../state/terminal.ts'
+import { container } from '../state/workspace.ts'
+import { chatActions, isRenaming, TitleInput } from './chat-row.tsx'
+import { ContainerLine } from './container-line.tsx'
+import { exportActions } from './export-actions.ts'
+import { Icon } from './icons.tsx'
+import { Menu } from './menu.tsx'
+import { isVariablesOpen } from './variables-view.tsx'
+
+/** The side panel that is open on a narrow screen. */
+export type Drawer = 'menu' | 'files' | null
+
+interface HeaderProps {
+  readonly openDrawer: Drawer
+  readonly isPanelOpen: boolean
+  readonly onMenu: () => void
+  readonly onFiles: () => void
+}
+
+/** The title of the chat, its container in one line, and what can be done with both. */
+export function ChatHeader({ openDrawer, isPanelOpen, onMenu, onFiles }: HeaderProps) {
+  return (
+    <header class="bar">
+      <button type="button" class="icon-button narrow" onClick={onMenu} aria-expanded={openDrawer === 'menu'} title="Menu">
+        <Icon name="menu" />
+        <span class="hidden">Chats</span>
+      </button>
+      <Title />
+      {connection.value === 'lost' && <span class="lost-connection">Connection lost. Reconnecting …</span>}
+      <ChatMenu />
+      <button
+        type="button"
+        class="icon-button"
+        aria-pressed={isTerminalOpen.value}
+        onClick={() => (isTerminalOpen.value = !isTerminalOpen.value)}
+        title="Terminal"
+      >
+        <Icon name="terminal" />
+        <span class="hidden">Terminal</span>
+      </button>
+      <button type="button" class="icon-button" onClick={onFiles} aria-expanded={isPanelOpen || openDrawer === 'files'} title="Files">
+        <Icon name="files" />
+        <span class="hidden">Files</span>
+      </button>
+    </header>
+  )
+}
+
+function Title() {
+  const chat = currentChat.value
+  return (
+    <div class="bar-title">
+      {isRenaming(chat, 'header') ? <TitleInput chat={chat} /> : <h1>{chat.title}</h1>}
+      <ContainerLine />
+    </div>
+  )
+}
+
+/** What can be done with the chat as a whole. */
+function ChatMenu() {
+  const chat = currentChat.value
+  if (chat.id === null) return null
+  const hasContainer = container.value !== null && container.value !== 'gone'
+  const hasCells = entries.value.some(({ kind }) => kind === 'cell')
+  return (
+    <Menu
+      label="Actions for this chat"
+      class="icon-button"
+      items={[
+        ...exportActions(chat),
+        ...(hasCells && !isBusy.value ? [{ label: 'Run all cells', icon: 'play' as const, onSelect: () => void runAll() }] : []),
+        ...(hasContainer
+          ? [
+              { label: 'Variables', icon: 'variables' as const, onSelect: () => void (isVariablesOpen.value = true) },
+              { label: 'Restart Python, keep the files', icon: 'retry' as const, onSelect: () => void restartKernel() },
+            ]
+          : []),
+        ...chatActions(chat, 'header'),
+      ]}
+    >
+      <Icon name="more" />
+    </Menu>
+  )
+}

@@ -1,0 +1,44 @@
+import { signal } from '@preact/signals'
+import type { ComponentType } from 'preact'
+import { useEffect, useRef, useState } from 'preact/hooks'
+import { Icon } from './icons.tsx'
+
+type DialogName = 'shortcuts' | 'containers' | 'account'
+
+const TITLES: Readonly<Record<DialogName, string>> = {
+  shortcuts: 'Keyboard shortcuts',
+  containers: 'Containers',
+  account: 'Your key and usage',
+}
+const VIEWS: Readonly<Record<DialogName, () => Promise<ComponentType>>> = {
+  shortcuts: async () => (await import('./shortcuts-view.tsx')).ShortcutsView,
+  containers: async () => (await import('./containers-view.tsx')).ContainersView,
+  account: async () => (await import('./account-view.tsx')).AccountView,
+}
+
+const current = signal<DialogName | null>(null)
+export const openDialog = (name: DialogName): void => void (current.value = name)
+
+/** The dialog that is open, if any; its content is loaded then. */
+export const Dialogs = () => (current.value === null ? null : <Dialog key={current.value} name={current.value} />)
+
+function Dialog({ name }: { readonly name: DialogName }) {
+  const dialog = useRef<HTMLDialogElement>(null)
+  const [View, setView] = useState<ComponentType | null>(null)
+  useEffect(() => {
+    dialog.current?.showModal()
+    void VIEWS[name]().then((found) => setView(() => found))
+  }, [name])
+  return (
+    <dialog ref={dialog} class="preview dialog" aria-label={TITLES[name]} onClose={() => (current.value = null)}>
+      <header>
+        <h2>{TITLES[name]}</h2>
+        <button type="button" class="icon-button" autofocus onClick={() => dialog.current?.close()} title="Close">
+          <Icon name="close" />
+          <span class="hidden">Close</span>
+        </button>
+      </header>
+      <div class="preview-body">{View === null ? <p>Loading …</p> : <View />}</div>
+    </dialog>
+  )
+}

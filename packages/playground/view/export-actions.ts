@@ -1,0 +1,79 @@
+import type { Chat } from '../state/chats.ts'
+import { entries } from '../state/conversation.ts'
+import type { Entry } from '../state/timeline.ts'
+
+/** The chat as a file: Markdown, a notebook, or a document that opens without this server. */
+export const exportActions = (chat: Chat) =>
+  [
+    {
+      label: 'Export as Markdown',
+      icon: 'download',
+      onSelect: () => save(nameOf(chat, 'md'), 'text/markdown', markdownOf(chat.title, entries.value)),
+    },
+    {
+      label: 'Export as notebook',
+      icon: 'notebook',
+      onSelect: () => follow(`/v1/conversations/${chat.id}/notebook.ipynb`, nameOf(chat, 'ipynb')),
+    },
+    { label: 'Export as HTML', icon: 'download', onSelect: () => save(nameOf(chat, 'html'), 'text/html', documentOf(chat.title)) },
+  ] as const
+
+const nameOf = ({ title }: Chat, ending: string): string => `${title.replaceAll(/[^\p{L}\p{N} ._-]/gu, '').trim() || 'chat'}.${ending}`
+
+function follow(url: string, name: string): void {
+  const link = document.createElement('a')
+  link.href = url
+  link.download = name
+  link.click()
+}
+
+function save(name: string, type: string, text: string): void {
+  const url = URL.createObjectURL(new Blob([text], { type }))
+  follow(url, name)
+  setTimeout(() => URL.revokeObjectURL(url), 10_000)
+}
+
+export function markdownOf(title: string, list: readonly Entry[]): string {
+  const sections = list.map((entry): string => {
+    switch (entry.kind) {
+      case 'user':
+        return `## You\n\n${entry.text}`
+      case 'notice':
+        return `> ${entry.text}`
+      case 'cell':
+        return fenced(entry.run.language, entry.run.code)
+      default:
+        return `## Answer\n\n${[
+          ...entry.parts.map((part) =>
+            part.kind === 'text' ? part.text : part.kind === 'code' ? fenced('python', part.run.code) : part.title,
+          ),
+          ...(entry.error === null ? [] : [`> ${entry.error}`]),
+        ].join('\n\n')}`
+    }
+  })
+  return `# ${title}\n\n${sections.join('\n\n')}\n`
+}
+
+/** The fence is longer than every one in the code. */
+function fenced(language: string, code: string): string {
+  const longest = Math.max(2, ...[...code.matchAll(/`+/g)].map(([run]) => run.length))
+  const fence = '`'.repeat(longest + 1)
+  return `${fence}${language}\n${code}\n${fence}`
+}
+
+/** What the page shows, without what needs a click or a server. */
+function documentOf(title: string): string {
+  const copy = document.querySelector('.entries')?.cloneNode(true) as HTMLElement | undefined
+  for (const element of copy?.querySelectorAll('button, select, iframe, .actions, .hidden, .forms') ?? []) element.remove()
+  const styles = [...document.styleSheets].flatMap((sheet) => [...sheet.cssRules].map(({ cssText }) => cssText)).join('\n')
+  const page = document.implementation.createHTMLDocument(title)
+  page.documentElement.dataset['theme'] = document.documentElement.dataset['theme'] ?? 'system'
+  const style = page.createElement('style')
+  style.textContent = `${styles}\nhtml, body { height: auto; }`
+  const heading = page.createElement('h1')
+  heading.textContent = title
+  heading.className = 'exported-title'
+  page.head.append(style)
+  page.body.append(heading, ...(copy === undefined ? [] : [page.importNode(copy, true)]))
+  return `<!doctype html>\n${page.documentElement.outerHTML}`
+}
