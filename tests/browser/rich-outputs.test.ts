@@ -56,8 +56,10 @@ it(
     await page.getByText('First 20 of 25 rows').waitFor()
     if (process.env['CELLBLOCK_SCREENSHOTS'] === '1') await page.screenshot({ path: join(IMAGES, 'outputs.png') })
     // Charts that chose no colours follow the theme of the page.
-    await page.getByRole('button', { name: 'Theme: system' }).click()
-    await page.getByRole('button', { name: 'Theme: light' }).click()
+    for (const theme of ['system', 'light']) {
+      await page.getByRole('button', { name: 'Settings', exact: true }).click()
+      await page.getByRole('menuitem', { name: `Theme: ${theme}` }).click()
+    }
     const title = frame('Interactive chart').locator('.gtitle')
     await expect.poll(() => title.evaluate((text) => getComputedStyle(text).fill)).toBe('rgb(231, 234, 242)')
     const label = frame('Interactive chart', 1).locator('svg.marks .role-axis-label text').first()

@@ -67,7 +67,7 @@ export const adminFailure = signal<string | null>(null)
 export const newKey = signal<string | null>(null)
 
 const MAX_PAGES = 50
-const AUDIT_ENTRIES = 500
+const AUDIT_ENTRIES = 100
 
 async function listAll<T extends { readonly id: string }>(path: string): Promise<T[]> {
   const found: T[] = []

@@ -1,5 +1,5 @@
 import type { ComponentChildren } from 'preact'
-import { useState } from 'preact/hooks'
+import { useRef, useState } from 'preact/hooks'
 import { Ansi } from '../render/ansi.tsx'
 import { Code } from '../render/code.tsx'
 import { bytesText, millisecondsText } from '../render/format.ts'
@@ -24,6 +24,7 @@ const LABELS: Readonly<Record<CodeRun['status'], string>> = {
   cancelled: 'Stopped',
 }
 const ACTIVE: readonly string[] = ['writing', 'queued', 'starting', 'running']
+let lastNumber = 0
 /** Longer code is folded while it is not read. */
 const FOLDED_LINES = 24
 
@@ -48,13 +49,19 @@ export function RunView({
   readonly actions?: ComponentChildren
 }) {
   const status = statusOf(run)
+  const number = useRef(0)
+  // Regions of a page need different names.
+  number.current ||= ++lastNumber
   const isActive = ACTIVE.includes(status)
   const [isOpen, setOpen] = useState(!isFoldable)
   const isFolded = isFoldable && !isOpen && !isActive
   const lines = run.code.split('\n').length
   const language = LANGUAGES[run.language] ?? run.language
   return (
-    <section class={`cell ${isActive ? 'active' : status} ${isFolded ? 'folded-code' : ''}`} aria-label={`Code cell: ${LABELS[status]}`}>
+    <section
+      class={`cell ${isActive ? 'active' : status} ${isFolded ? 'folded-code' : ''}`}
+      aria-label={`Code cell: ${LABELS[status]}, number ${number.current}`}
+    >
       <header class="cell-head">
         {isFoldable && !isActive ? (
           <button type="button" class="cell-toggle" aria-expanded={isOpen} onClick={() => setOpen(!isOpen)} title="Show or hide the code">

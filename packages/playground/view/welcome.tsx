@@ -1,5 +1,6 @@
 import { changeChat, currentChat } from '../state/chats.ts'
 import { isBusy } from '../state/conversation.ts'
+import { models } from '../state/models.ts'
 import { model } from '../state/preferences.ts'
 import { ask } from '../state/turns.ts'
 import { EXAMPLES, messageOf, type Example } from './examples.ts'
@@ -24,7 +25,7 @@ export function Welcome() {
       <ul class="examples" aria-label="Examples">
         {EXAMPLES.map((example) => (
           <li key={example.title}>
-            <button type="button" disabled={isBusy.value} onClick={() => run(example)}>
+            <button type="button" disabled={isBusy.value || models.value.length === 0} onClick={() => run(example)}>
               <strong>{example.title}</strong>
               <span>{example.detail}</span>
             </button>
