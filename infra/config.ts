@@ -11,6 +11,11 @@ const integer = (min: number, max: number, unit: string) =>
     .max(max, { error: `must be at most ${max} ${unit}` })
 const matching = (pattern: RegExp, sentence: string) => z.string({ error: sentence }).regex(pattern, { error: sentence })
 
+/** Open calls of a deployment without a setting: of an account with 1,000 concurrent functions, the workers need about 300. */
+export const OPEN_CALLS = 500
+/** Streams of one task behind private ingress. */
+export const TASK_STREAMS = 100
+
 /** The Region of CloudFront's web ACLs, certificates and metrics. */
 export const CLOUDFRONT_REGION = 'us-east-1'
 
@@ -130,8 +135,11 @@ const Api = z.strictObject({
   corsOrigins: z
     .array(matching(/^https?:\/\/[^/*\s]+$/, 'must be an origin such as https://app.example.com, without a path or a wildcard'))
     .default([]),
-  /** Open streams per API function instance; more get 429. It does not bound Lambda's concurrency: `reservedConcurrency` does. */
-  maxOpenStreams: integer(1, 10_000, 'streams').default(100),
+  /**
+   * Streams and waiting calls at the same time, in the whole deployment; behind private ingress, streams of one task. More get 429. Default:
+   * `reservedConcurrency`, else OPEN_CALLS.
+   */
+  maxOpenStreams: integer(1, 10_000, 'calls').optional(),
   /**
    * Maximum concurrent API functions, taken from the account's limit, which must keep 100 unreserved. Without it only that limit bounds the cost of
    * a flood of requests.

@@ -4,7 +4,7 @@ import type { ChatEnv } from '../services/entries/aws/chat/config.ts'
 import type { QueueName } from '../services/model/messages.ts'
 import type { PlaceEnv, RunEnv } from '../services/entries/aws/config.ts'
 import type { FargateEnv } from '../services/adapters/drivers/fargate/config.ts'
-import type { Config } from './config.ts'
+import { OPEN_CALLS, TASK_STREAMS, type Config } from './config.ts'
 import { TOOLS_IN_BUNDLE } from './function-name.ts'
 import type { Sandboxes } from './constructs/sandboxes.ts'
 import type { DataResources } from './data-resources.ts'
@@ -71,11 +71,15 @@ export const apiEnvironment = (
     SITE_BUCKET: siteBucket,
     IMAGE_NAMES: config.sandboxes.images.join(','),
     TOOL_TYPES: toolTypes.join(','),
-    MAX_OPEN_STREAMS: String(config.api.maxOpenStreams),
+    MAX_OPEN_STREAMS: String(config.api.maxOpenStreams ?? TASK_STREAMS),
     MEMORY_TIERS: Object.keys(config.sandboxes.tiers).join(','),
     CORS_ORIGINS: config.api.corsOrigins.join(','),
     MODEL_NAMES: config.models.list.length === 0 ? 'demo' : config.models.list.map(({ name }) => name).join(','),
   }) satisfies Set<ApiEnv> & OriginEnv
+
+/** A function serves one call at a time, so the calls that stay open are counted in the table. */
+export const openCallsOf = ({ maxOpenStreams, reservedConcurrency }: Config['api']): number =>
+  maxOpenStreams ?? reservedConcurrency ?? OPEN_CALLS
 
 export const chatEnvironment = (config: Config, storage: StorageEnvironment, data: DataResources) =>
   ({

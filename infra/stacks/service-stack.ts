@@ -6,6 +6,7 @@ import { Secret, type ISecret } from 'aws-cdk-lib/aws-secretsmanager'
 import type { Role } from 'aws-cdk-lib/aws-iam'
 import type { Construct } from 'constructs'
 import { PAGE_PREFIX, REFERENCE_KEY } from '../../services/http/origin/config.ts'
+import type { ApiEnv } from '../../services/entries/aws/api/config.ts'
 import type { DeploymentAssets } from '../assets.ts'
 import type { IamAccess } from '../iam-statements.ts'
 import type { Config } from '../config.ts'
@@ -21,7 +22,7 @@ import { createSiteBucket } from '../constructs/site-bucket.ts'
 import { UploadService } from '../constructs/upload-service.ts'
 import { WorkerFunction, type WorkerFunctionProps } from '../constructs/worker-function.ts'
 import { WorkerRole } from '../constructs/worker-role.ts'
-import { apiEnvironment, chatEnvironment, placeEnvironment, runEnvironment, storageEnvironment } from '../environments.ts'
+import { openCallsOf, apiEnvironment, chatEnvironment, placeEnvironment, runEnvironment, storageEnvironment } from '../environments.ts'
 import { functionName, type FunctionId, type ServiceFunctions } from '../function-name.ts'
 import { apiAccess, chatAccess, placeAccess, reconcilerAccess } from '../iam-policies.ts'
 import type { DataStack } from './data-stack.ts'
@@ -135,13 +136,13 @@ export class ServiceStack extends FlaggedStack {
       new WorkerRole(this, `${name}-role`, { functionName: functionName(config.stage, name), access }).role
     const { reservedConcurrency } = config.api
     return {
-      // A stream stays open for Lambda's maximum; the client resumes it by event number.
+      // A call within its tenant's share stays open for Lambda's maximum.
       ...(api === null
         ? {}
         : {
             api: this.add('api', {
               role: roleFor('api', api.access),
-              environment: api.environment,
+              environment: { ...api.environment, OPEN_CALLS: String(openCallsOf(config.api)) } satisfies Pick<ApiEnv, 'OPEN_CALLS'>,
               timeoutSeconds: 900,
               reservedConcurrency,
             }),

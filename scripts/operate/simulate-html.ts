@@ -1,5 +1,6 @@
 import type { HtmlReport, ReportSection } from '../report/html-report.ts'
 import type { BurstReport } from './simulate/burst.ts'
+import type { DeparturesReport } from './simulate/departures.ts'
 import type { PoolReport } from './simulate/pool.ts'
 import type { SteadyReport } from './simulate/steady.ts'
 
@@ -7,13 +8,14 @@ export interface SimulationReport {
   readonly steady: SteadyReport | null
   readonly burst: BurstReport | null
   readonly pool: PoolReport | null
+  readonly departures: DeparturesReport | null
   readonly thresholds: readonly { readonly what: string; readonly holds: boolean }[]
 }
 
 const seconds = (ms: number): number => Number((ms / 1000).toPrecision(3))
 
 /** Charts of a simulation: latencies at steady load, in a burst and of a pool, and every threshold. */
-export const simulationHtml = ({ steady, burst, pool, thresholds }: SimulationReport): HtmlReport => ({
+export const simulationHtml = ({ steady, burst, pool, departures, thresholds }: SimulationReport): HtmlReport => ({
   title: 'Cellblock: simulated load on AWS',
   about: ["The orchestrator's steps against simulated AWS limits, on a simulated clock."],
   sections: [
@@ -24,6 +26,7 @@ export const simulationHtml = ({ steady, burst, pool, thresholds }: SimulationRe
     ...(steady === null ? [] : steadySections(steady)),
     ...(burst === null ? [] : [burstSection(burst)]),
     ...(pool === null ? [] : [poolSection(pool)]),
+    ...(departures === null ? [] : [departuresSection(departures)]),
   ],
 })
 
@@ -81,6 +84,20 @@ const poolSection = (pool: PoolReport): ReportSection => ({
     bars: [
       { label: '98 % of the starts accepted', value: pool.requested_seconds },
       { label: 'all sandboxes ready', value: pool.ready_seconds },
+    ],
+  },
+})
+
+const departuresSection = ({ alone_ms: alone, beside_ms: beside, ...report }: DeparturesReport): ReportSection => ({
+  heading: 'Departing clients of one tenant',
+  text: `Its dropped streams hold at most ${report.held_max} of ${report.functions} functions of the API; calls of ${report.clients} other tenants:`,
+  chart: {
+    unit: 's',
+    bars: [
+      { label: 'without them, p50', value: seconds(alone.p50) },
+      { label: 'without them, p99', value: seconds(alone.p99) },
+      { label: 'beside them, p50', value: seconds(beside.p50) },
+      { label: 'beside them, p99', value: seconds(beside.p99), limit: seconds(2 * alone.p99) },
     ],
   },
 })

@@ -8,10 +8,12 @@ import { readCdkConfig } from './cdk-config.ts'
 import { numberOption, readFlags, runOperation, UsageError, type Flags } from './flags.ts'
 import { simulationHtml, type SimulationReport } from './simulate-html.ts'
 import { simulateBurst } from './simulate/burst.ts'
+import { simulateDepartures } from './simulate/departures.ts'
 import { simulatePool } from './simulate/pool.ts'
 import { simulateSteady } from './simulate/steady.ts'
 
 export const SIMULATE_USAGE = `Usage: npm run simulate -- [--containers 10000] [--lifetime 10m] [--measure 10m] [--run 1] [--run-concurrency N] [--scale 1] [--burst 1000] [--pool 500]
+                           [--departing 5m]
                            [--lambda-concurrency 3000] [--api-concurrency N] [--seed 1] [--json] [--html FILE]
 
   --containers  containers alive at a time; 0 leaves this part out
@@ -24,6 +26,7 @@ export const SIMULATE_USAGE = `Usage: npm run simulate -- [--containers 10000] [
   --scale       divides the limits of ECS and of the table for the first part: 500 containers at scale 20 model 10,000
   --burst       containers that run code in the same second, with nothing warm; 0 leaves it out
   --pool        size of a warm pool that is filled from empty; 0 leaves it out
+  --departing   simulated time in which one tenant opens streams at its allowed rate and disconnects at once; 0s leaves it out
   --html        also writes a report with charts to this file; a run with all parts at their default sizes writes bench/results/simulation.json
                 and simulation.html as well
 
@@ -42,6 +45,7 @@ const SIZES = [
   'scale',
   'burst',
   'pool',
+  'departing',
 ] as const
 const FLAGS = [...SIZES, 'seed', 'html'] as const
 const RESULTS = join(import.meta.dirname, '../../bench/results')
@@ -50,12 +54,12 @@ const LAMBDA_CONCURRENCY = 3_000
 const UNITS: Readonly<Record<string, number>> = { s: 1, m: 60, h: 3600 }
 
 /** `90s`, `10m`, `1h`, in seconds. Throws UsageError. */
-export function durationOption(flags: Flags<(typeof FLAGS)[number]>, name: 'lifetime' | 'measure', fallback: number): number {
+export function durationOption(flags: Flags<(typeof FLAGS)[number]>, name: 'lifetime' | 'measure' | 'departing', fallback: number): number {
   const text = flags[name]
   if (text === undefined) return fallback
   const [, number, unit = ''] = /^(\d+)([smh])$/.exec(String(text)) ?? []
   const seconds = Number(number) * (UNITS[unit] ?? Number.NaN)
-  if (!(seconds > 0)) throw new UsageError(`--${name} must be a duration such as 90s, 10m or 1h.`)
+  if (!(seconds > 0) && name !== 'departing') throw new UsageError(`--${name} must be a duration such as 90s, 10m or 1h.`)
   return seconds
 }
 
@@ -63,7 +67,7 @@ export function durationOption(flags: Flags<(typeof FLAGS)[number]>, name: 'life
 const KEPT_UP = 0.85
 
 /** Every figure that must hold, as a sentence. */
-export function thresholdsOf({ steady, burst, pool }: Omit<SimulationReport, 'thresholds'>): SimulationReport['thresholds'] {
+export function thresholdsOf({ steady, burst, pool, departures }: Omit<SimulationReport, 'thresholds'>): SimulationReport['thresholds'] {
   return [
     ...(steady === null
       ? []
@@ -93,12 +97,24 @@ export function thresholdsOf({ steady, burst, pool }: Omit<SimulationReport, 'th
           { what: 'a pool fills at 18 or more starts per second', holds: pool.starts_per_second >= 18 },
           { what: 'a pool is filled without overshoot', holds: pool.overshoot === 0 },
         ]),
+    ...(departures === null
+      ? []
+      : [
+          {
+            what: "departing clients of one tenant double at most the other tenants' p99",
+            holds: departures.beside_ms.p99 <= 2 * departures.alone_ms.p99,
+          },
+          {
+            what: 'departing clients of one tenant hold at most half of the API',
+            holds: departures.held_max <= Math.ceil(departures.functions / 2),
+          },
+        ]),
   ]
 }
 
 const seconds = (ms: number): string => `${(ms / 1000).toFixed(1)} s`
 
-export function simulationText({ steady, burst, pool, thresholds }: SimulationReport): string {
+export function simulationText({ steady, burst, pool, departures, thresholds }: SimulationReport): string {
   const lines: string[] = []
   if (steady !== null)
     lines.push(
@@ -121,6 +137,11 @@ export function simulationText({ steady, burst, pool, thresholds }: SimulationRe
   if (pool !== null)
     lines.push(
       `A pool of ${pool.size} from empty: 98 % of the starts accepted after ${pool.requested_seconds} s (${pool.starts_per_second} per second), ready after ${pool.ready_seconds} s, overshoot ${pool.overshoot}`,
+    )
+  if (departures !== null)
+    lines.push(
+      `Departing clients: one tenant's dropped streams hold at most ${departures.held_max} of the API's ${departures.functions} functions; ${departures.refused} calls refused, ${departures.throttled_functions} throttled by Lambda`,
+      `  calls of ${departures.clients} other tenants: p50 ${seconds(departures.beside_ms.p50)}, p99 ${seconds(departures.beside_ms.p99)}; without those clients p50 ${seconds(departures.alone_ms.p50)}, p99 ${seconds(departures.alone_ms.p99)}`,
     )
   return `${[...lines, ...thresholds.map(({ what, holds }) => `${holds ? 'ok  ' : 'FAIL'} ${what}`)].join('\n')}\n`
 }
@@ -147,11 +168,15 @@ if (import.meta.main)
     const lambdaConcurrency = numberOption(flags, 'lambda-concurrency', { fallback: LAMBDA_CONCURRENCY, min: 1 })
     const reserved = numberOption(flags, 'api-concurrency', { fallback: settings.api.reservedConcurrency ?? 0 })
     const concurrency = { runConcurrency, lambdaConcurrency, ...(reserved > 0 && { apiConcurrency: reserved }) }
+    const departingSeconds = durationOption(flags, 'departing', 300)
     const scale = numberOption(flags, 'scale', { fallback: 1, min: 1 })
-    const names = [containers > 0 ? 'steady load' : '', claims > 0 ? 'burst' : '', size > 0 ? 'warm pool' : ''].filter(
-      (name) => name !== '',
-    )
-    const kind = `simulate ${containers} ${lifetimeSeconds} ${measuredSeconds} ${scale} ${claims} ${size}`
+    const names = [
+      containers > 0 ? 'steady load' : '',
+      claims > 0 ? 'burst' : '',
+      size > 0 ? 'warm pool' : '',
+      departingSeconds > 0 ? 'departing clients' : '',
+    ].filter((name) => name !== '')
+    const kind = `simulate ${containers} ${lifetimeSeconds} ${measuredSeconds} ${scale} ${claims} ${size} ${departingSeconds}`
     const progress = new RunProgress({ kind, parts: names, say: (line) => void process.stderr.write(`${line}\n`) })
     const parts = {
       steady:
@@ -165,6 +190,7 @@ if (import.meta.main)
             ),
       burst: claims === 0 ? null : await progress.run(() => simulateBurst({ claims, ...concurrency, seed })),
       pool: size === 0 ? null : await progress.run(() => simulatePool({ size, seed })),
+      departures: departingSeconds === 0 ? null : await progress.run(() => simulateDepartures({ seconds: departingSeconds, seed })),
     }
     const report: SimulationReport = { ...parts, thresholds: thresholdsOf(parts) }
     if (typeof flags.html === 'string') process.stderr.write(`${await writeHtmlReport(flags.html, simulationHtml(report))}\n`)

@@ -109,6 +109,8 @@ export const ApiConfig = z.object({
     .array(z.enum(MEMORY_TIERS))
     .min(1)
     .default([...MEMORY_TIERS]),
+  /** Calls that all processes together can have open, counted in the table. Null: each process counts its own streams. */
+  openCalls: z.number().int().positive().nullable().default(null),
   /** Maximum number of open event streams of this process. */
   maxOpenStreams: z.number().int().positive().default(LIMITS.maxOpenStreams),
   /** Maximum size of results in memory of this process, bytes; beyond it calls get 429. */

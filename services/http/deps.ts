@@ -17,7 +17,7 @@ import type { PagePorts } from './page-ports.ts'
 import type { AuditLog } from '../operations/audit/audit-log.ts'
 import type { BytePool } from './connection-budget.ts'
 import type { SocketAdmissions } from './socket-admissions.ts'
-import type { StreamSlots } from './stream-slots.ts'
+import type { Holds } from '../operations/tenancy/hold.ts'
 
 export interface ModelEntry {
   readonly id: string
@@ -58,9 +58,10 @@ export interface ApiPorts {
   readonly sockets?: Pick<SocketAdmissions, 'admit' | 'isOwn'>
 }
 
-/** All dependencies of the HTTP edge. Its only state is a cache of verified keys, the open streams and the results in memory. */
+/** All dependencies of the HTTP edge. Its only state is a cache of verified keys, the open calls and the results in memory. */
 export interface ApiDeps extends ApiPorts {
-  readonly streams: StreamSlots
+  /** The calls that stay open. */
+  readonly holds: Holds
   /** Request bodies and answers in memory, by tenant. */
   readonly bodies: BytePool
   readonly answers: BytePool

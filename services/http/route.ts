@@ -120,5 +120,6 @@ export const runContext = ({ deps, caller, publicUrl, request, note }: Call): Ru
   caller,
   publicUrl,
   signal: request.signal,
+  hold: () => deps.holds.take(caller.tenant, 'wait'),
   note,
 })

@@ -28,7 +28,7 @@ export function sseResponse(
     headers = SSE_HEADERS,
   }: {
     readonly stop: AbortController
-    readonly onEnd: (outcome: StreamOutcome, frames: number) => void
+    readonly onEnd: (outcome: StreamOutcome, frames: number) => Promise<void>
     readonly headers?: Readonly<Record<string, string>> | undefined
   },
 ): Response {
@@ -41,8 +41,9 @@ export function sseResponse(
           const next = await frames.next()
           if (isLeft) return
           if (next.done === true) {
-            controller.close()
-            onEnd('ok', count)
+            // A function is frozen after the last byte.
+            await onEnd('ok', count)
+            if (!isLeft) controller.close()
           } else {
             count++
             controller.enqueue(typeof next.value === 'string' ? encoder.encode(next.value) : next.value)
@@ -50,14 +51,14 @@ export function sseResponse(
         } catch (error) {
           if (isLeft) return
           // The reader sees a broken connection, and can resume after its last number.
+          await onEnd('failed', count)
           controller.error(error)
-          onEnd('failed', count)
         }
       },
       async cancel() {
         isLeft = true
         stop.abort()
-        onEnd('left', count)
+        await onEnd('left', count)
         await frames.return()
       },
     },

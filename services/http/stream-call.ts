@@ -8,8 +8,8 @@ const KEY_CHECK_MS = 5_000
 const MIN_KEY_CHECK_MS = 100
 
 /**
- * Answers a call with a stream of frames. The stream ends when the reader disconnects, when its key is revoked, or at the maximum time of a connection;
- * then the reader resumes. Emits one wide event at the end. `open` runs when a stream slot is free and accepts the work; without a free slot the
+ * Answers a call with a stream of frames. The stream ends when the reader disconnects, when its key is revoked, when its hold is over, or at the maximum time of a connection;
+ * then the reader resumes. Emits one wide event at the end. `open` runs when the tenant may open a stream, and accepts the work; otherwise the
  * call is refused before it has any effect.
  */
 export async function streamCall(
@@ -18,15 +18,16 @@ export async function streamCall(
   headers?: Readonly<Record<string, string>>,
 ): Promise<Response> {
   const { deps, caller, requestId } = call
-  const leave = deps.streams.take(caller.tenant, (await deps.limits.of(caller.tenant)).openStreams)
-  const frames = await open().catch((error: unknown) => {
-    leave()
+  const hold = await deps.holds.take(caller.tenant, 'stream')
+  const frames = await open().catch(async (error: unknown) => {
+    await hold.release()
     throw error
   })
   const startedAt = performance.now()
   const stop = new AbortController()
   const inTrace = keepTrace()
   const held = setTimeout(() => stop.abort(), deps.config.maxHoldSeconds * 1000)
+  hold.signal?.addEventListener('abort', () => stop.abort(), { once: true })
   const checking = setInterval(
     () => {
       // A failed read of the key does not end the stream.
@@ -35,10 +36,9 @@ export async function streamCall(
     Math.max(MIN_KEY_CHECK_MS, Math.min(KEY_CHECK_MS, deps.config.keyCacheMs)),
   )
   stop.signal.addEventListener('abort', () => clearInterval(checking), { once: true })
-  const onEnd = (outcome: StreamOutcome, count: number): void => {
+  const onEnd = async (outcome: StreamOutcome, count: number): Promise<void> => {
     clearTimeout(held)
     clearInterval(checking)
-    leave()
     inTrace(() =>
       deps.telemetry.emit({
         event: 'http.stream',
@@ -50,6 +50,7 @@ export async function streamCall(
         duration_ms: Math.round(performance.now() - startedAt),
       }),
     )
+    await hold.release()
   }
   return sseResponse(frames(stop.signal), { stop, onEnd, headers })
 }

@@ -1,5 +1,7 @@
 import { ServiceError } from '../model/errors.ts'
 import { admitsShare, shareOf } from '../model/tenants/share.ts'
+import { NO_HOLD, type Holds } from '../operations/tenancy/hold.ts'
+import type { LimitReader } from '../operations/tenancy/limit-reader.ts'
 
 /** Event streams that are open in this process. */
 export interface StreamSlots {
@@ -56,3 +58,13 @@ export function createStreamSlots(capacity: number): StreamSlots {
     },
   }
 }
+
+/** Where a process serves many calls and sees each disconnection: it limits streams, and its connections limit waits. */
+export const processHolds = (slots: StreamSlots, limits: Pick<LimitReader, 'of'>): Holds => ({
+  take: async (tenant, kind) => {
+    if (kind === 'wait') return NO_HOLD
+    const leave = slots.take(tenant, (await limits.of(tenant)).openStreams)
+    return { signal: null, release: async () => leave() }
+  },
+  used: async (tenant) => ({ all: slots.open, own: slots.openOf(tenant) }),
+})

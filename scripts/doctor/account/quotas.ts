@@ -1,5 +1,6 @@
 import { GetServiceQuotaCommand, type ServiceQuotasClient } from '@aws-sdk/client-service-quotas'
 import type { Config } from '../../../infra/config.ts'
+import { openCallsOf } from '../../../infra/environments.ts'
 import type { MemoryTier } from '../../../services/model/limits.ts'
 import { FARGATE_SIZES } from '../../../services/adapters/drivers/fargate/sizes.ts'
 import type { CheckName } from '../check-names.ts'
@@ -36,7 +37,7 @@ export function quotasFor({ sandboxes, concurrency, api }: Pick<Config, 'sandbox
   const biggest = Math.max(...tiers.map(([tier]) => vcpu(tier)))
   const smallest = Math.min(...tiers.map(([tier]) => vcpu(tier)))
   const spot = sandboxes.spotPercent / 100
-  const functions = concurrency.chat + concurrency.run + concurrency.place + api.maxOpenStreams + 2
+  const functions = concurrency.chat + concurrency.run + concurrency.place + openCallsOf(api) + 2
   // Recommends ten containers besides the pool, and at least one of the largest tier.
   const fargate = (share: number) => ({ min: (warm + biggest) * share, recommended: (warm + Math.max(biggest, 10 * smallest)) * share })
   return [

@@ -4,6 +4,11 @@ import { join } from 'node:path'
 import { singleImage } from '../../../services/model/containers/images.ts'
 import { newId } from '../../../services/model/ids.ts'
 import { LIMITS } from '../../../services/model/limits.ts'
+import { createLimitReader } from '../../../services/operations/tenancy/limit-reader.ts'
+import { createRequestLimiter, type RequestLimiter } from '../../../services/operations/tenancy/request-limiter.ts'
+import { SharedHolds } from '../../../services/operations/tenancy/shared-holds.ts'
+import type { Holds } from '../../../services/operations/tenancy/hold.ts'
+import { OPEN_CALLS } from '../../../infra/config.ts'
 import type { QueueMessages, QueueName } from '../../../services/model/messages.ts'
 import type { ObjectStore } from '../../../services/ports/object-store.ts'
 import type { Signals } from '../../../services/ports/signals.ts'
@@ -52,6 +57,12 @@ export interface CellOptions {
   readonly poolSize: number
 }
 
+/** What an environment of the API's function has of its own. */
+export interface SimulatedApi {
+  readonly holds: Holds
+  readonly requests: RequestLimiter
+}
+
 /** The orchestrator of one account and Region: its real steps on simulated AWS services and a simulated clock. */
 export interface Cell {
   readonly time: VirtualTime
@@ -59,7 +70,7 @@ export interface Cell {
   readonly ecs: SimulatedEcs
   readonly lambda: SimulatedLambda
   /** Runs this work in a function of the API. */
-  readonly callApi: <T>(work: () => Promise<T>) => Promise<T>
+  readonly callApi: <T>(work: (api: SimulatedApi) => Promise<T>) => Promise<T>
   readonly queues: SimulatedQueues
   readonly table: Table
   /** The same rows without DynamoDB's times and limits, for the observer. */
@@ -112,7 +123,10 @@ function createCell(options: CellOptions, time: VirtualTime, rows: Items): Omit<
   const common = commonDeps(cell)
   const placing = (): ReconcilerDeps => placementDeps(cell, common, options.poolSize)
   const invokeReconciler = defineReconciler(cell, placing)
-  const api = lambda.define('api', { timeoutMs: FUNCTION_TIMEOUT_MS.api }, () => (work: () => Promise<unknown>) => work())
+  const api = lambda.define('api', { timeoutMs: FUNCTION_TIMEOUT_MS.api }, () => {
+    const own = createApi(cell, apiConcurrency ?? OPEN_CALLS)
+    return (work: (api: SimulatedApi) => Promise<unknown>) => work(own)
+  })
   defineWorkers(cell, { common, placing, options })
   const pass = (): void => {
     time.after(between(random, EVENT_MODEL.scheduleMs), () => invokeReconciler({ kind: 'pass' }))
@@ -120,6 +134,15 @@ function createCell(options: CellOptions, time: VirtualTime, rows: Items): Omit<
   }
   pass()
   return Object.assign(cell, { callApi: api as Cell['callApi'] })
+}
+
+function createApi({ table, time: clock }: CellServices, capacity: number): SimulatedApi {
+  const { sharedRows } = table
+  const limits = createLimitReader(table.tenants, clock)
+  return {
+    holds: new SharedHolds({ sharedRows, limits, clock, capacity }),
+    requests: createRequestLimiter(sharedRows, limits, { clock, processes: 'manyProcesses' }),
+  }
 }
 
 const commonDeps = (cell: CellServices) => ({

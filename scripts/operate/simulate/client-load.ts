@@ -2,6 +2,8 @@ import { acceptExecution } from '../../../services/operations/executions/accept-
 import type { Container } from '../../../services/model/containers/container.ts'
 import { createContainer } from '../../../services/operations/containers/create-container.ts'
 import { newId } from '../../../services/model/ids.ts'
+import { ServiceError } from '../../../services/model/errors.ts'
+import type { Hold } from '../../../services/operations/tenancy/hold.ts'
 import { LIMITS } from '../../../services/model/limits.ts'
 import type { Cell } from './cell.ts'
 import { TooManyRequestsError } from './simulated-lambda.ts'
@@ -75,8 +77,15 @@ export async function useContainer(cell: Cell, lifetimeMs: number, load: Load): 
   if (row !== null && row.sandboxId !== null) await queues.send('placements', { v: 1, type: 'sandbox.stop', sandboxId: row.sandboxId }, {})
 }
 
+/** Null: the API answers 429. */
+export const admitted = (hold: Promise<Hold>): Promise<Hold | null> =>
+  hold.catch((error: unknown) => {
+    if (error instanceof ServiceError) return null
+    throw error
+  })
+
 /** Each call holds a function of the API while it waits for the result, and the client calls again until the execution has ended. */
-async function callUntilEnded(
+export async function callUntilEnded(
   cell: Cell,
   container: Container,
   { id, endsAt, ended }: { readonly id: string; readonly endsAt: number; readonly ended: Promise<true> },
@@ -84,12 +93,19 @@ async function callUntilEnded(
   const { time, callApi } = cell
   for (let isAccepted = false; time.now() < endsAt;)
     try {
-      const hasEnded = await callApi(async () => {
-        if (!isAccepted) await runCode(cell, container, id)
-        isAccepted = true
-        return Promise.race([ended, time.sleep(LIMITS.defaultWaitSeconds * 1000).then(() => false)])
+      const hasEnded = await callApi(async ({ holds }) => {
+        const hold = await admitted(holds.take(container.tenant, 'wait'))
+        if (hold === null) return null
+        try {
+          if (!isAccepted) await runCode(cell, container, id)
+          isAccepted = true
+          return await Promise.race([ended, time.sleep(LIMITS.defaultWaitSeconds * 1000).then(() => false)])
+        } finally {
+          await hold.release()
+        }
       })
-      if (hasEnded) return
+      if (hasEnded === true) return
+      if (hasEnded === null) await time.sleep(CLIENT_RETRY_MS * (1 + cell.random()))
     } catch (error) {
       if (!(error instanceof TooManyRequestsError)) throw error
       await time.sleep(CLIENT_RETRY_MS * (1 + cell.random()))

@@ -1,7 +1,8 @@
 import { Hono } from 'hono'
 import { createBudgetReader } from '../../operations/tenancy/budget.ts'
 import { createRequestLimiter } from '../../operations/tenancy/request-limiter.ts'
-import { createLimitReader } from '../../operations/tenancy/limit-reader.ts'
+import type { Holds } from '../../operations/tenancy/hold.ts'
+import { createLimitReader, type LimitReader } from '../../operations/tenancy/limit-reader.ts'
 import { meterStorage } from '../../operations/tenancy/meter-storage.ts'
 import { createResourceCounts } from '../../operations/tenancy/resource-counts.ts'
 import type { ApiDeps, ApiPorts } from '../../http/deps.ts'
@@ -12,7 +13,8 @@ import { mountRoute } from '../../http/mount-route.ts'
 import { AnswerBudget } from '../../http/answer-budget.ts'
 import { answerPool, requestPool } from '../../http/connection-budget.ts'
 import type { AnyRoute } from '../../http/route.ts'
-import { createStreamSlots } from '../../http/stream-slots.ts'
+import { createStreamSlots, processHolds } from '../../http/stream-slots.ts'
+import { SharedHolds } from '../../operations/tenancy/shared-holds.ts'
 import { allowOrigins, refuseForeignOrigins, securityHeaders, trustedHosts } from '../../http/middleware/cross-origin.ts'
 import { handleErrors } from '../../http/middleware/errors.ts'
 import { wideEvent, type ApiHono } from '../../http/middleware/wide-event.ts'
@@ -37,6 +39,11 @@ function tokenVerifier({ config, table, clock }: ApiDeps): ((token: string) => P
   return async (token) => (await (verifier ??= load()))(token)
 }
 
+function holdsOf({ config: { openCalls: capacity, maxOpenStreams }, clock, table }: ApiPorts, limits: LimitReader): Holds {
+  if (capacity === null) return processHolds(createStreamSlots(maxOpenStreams), limits)
+  return new SharedHolds({ sharedRows: table.sharedRows, limits, clock, capacity })
+}
+
 /** The HTTP edge: the same app under Node's server and under Lambda. `routes`: other ones than the product's, for a test. */
 export function createApp(ports: ApiPorts, routes: readonly AnyRoute[] = ROUTES): Hono<ApiHono> {
   const limits = createLimitReader(ports.table.tenants, ports.clock)
@@ -46,13 +53,16 @@ export function createApp(ports: ApiPorts, routes: readonly AnyRoute[] = ROUTES)
     ...ports,
     ...meterStorage(ports, counts, { isStrict: true }),
     counts,
-    streams: createStreamSlots(ports.config.maxOpenStreams),
+    holds: holdsOf(ports, limits),
     bodies: requestPool(ports.config.maxRequestBytesInFlight),
     answers,
     results: new AnswerBudget(answers.lease('')),
     limits,
     audit: new AuditLog(ports, ports.config.auditFlushMs),
-    requests: createRequestLimiter(ports.table.sharedRows, limits, ports.clock),
+    requests: createRequestLimiter(ports.table.sharedRows, limits, {
+      clock: ports.clock,
+      processes: ports.config.openCalls === null ? 'fewProcesses' : 'manyProcesses',
+    }),
     budget: createBudgetReader({ usage: ports.table.usage, limits, clock: ports.clock, prices: ports.prices }),
   }
   const hosts = wireHosts(ports.config)

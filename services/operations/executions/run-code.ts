@@ -18,6 +18,7 @@ import type { Table } from '../../ports/table.ts'
 import type { Telemetry } from '../../ports/telemetry.ts'
 import type { ClaimedId } from '../claimed-id.ts'
 import type { BudgetReader } from '../tenancy/budget.ts'
+import { NO_HOLD, whileHeld, type Hold } from '../tenancy/hold.ts'
 import type { LimitReader } from '../tenancy/limit-reader.ts'
 import type { ResourceCounts } from '../tenancy/resource-counts.ts'
 import type { ResultBudget } from './result-budget.ts'
@@ -51,6 +52,8 @@ export interface RunContext {
   readonly publicUrl: string
   /** Aborts when the client disconnects. */
   readonly signal: AbortSignal
+  /** Counts a call that waits. */
+  readonly hold: () => Promise<Hold>
   readonly note: (name: string, value: string) => void
 }
 
@@ -91,12 +94,14 @@ export async function runCode(context: RunContext, request: RunCodeRequest): Pro
   const isReplay = request.claimed?.isReplay === true
   context.note('container_id', containerId)
   context.note('execution_id', id)
+  const hold = request.waitMs === 0 ? NO_HOLD : await context.hold()
+  const signal = whileHeld(context.signal, hold)
   // The subscription precedes the row, so the end of the execution cannot be missed.
   const subscription = deps.signals.subscribe(topicOf('execution', id))
   try {
     const earlier = isReplay ? await deps.table.executions.get(caller.tenant, id) : null
     if (earlier !== null)
-      return { execution: await untilEnd(context, subscription, { first: earlier, waitMs: request.waitMs }), isReplay: true }
+      return { execution: await untilEnd({ deps, signal }, subscription, { first: earlier, waitMs: request.waitMs }), isReplay: true }
     await Promise.all([deps.budget.checkRun(caller.tenant), checkStorage(deps.counts.storageBytes, caller.tenant, storedBytesOf(request))])
     if (container !== null) await checkConcurrency(deps, container)
     if (container !== null && isChosen(request.language)) await checkLanguage(deps, container, request.language)
@@ -120,11 +125,12 @@ export async function runCode(context: RunContext, request: RunCodeRequest): Pro
       },
       deps.clock.now(),
     )
-    const execution = await untilEnd(context, subscription, { first: accepted.execution, waitMs: request.waitMs })
+    const execution = await untilEnd({ deps, signal }, subscription, { first: accepted.execution, waitMs: request.waitMs })
     // After a wait the queue has changed.
     return { execution, ...(request.waitMs === 0 && { queue: accepted.container.queue }), isReplay: false }
   } finally {
     subscription.close()
+    await hold.release()
   }
 }
 
@@ -153,11 +159,13 @@ export async function waitForExecution(
   id: string,
   { read, waitMs }: { readonly read: () => Promise<Execution>; readonly waitMs: number },
 ): Promise<Execution> {
+  const hold = await context.hold()
   const subscription = context.deps.signals.subscribe(topicOf('execution', id))
   try {
-    return await untilEnd(context, subscription, { first: await read(), waitMs })
+    return await untilEnd({ ...context, signal: whileHeld(context.signal, hold) }, subscription, { first: await read(), waitMs })
   } finally {
     subscription.close()
+    await hold.release()
   }
 }
 

@@ -37,7 +37,7 @@ interface Local {
 }
 
 interface ResourcePorts {
-  readonly sharedRows: SharedRowStore
+  readonly sharedRows: Pick<SharedRowStore, 'get' | 'replace'>
   readonly clock: Clock
   /** Name of the row. */
   readonly name: string

@@ -19,14 +19,14 @@ interface Waiting<Values extends object> {
  * row. Changes that arrive during a write share the next one.
  */
 export class SharedRow<Values extends object> {
-  readonly #store: SharedRowStore
+  readonly #store: Pick<SharedRowStore, 'get' | 'replace'>
   readonly #name: string
   readonly #empty: Values
   readonly #cached = new BoundedCache<string, SharedRowState<Values>>(MAX_CACHED)
   readonly #waiting = new Map<string, Waiting<Values>[]>()
 
   /** `empty`: the values of a row that was never written. */
-  constructor(store: SharedRowStore, name: string, empty: Values) {
+  constructor(store: Pick<SharedRowStore, 'get' | 'replace'>, name: string, empty: Values) {
     this.#store = store
     this.#name = name
     this.#empty = empty

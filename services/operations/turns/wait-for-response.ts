@@ -4,13 +4,14 @@ import { hasResponseEnded, type ResponseRecord as ResponseRow } from '../../mode
 import type { Table } from '../../ports/table.ts'
 import type { Signals } from '../../ports/signals.ts'
 import type { Clock } from '../../ports/clock.ts'
+import { NO_HOLD, whileHeld, type Hold } from '../tenancy/hold.ts'
 import { waitForRow } from '../../jobs/wait-for-row.ts'
 
-/** Waits until a turn has ended, the client has disconnected or `seconds` have passed; returns its row. */
+/** Waits until a turn has ended, the client has disconnected, the hold is over or `seconds` have passed; releases the hold, and returns the row. */
 export async function waitForResponse(
   deps: { readonly table: Table; readonly signals: Signals; readonly clock: Clock },
   row: ResponseRow,
-  options: { readonly seconds: number; readonly signal: AbortSignal; readonly subscription?: Subscription },
+  options: { readonly seconds: number; readonly signal: AbortSignal; readonly hold?: Hold; readonly subscription?: Subscription },
 ): Promise<ResponseRow> {
   const subscription = options.subscription ?? deps.signals.subscribe(topicOf('response', row.id))
   try {
@@ -20,9 +21,10 @@ export async function waitForResponse(
       first: row,
       now: () => deps.clock.now(),
       deadline: deps.clock.now() + options.seconds * 1000,
-      signal: options.signal,
+      signal: whileHeld(options.signal, options.hold ?? NO_HOLD),
     })
   } finally {
     subscription.close()
+    await options.hold?.release()
   }
 }

@@ -99,7 +99,7 @@ export const EXECUTION_TOOLS: Tools = {
         guarded(call, 'get_execution', async () => {
           const { deps } = call
           await jobOf(call, id, 'read')
-          const row = await waitForExecution({ deps, signal: mcpReq.signal }, id, {
+          const row = await waitForExecution({ ...runContext(call), signal: mcpReq.signal }, id, {
             read: () => jobOf(call, id, 'read'),
             waitMs: wait * 1000,
           })
@@ -163,16 +163,21 @@ async function finish(
 async function waitWithProgress(call: Call, { mcpReq }: ServerContext, first: Execution): Promise<Execution> {
   const { deps } = call
   const until = deps.clock.now() + deps.config.maxHoldSeconds * 1000
+  const context = runContext(call)
+  const { signal: over } = await context.hold()
   const progressToken = mcpReq._meta?.progressToken
   let row = first
   let slices = 0
-  while (!hasEnded(row.status) && !mcpReq.signal.aborted && deps.clock.now() < until) {
+  while (!hasEnded(row.status) && !mcpReq.signal.aborted && over?.aborted !== true && deps.clock.now() < until) {
     slices++
     if (progressToken !== undefined) {
       const message = `The ${nounOf(row)} is ${row.status}.`
       await mcpReq.notify({ method: 'notifications/progress', params: { progressToken, progress: slices, message } })
     }
-    row = await waitForExecution({ deps, signal: mcpReq.signal }, row.id, { read: () => jobOf(call, row.id, 'run'), waitMs: SLICE_MS })
+    row = await waitForExecution({ ...context, signal: mcpReq.signal }, row.id, {
+      read: () => jobOf(call, row.id, 'run'),
+      waitMs: SLICE_MS,
+    })
   }
   return row
 }

@@ -15,6 +15,7 @@ import { LIMITS } from '../../model/limits.ts'
 import { RUN_ANSWER_BYTES } from '../../operations/executions/result-budget.ts'
 import { keepAliveJson } from '../../http/keep-alive-json.ts'
 import { json } from '../../http/responses.ts'
+import { within, type Hold } from '../../operations/tenancy/hold.ts'
 import { createServer, type McpCall } from './create-server.ts'
 import { MESSAGE } from '../../model/scan-json.ts'
 import { parseJson } from '../../http/parse-json.ts'
@@ -29,14 +30,14 @@ interface Exchange {
 
 /** Serves one request; the SDK selects the revision. */
 export async function handleMcp(call: McpCall): Promise<Response> {
-  const { streams, limits, config } = call.deps
+  const { holds, config } = call.deps
   const message = await readMcpMessage(call.request).catch(parseError)
   if (message instanceof Response) return message
   const toolCall = toolCallOf(message)
   // A tool may run code; a client would repeat a call that is refused for its result.
   if (toolCall !== null) call.deps.results.reserve(RUN_ANSWER_BYTES)
-  const release = streams.take(call.caller.tenant, (await limits.of(call.caller.tenant)).openStreams)
-  const response = exchange(call, message, { tool: toolCall?.tool ?? null, release })
+  const hold = await holds.take(call.caller.tenant, 'stream')
+  const response = exchange({ ...call, deps: { ...call.deps, holds: within(hold) } }, message, { tool: toolCall?.tool ?? null, hold })
   // Without progress a tool sends nothing before its result, and a proxy would close the connection.
   if (toolCall === null || toolCall.hasProgress) return response
   return keepAliveJson(response, { intervalMs: config.heartbeatMs, onError: () => internalError(message) })
@@ -51,23 +52,24 @@ function parseError(error: unknown): Response {
 async function exchange(
   call: McpCall,
   message: unknown,
-  { tool, release }: { readonly tool: string | null; readonly release: () => void },
+  { tool, hold }: { readonly tool: string | null; readonly hold: Hold },
 ): Promise<Response> {
   try {
     const older = tool === null ? null : await olderRequest(call.request, message)
     const { response, close } = older === null ? serve(call, message, tool) : await serveOlder(call, older, tool)
     const answer = await response
     if (answer.headers.get('content-type')?.startsWith('text/event-stream') !== true) {
-      release()
+      await hold.release()
       return answer
     }
     const limit = setTimeout(() => void close(), call.deps.config.maxHoldSeconds * 1000)
-    return whenClosed(answer, () => {
+    hold.signal?.addEventListener('abort', () => void close(), { once: true })
+    return await whenClosed(answer, () => {
       clearTimeout(limit)
-      release()
+      return hold.release()
     })
   } catch (error) {
-    release()
+    await hold.release()
     throw error
   }
 }
@@ -116,25 +118,25 @@ const internalError = (message: unknown): string =>
   })
 
 /** The same response; `close` runs once when its body has ended or failed, or its reader has disconnected. */
-function whenClosed(response: Response, close: () => void): Response {
+async function whenClosed(response: Response, close: () => Promise<void>): Promise<Response> {
   const reader = response.body?.getReader()
   if (reader === undefined) {
-    close()
+    await close()
     return response
   }
   const body = new ReadableStream<Uint8Array>(
     {
       async pull(controller) {
-        const next = await reader.read().catch((error: unknown) => {
-          close()
+        const next = await reader.read().catch(async (error: unknown) => {
+          await close()
           throw error
         })
         if (!next.done) return controller.enqueue(next.value)
-        close()
+        await close()
         return controller.close()
       },
       async cancel(reason) {
-        close()
+        await close()
         await reader.cancel(reason)
       },
     },

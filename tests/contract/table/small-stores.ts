@@ -34,6 +34,20 @@ export function smallStoresContract(table: () => Table): void {
     })
   })
 
+  describe('counters', () => {
+    it('give each window its maximum, also to callers at the same moment, and never go back to a window', async () => {
+      const [tenant, name] = [newId('tenant'), 'requests']
+      const count = (window: number, max = 3): Promise<boolean> => table().sharedRows.count(tenant, name, { window, max })
+      const counted = async (window: number): Promise<number> =>
+        (await Promise.all(Array.from({ length: 8 }, () => count(window)))).filter(Boolean).length
+      expect(await counted(1)).toBe(3)
+      expect(await counted(2)).toBe(3)
+      expect(await count(1)).toBe(false)
+      expect(await count(2, 4)).toBe(true)
+      expect(await table().sharedRows.count(newId('tenant'), name, { window: 1, max: 1 })).toBe(true)
+    })
+  })
+
   describe('tenants and keys', () => {
     it('are returned as written, and a second creation changes nothing', async () => {
       const tenant = newTenant()

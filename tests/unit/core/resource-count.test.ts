@@ -13,7 +13,7 @@ beforeEach(() => {
   ;[now, held, counts, isDown] = [1_000, 0, 0, false]
 })
 
-const sharedRows: SharedRowStore = {
+const sharedRows: Pick<SharedRowStore, 'get' | 'replace'> = {
   get: async <Values extends object>() => {
     if (isDown) throw new Error('down')
     return row as SharedRowState<Values>

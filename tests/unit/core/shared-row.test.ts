@@ -12,7 +12,7 @@ const increment = ({ count }: Counter) => ({ values: { count: count + 1 }, resul
 function memoryQuotas() {
   let row: SharedRowState<object> = { revision: 0, values: null }
   const calls: string[] = []
-  const sharedRows: SharedRowStore = {
+  const sharedRows: Pick<SharedRowStore, 'get' | 'replace'> = {
     get: async <Values extends object>() => {
       calls.push('get')
       return row as SharedRowState<Values>

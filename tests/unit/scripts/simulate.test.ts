@@ -9,6 +9,7 @@ import { simulationHtml, type SimulationReport } from '../../../scripts/operate/
 import { htmlReport } from '../../../scripts/report/html-report.ts'
 import { durationOption, simulationText, thresholdsOf } from '../../../scripts/operate/simulate.ts'
 import { simulateBurst } from '../../../scripts/operate/simulate/burst.ts'
+import { simulateDepartures } from '../../../scripts/operate/simulate/departures.ts'
 import { simulatePool } from '../../../scripts/operate/simulate/pool.ts'
 import { simulateSteady } from '../../../scripts/operate/simulate/steady.ts'
 import { TokenBucket } from '../../../scripts/operate/simulate/token-bucket.ts'
@@ -76,6 +77,16 @@ describe('a simulated cell', () => {
   })
 })
 
+describe('clients that disconnect at once', () => {
+  it('hold at most half of the functions of the API', async () => {
+    const report = await simulateDepartures({ clients: 5, seconds: 20, seed: 1 })
+    expect(report.held_max).toBeGreaterThan(report.functions / 3)
+    expect(report.held_max).toBeLessThanOrEqual(Math.ceil(report.functions / 2))
+    expect(report.refused).toBeGreaterThan(1_000)
+    expect(report.beside_ms.p50).toBeLessThan(2 * report.alone_ms.p50)
+  })
+})
+
 describe('npm run simulate', () => {
   it.each([
     ['90s', 90],
@@ -91,7 +102,7 @@ describe('npm run simulate', () => {
 
   it('names each threshold and whether it holds', () => {
     const pool = { size: 5, requested_seconds: 1, ready_seconds: 60, starts_per_second: 5, overshoot: 1 }
-    const parts = { steady: null, burst: null, pool }
+    const parts = { steady: null, burst: null, pool, departures: null }
     const thresholds = thresholdsOf(parts)
     expect(thresholds.map(({ holds }) => holds)).toEqual([false, false])
     expect(simulationText({ ...parts, thresholds })).toContain('FAIL a pool is filled without overshoot')
@@ -102,22 +113,28 @@ describe('npm run simulate', () => {
     const html = join(folder, 'report.html')
     try {
       const script = join(import.meta.dirname, '../../../scripts/operate/simulate.ts')
-      const sizes = ['--containers', '4', '--lifetime', '60s', '--measure', '60s', '--burst', '4', '--pool', '4']
+      const sizes = ['--containers', '4', '--lifetime', '60s', '--measure', '60s', '--burst', '4', '--pool', '4', '--departing', '4s']
       const { stdout } = await promisify(execFile)(process.execPath, [script, ...sizes, '--json', '--html', html]).catch(
         // A cell of four containers starts too few to keep the thresholds of rates.
         (error: { readonly stdout: string }) => error,
       )
       const report = JSON.parse(stdout) as SimulationReport
-      expect(report).toMatchObject({ steady: { dead_letters: 0, timed_out: 0 }, burst: { claims: 4 }, pool: { size: 4 } })
+      expect(report).toMatchObject({
+        steady: { dead_letters: 0, timed_out: 0 },
+        burst: { claims: 4 },
+        pool: { size: 4 },
+        departures: { clients: 40 },
+      })
       const page = await readFile(html, 'utf8')
       expect(page).toBe(htmlReport(simulationHtml(report)))
-      expect(page.match(/<svg /g)).toHaveLength(4)
+      expect(page.match(/<svg /g)).toHaveLength(5)
       for (const part of [
         'Thresholds',
         'Concurrent functions',
         'throttled: starts and stops',
         'A burst of 4 claims',
         'A pool of 4 sandboxes',
+        'Departing clients of one tenant',
       ])
         expect(page).toContain(part)
     } finally {

@@ -1,5 +1,5 @@
 import type { SharedRowState, SharedRowStore } from '../../../ports/shared-row-store.ts'
-import { absent, equals } from './expression.ts'
+import { absent, all, any, below, equals, increment, set, type Action, type Condition } from './expression.ts'
 import type { Items } from './items.ts'
 import { rowKey } from './keys.ts'
 
@@ -8,6 +8,16 @@ export const createSharedRowStore = (items: Items): SharedRowStore => ({
     const item = await items.get(rowKey(tenant, 'quota', name))
     if (item === null) return { revision: 0, values: null }
     return { revision: Number(item['revision']), values: JSON.parse(String(item['values'])) as Values }
+  },
+  async count(tenant, name, { window, max }) {
+    const key = rowKey(tenant, 'quota', name)
+    const change = async (actions: readonly Action[], condition: Condition): Promise<boolean> =>
+      (await items.update(key, actions, { condition, isDeferred: true })) !== null
+    const add = (): Promise<boolean> => change([increment('count')], all(equals('window', window), below('count', max)))
+    if (await add()) return true
+    if (await change([set('window', window), set('count', 1)], any(absent('window'), below('window', window)))) return true
+    // Another process may have begun the window after the first update.
+    return Number((await items.get(key))?.['count']) < max && add()
   },
   replace(tenant, name, { revision, values }) {
     const item = { ...rowKey(tenant, 'quota', name), revision: revision + 1, values: JSON.stringify(values) }

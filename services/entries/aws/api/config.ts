@@ -17,6 +17,8 @@ export const ApiEnv = z.object({
   TRUST_PROXY: flag.optional(),
   ALLOWED_HOSTS: hostList.optional(),
   MAX_OPEN_STREAMS: z.coerce.number().int().positive().optional(),
+  /** Calls that all functions of the API together can have open; without it a process counts its own streams, as a task does. */
+  OPEN_CALLS: z.coerce.number().int().positive().optional(),
   CORS_ORIGINS: originList.optional(),
   LINKS_REQUIRE_KEY: flag.optional(),
   /** Whether the distribution passes bodies that are too large for a function to the upload service. */
@@ -40,7 +42,7 @@ export const ApiEnv = z.object({
 })
 export type ApiEnv = z.input<typeof ApiEnv>
 
-/** Lambda ends a function after 15 minutes. */
+/** Lambda ends a function after 15 minutes. A call stays open for so long only while its tenant is within its share (`SharedHolds`). */
 const LAMBDA_HOLD_SECONDS = 14 * 60
 
 export interface ApiFunctionConfig {
@@ -68,6 +70,7 @@ export function apiConfigFromEnv(env: Readonly<Record<string, string | undefined
       isHttpsOnly: parsed.INGRESS === 'distribution',
       maxHoldSeconds: LAMBDA_HOLD_SECONDS,
       maxOpenStreams: parsed.MAX_OPEN_STREAMS,
+      openCalls: parsed.OPEN_CALLS ?? null,
       corsOrigins: parsed.CORS_ORIGINS,
       tokenIssuers: parsed.TOKEN_ISSUERS,
       memoryTiers: parsed.MEMORY_TIERS,

@@ -46,13 +46,14 @@ async function figures({
   deps,
   caller,
 }: Pick<Call, 'deps' | 'caller'>): Promise<Record<string, { value: number; unit: string; used: number | null }>> {
-  const [{ memoryLimit: _, ...own }, policy, live, containers, queued, stored] = await Promise.all([
+  const [{ memoryLimit: _, ...own }, policy, live, containers, queued, stored, held] = await Promise.all([
     deps.limits.of(caller.tenant),
     deps.limits.policyOf(caller.tenant),
     countLive(deps.table.sandboxes, caller.tenant),
     deps.counts.containers.bound(caller.tenant),
     deps.counts.queuedJobs.bound(caller.tenant),
     deps.counts.storageBytes.bound(caller.tenant),
+    deps.holds.used(caller.tenant),
   ])
   const everybody = {
     ...LIMITS,
@@ -60,18 +61,18 @@ async function figures({
     defaultTimeoutSeconds: Math.min(LIMITS.defaultTimeoutSeconds, own.timeoutSeconds),
     maxFileBytes: own.fileBytes,
     maxFilesPerExecution: own.filesPerExecution,
-    maxOpenStreams: deps.config.maxOpenStreams,
+    maxOpenStreams: deps.config.openCalls ?? deps.config.maxOpenStreams,
     retentionDays: own.containerDays,
     linkDays: policy.linkDays ?? LIMITS.linkDays,
     ...limitsBeforeApi(deps.config.requestBytes),
   }
-  const used: Readonly<Record<string, number>> = {
+  const used: Readonly<Record<string, number | null>> = {
     liveContainers: live,
     containers,
     queuedJobs: queued,
     storageBytes: stored,
-    maxOpenStreams: deps.streams.open,
-    openStreams: deps.streams.openOf(caller.tenant),
+    maxOpenStreams: held.all,
+    openStreams: held.own,
   }
   return Object.fromEntries(
     Object.entries({ ...everybody, ...own }).map(([name, value]) => [

@@ -60,15 +60,17 @@ const createChatCompletionRoute = defineRoute({
         const options = { requestId: call.requestId, hasUsage: body.stream_options?.include_usage === true }
         return (signal) => chunkFrames(responseEvents(deps, row, { after: -1, signal }), completion, options)
       })
+    const hold = await deps.holds.take(row.tenant, 'wait')
     // Listening starts before the row exists, so its end cannot be missed.
     const subscription = deps.signals.subscribe(topicOf('response', row.id))
-    await accept().catch((error: unknown) => {
+    await accept().catch(async (error: unknown) => {
       subscription.close()
+      await hold.release()
       throw error
     })
     const answer = async (): Promise<Response> => {
       const { maxHoldSeconds: seconds } = deps.config
-      const ended = await waitForResponse(deps, row, { seconds, signal: call.request.signal, subscription })
+      const ended = await waitForResponse(deps, row, { seconds, signal: call.request.signal, hold, subscription })
       if (!hasResponseEnded(ended.status)) throw turnTooSlow(seconds, SLOW_ADVICE)
       const whole = await loadResponse(deps.objects, ended)
       return json(200, renderCompletion(completion, renderResponse(whole, whole.request)))

@@ -79,16 +79,18 @@ export const compactResponseRoute = defineRoute({
       { ...call, body: turnOf(call.body) },
       { purpose: 'compaction', isRefused: (found) => hasResponseEnded(found.status) && summaryOf(found) === null },
     )
+    const hold = await deps.holds.take(row.tenant, 'wait')
     // Listening starts before the row exists, so its end cannot be missed.
     const subscription = deps.signals.subscribe(topicOf('response', row.id))
     if (!isReplay)
-      await acceptResponse(deps, row).catch((error: unknown) => {
+      await acceptResponse(deps, row).catch(async (error: unknown) => {
         subscription.close()
+        await hold.release()
         throw error
       })
     const answer = async (): Promise<Response> => {
       const { maxHoldSeconds: seconds } = deps.config
-      const ended = await waitForResponse(deps, row, { seconds, signal: call.request.signal, subscription })
+      const ended = await waitForResponse(deps, row, { seconds, signal: call.request.signal, hold, subscription })
       if (!hasResponseEnded(ended.status)) throw turnTooSlow(seconds, SLOW_ADVICE)
       return json(200, await renderCompaction(call, await loadResponse(deps.objects, ended)))
     }

@@ -74,9 +74,10 @@ const createResponseRoute = defineRoute({
 async function answerReplay(call: Call, row: ResponseRow): Promise<Response> {
   const { deps, request } = call
   if (row.request.stream) return streamCall(call, async () => (signal) => responseFrames(deps, row, { after: -1, signal }))
+  const hold = row.request.background ? null : await deps.holds.take(row.tenant, 'wait')
   const answer = async (): Promise<Response> => {
-    const isAwaited = !row.request.background
-    const seen = isAwaited ? await waitForResponse(deps, row, { seconds: deps.config.maxHoldSeconds, signal: request.signal }) : row
+    const { maxHoldSeconds: seconds } = deps.config
+    const seen = hold === null ? row : await waitForResponse(deps, row, { seconds, signal: request.signal, hold })
     const body = renderResponse(await loadForRendering(deps.objects, seen, row.request.include), row.request)
     return json(200, body, { 'idempotent-replayed': 'true' })
   }
@@ -88,14 +89,16 @@ async function answerWhenEnded({ deps, request }: Call, row: ResponseRow): Promi
     await acceptResponse(deps, row)
     return json(200, renderResponse(row, row.request))
   }
+  const hold = await deps.holds.take(row.tenant, 'wait')
   // Listening starts before the row exists, so its end cannot be missed.
   const subscription = deps.signals.subscribe(topicOf('response', row.id))
-  await acceptResponse(deps, row).catch((error: unknown) => {
+  await acceptResponse(deps, row).catch(async (error: unknown) => {
     subscription.close()
+    await hold.release()
     throw error
   })
   const answer = async (): Promise<Response> => {
-    const ended = await waitForResponse(deps, row, { seconds: deps.config.maxHoldSeconds, signal: request.signal, subscription })
+    const ended = await waitForResponse(deps, row, { seconds: deps.config.maxHoldSeconds, signal: request.signal, hold, subscription })
     return json(200, renderResponse(await loadForRendering(deps.objects, ended, row.request.include), row.request))
   }
   // If the row cannot be read after the status has been sent, the client gets the accepted response and polls it by id.
