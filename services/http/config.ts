@@ -125,6 +125,11 @@ export const ApiConfig = z.object({
     .default(LIMITS.stallSeconds * 1000),
   /** Maximum body sizes that the proxy in front of the API passes on, bytes. Null: only the API's own limits apply. */
   requestBytes: z.object({ json: z.number().int().positive(), binary: z.number().int().positive() }).nullable().default(null),
+  /**
+   * Limits of what is in front of the API: files above `redirectBytes` are answered with a link where the clients of a wire follow it, and an answer has at most
+   * `maxBytes`. Null: none.
+   */
+  answerBytes: z.object({ redirectBytes: z.number().int().positive(), maxBytes: z.number().int().positive() }).nullable().default(null),
   /** Audit entries of ordinary requests are stored within this time, milliseconds; 0: before the answer, for a process that may stop after it. */
   auditFlushMs: z.number().int().nonnegative().default(1_000),
   /** Whether a `/d/…` link opens only with an API key of its tenant. */

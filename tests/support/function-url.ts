@@ -15,6 +15,8 @@ interface FunctionUrlOptions {
   readonly port?: number
   /** Whether an answer ends although the function has written no byte of a body. In many accounts it never does. */
   readonly endsEmptyAnswers?: boolean
+  /** AWS cuts a longer answer; default 200 MB. */
+  readonly maxAnswerBytes?: number
 }
 
 /** Lambda's runtime provides this to a function. Call it before a handler is created. */
@@ -34,7 +36,7 @@ export function provideLambdaRuntime(): void {
 
 /**
  * Serves a handler as a function URL with response streaming does, as far as AWS documents it or its users have reported: one event of format 2.0 per
- * request, the head with the first write, each part of the answer at once. An answer without a byte never ends. A client that disconnects is not
+ * request, the head with the first write, each part of the answer at once. An answer without a byte never ends, and one of more than 200 MB is cut. A client that disconnects is not
  * reported. A handler that fails ends the answer as an incomplete one.
  */
 export async function startFunctionUrl(handler: StreamingHandler, options: FunctionUrlOptions = {}): Promise<FunctionUrl> {
@@ -42,7 +44,10 @@ export async function startFunctionUrl(handler: StreamingHandler, options: Funct
   const server = createServer((asked, answer) => {
     open++
     answer.once('close', () => open--)
-    const stream = new AnswerStream(answer, options.endsEmptyAnswers ?? false)
+    const stream = new AnswerStream(answer, {
+      endsEmpty: options.endsEmptyAnswers ?? false,
+      maxBytes: options.maxAnswerBytes ?? 200 * 1024 * 1024,
+    })
     void eventOf(asked)
       .then((event) => handler(event, stream))
       .catch((error: unknown) => {
@@ -72,12 +77,14 @@ class AnswerStream extends Writable {
   hasBegun = false
   readonly #answer: ServerResponse
   readonly #endsEmpty: boolean
+  readonly #maxBytes: number
   #bytes = 0
 
-  constructor(answer: ServerResponse, endsEmpty: boolean) {
+  constructor(answer: ServerResponse, { endsEmpty, maxBytes }: { readonly endsEmpty: boolean; readonly maxBytes: number }) {
     super()
     this.#answer = answer
     this.#endsEmpty = endsEmpty
+    this.#maxBytes = maxBytes
   }
 
   override write(chunk: unknown, ...rest: never[]): boolean {
@@ -91,6 +98,7 @@ class AnswerStream extends Writable {
   override _write(chunk: Buffer, _: BufferEncoding, done: () => void): void {
     if (chunk.length === 0) return done()
     this.#bytes += chunk.length
+    if (this.#bytes > this.#maxBytes) this.#answer.destroy()
     // The client has left, and the function does not learn it.
     if (this.#answer.destroyed) return done()
     if (this.#answer.write(chunk)) return done()

@@ -15,18 +15,6 @@ interface Quota {
   readonly min: number
   readonly recommended: number
   readonly why: string
-  /** A risk that a sufficient value does not remove; null if there is none. */
-  readonly riskAt?: (value: number) => string | null
-}
-
-/** Functions that stay for the workers when clients wait at all others (docs/scaling.md). Lambda itself keeps 100 unreserved. */
-const FOR_WORKERS = 300
-
-function riskOfWaitingClients(value: number): string | null {
-  const most = value - FOR_WORKERS
-  return most <= 0
-    ? null
-    : `clients that wait can hold all of them, and then no code runs. Set api.reservedConcurrency in cdk.json to at most ${most}.`
 }
 
 /** Quotas that the settings need. */
@@ -72,19 +60,17 @@ export function quotasFor({ sandboxes, concurrency, api }: Pick<Config, 'sandbox
       unit: 'functions at once',
       min: 10,
       recommended: functions,
-      why: 'chat, run and place steps and open streams, as cdk.json allows them',
-      ...(api.privateIngress === undefined && api.reservedConcurrency === undefined && { riskAt: riskOfWaitingClients }),
+      why: 'chat, run and place steps and open calls, as cdk.json allows them',
     },
   ]
 }
 
-export function evaluateQuota({ what, code, unit, min, recommended, why, riskAt }: Quota, value: number): Finding {
+export function evaluateQuota({ what, code, unit, min, recommended, why }: Quota, value: number): Finding {
   const current = `${value} ${unit}`
   const advice = `Request more in Service Quotas (${code}).`
   if (value < min) return fail(what, `${current}; at least ${Math.ceil(min)} are needed for ${why}. ${advice}`)
   if (value < recommended) return warn(what, `${current}; ${Math.ceil(recommended)} would serve ${why}. ${advice}`)
-  const risk = riskAt?.(value) ?? null
-  return risk === null ? ok(what, current) : warn(what, `${current}; ${risk}`)
+  return ok(what, current)
 }
 
 /** Reads each quota of the account. A quota that cannot be read is a warning: a missing permission is no missing quota. */

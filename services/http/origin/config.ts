@@ -47,3 +47,6 @@ export const uploadServerConfigFromEnv = (
  * it up to a third longer in practice. Above 6 MB Lambda answers itself, outside the API's error envelope, so the edge refuses earlier.
  */
 export const LAMBDA_REQUEST_BYTES = { json: 4_400_000, binary: 4_400_000 } as const
+
+/** Lambda streams the first 6 MB of an answer at once and then 2 MB per second, and cuts it after 200 MB without an error. */
+export const LAMBDA_ANSWER_BYTES = { redirectBytes: 4_000_000, maxBytes: 190_000_000 } as const

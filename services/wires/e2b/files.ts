@@ -42,6 +42,12 @@ async function read(call: Call): Promise<Response> {
     'content-type': 'application/octet-stream',
     'content-disposition': `attachment; filename*=UTF-8''${encodeURIComponent(posix.basename(path.real))}`,
   }
+  const { maxBytes = Number.POSITIVE_INFINITY } = call.deps.config.answerBytes ?? {}
+  if (file !== undefined && object !== null && object.bytes > maxBytes)
+    throw new ServiceError(
+      'request_too_large',
+      `This file has ${object.bytes} bytes, and this deployment streams at most ${maxBytes} in an answer. Download it with GET /v1/containers/${container.id}/files/${file.id}/content, which answers with a link.`,
+    )
   if (object !== null)
     return new Response(Readable.toWeb(Readable.from(object.body)) as ReadableStream, {
       headers: { ...headers, 'content-length': String(object.bytes) },

@@ -7,7 +7,8 @@ import type { Scope } from '../../model/tenants/tenant.ts'
 import { containerOf, fileMissing, fileOf } from '../../operations/access.ts'
 import { deleteFile } from '../../operations/files/delete-file.ts'
 import { currentFiles } from '../../operations/files/find-by-path.ts'
-import { json } from '../../http/responses.ts'
+import { json, redirectTo } from '../../http/responses.ts'
+import { presigner } from '../../operations/files/presign.ts'
 import { defineRoute, type AnyRoute, type Call } from '../../http/route.ts'
 import { libreChatAuth } from './auth.ts'
 import { uploadRoutes } from './upload-routes.ts'
@@ -26,10 +27,16 @@ const download = defineRoute({
   operationId: 'librechatDownload',
   tag: 'LibreChat',
   summary: 'Download a file of a session',
-  answers: { 200: { description: 'The bytes.', schema: () => z.string(), contentType: 'application/octet-stream' } },
+  answers: {
+    200: { description: 'The bytes.', schema: () => z.string(), contentType: 'application/octet-stream' },
+    302: { description: 'In AWS, for a file above 4 MB: its link, for five minutes.' },
+  },
   errors: ['container_not_found', 'file_not_found'],
   handle: async (call) => {
     const file = await requested(call, 'files')
+    const { redirectBytes = Number.POSITIVE_INFINITY } = call.deps.config.answerBytes ?? {}
+    if (file.bytes > redirectBytes)
+      return redirectTo(await presigner(call.deps.objects, call.publicUrl)(file.objectKey, fileName(file.path), 'application/octet-stream'))
     const object = await call.deps.objects.get(file.objectKey)
     if (object === null) throw fileMissing(file.id)
     return new Response(Readable.toWeb(Readable.from(object.body)) as ReadableStream, {

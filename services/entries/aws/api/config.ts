@@ -3,7 +3,7 @@ import { IMAGE_NAME } from '../../../model/containers/images.ts'
 import { MEMORY_TIERS } from '../../../model/limits.ts'
 import { parseOnce } from '../../../model/parse-once.ts'
 import { ApiConfig, flag, hostList, issuerList, namesIn, originList } from '../../../http/config.ts'
-import { INGRESSES, LAMBDA_REQUEST_BYTES } from '../../../http/origin/config.ts'
+import { INGRESSES, LAMBDA_ANSWER_BYTES, LAMBDA_REQUEST_BYTES } from '../../../http/origin/config.ts'
 import { FUNCTION_ENV } from '../function-env.ts'
 
 /** The variables that the Lambda entry reads; infra writes them, so a missing one does not compile there. */
@@ -17,7 +17,7 @@ export const ApiEnv = z.object({
   TRUST_PROXY: flag.optional(),
   ALLOWED_HOSTS: hostList.optional(),
   MAX_OPEN_STREAMS: z.coerce.number().int().positive().optional(),
-  /** Calls that all functions of the API together can have open; without it a process counts its own streams, as a task does. */
+  /** Set for functions only. Calls that all functions of the API together can have open; without it a process counts its own streams, as a task does. */
   OPEN_CALLS: z.coerce.number().int().positive().optional(),
   CORS_ORIGINS: originList.optional(),
   LINKS_REQUIRE_KEY: flag.optional(),
@@ -71,6 +71,7 @@ export function apiConfigFromEnv(env: Readonly<Record<string, string | undefined
       maxHoldSeconds: LAMBDA_HOLD_SECONDS,
       maxOpenStreams: parsed.MAX_OPEN_STREAMS,
       openCalls: parsed.OPEN_CALLS ?? null,
+      answerBytes: parsed.OPEN_CALLS === undefined ? null : LAMBDA_ANSWER_BYTES,
       corsOrigins: parsed.CORS_ORIGINS,
       tokenIssuers: parsed.TOKEN_ISSUERS,
       memoryTiers: parsed.MEMORY_TIERS,

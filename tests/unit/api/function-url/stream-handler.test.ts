@@ -208,6 +208,16 @@ describe('the stand-in of the function URL', () => {
       )
   }
 
+  it('cuts an answer above the maximum of AWS, although its status was 200', async () => {
+    const url = await startFunctionUrl(
+      createStreamHandler(() => new Response(new Uint8Array(4_096))),
+      { maxAnswerBytes: 1_024 },
+    )
+    started.push(url)
+    const read = fetch(url.url).then((answer) => answer.arrayBuffer())
+    await expect(read).rejects.toThrow()
+  })
+
   it('never ends an answer without a byte, unless it stands for an account that does', async () => {
     for (const method of ['GET', 'HEAD', 'DELETE']) {
       expect(await outcome({ endsEmptyAnswers: false }, method), method).toBe('TimeoutError')
