@@ -143,11 +143,11 @@ async function commandIn(containerId: string): Promise<string> {
   }
 }
 
-/** A call by hand of a client that declared tasks. */
-async function withTasks(method: string, params: Record<string, unknown>): Promise<Record<string, unknown>> {
+/** The answer to a call by hand of a client with these extensions. */
+async function callWith(extensions: object, method: string, params: Record<string, unknown>): Promise<Record<string, unknown>> {
   const _meta = {
     'io.modelcontextprotocol/protocolVersion': '2026-07-28',
-    'io.modelcontextprotocol/clientCapabilities': { extensions: { 'io.modelcontextprotocol/tasks': {} } },
+    'io.modelcontextprotocol/clientCapabilities': { extensions },
     'io.modelcontextprotocol/clientInfo': { name: 'raw', version: '1' },
   }
   const headers = {
@@ -157,8 +157,17 @@ async function withTasks(method: string, params: Record<string, unknown>): Promi
     'mcp-name': (params['name'] ?? params['taskId']) as string,
   }
   const answer = await api.post('/mcp', { jsonrpc: '2.0', id: 1, method, params: { ...params, _meta } }, { headers })
-  return ((await answer.json()) as { result: Record<string, unknown> }).result
+  return (await answer.json()) as Record<string, unknown>
 }
+/** The result for a client that declared tasks. */
+const withTasks = async (method: string, params: Record<string, unknown>): Promise<Record<string, unknown>> =>
+  (await callWith({ 'io.modelcontextprotocol/tasks': {} }, method, params))['result'] as Record<string, unknown>
+
+it.each(['tasks/get', 'tasks/update', 'tasks/cancel'])('%s tells a client without tasks which capability it lacks', async (method) => {
+  expect(await callWith({}, method, { taskId: 'exec_1' })).toMatchObject({
+    error: { code: -32021, data: { requiredCapabilities: { extensions: { 'io.modelcontextprotocol/tasks': {} } } } },
+  })
+})
 
 const LONG = [
   { name: 'execute_code', given: { code: 'slow()' }, idIn: (container: string) => headOf(api, api.owner.tenant, container) },

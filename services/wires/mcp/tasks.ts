@@ -1,4 +1,10 @@
-import { ProtocolError, ProtocolErrorCode, type McpServer, type ServerContext } from '@modelcontextprotocol/server'
+import {
+  MissingRequiredClientCapabilityError,
+  ProtocolError,
+  ProtocolErrorCode,
+  type McpServer,
+  type ServerContext,
+} from '@modelcontextprotocol/server'
 import * as z from 'zod'
 import { boundedRecord, openObject } from '../../model/bounded-schemas.ts'
 import { answerSchema } from '../../model/lazy-schema.ts'
@@ -40,6 +46,12 @@ const taskFields = (row: Execution): Readonly<Record<string, unknown>> => ({
 const TaskParams = openObject({ taskId: z.string().max(200) })
 const AnyResult = answerSchema(() => z.looseObject({}))
 
+/** A client that declared no tasks could not read what these methods answer. Throws ProtocolError -32021, as the extension demands. */
+function requireTasks(context: ServerContext): void {
+  if (!acceptsTasks(context))
+    throw new MissingRequiredClientCapabilityError({ requiredCapabilities: { extensions: { [TASKS_EXTENSION]: {} } } })
+}
+
 /** Serves `tasks/get`, `tasks/update` and `tasks/cancel`. No task asks for input, so an update changes nothing. */
 export function registerTasks({ server }: McpServer, call: Call): void {
   const find = (id: string, scope: Scope): Promise<Execution> =>
@@ -48,16 +60,19 @@ export function registerTasks({ server }: McpServer, call: Call): void {
       throw new ProtocolError(ProtocolErrorCode.InvalidParams, `No task ${JSON.stringify(id.slice(0, 80))} exists.`)
     })
   const schemas = { params: TaskParams, result: AnyResult() }
-  server.setRequestHandler('tasks/get', schemas, async ({ taskId }) => {
+  server.setRequestHandler('tasks/get', schemas, async ({ taskId }, context) => {
+    requireTasks(context)
     const row = await find(taskId, 'read')
     const task = taskFields(row)
     return task['status'] === 'completed' ? { ...task, result: await executionResult(call.deps, row) } : { ...task }
   })
-  server.setRequestHandler('tasks/update', schemas, async ({ taskId }) => {
+  server.setRequestHandler('tasks/update', schemas, async ({ taskId }, context) => {
+    requireTasks(context)
     await find(taskId, 'run')
     return {}
   })
-  server.setRequestHandler('tasks/cancel', schemas, async ({ taskId }) => {
+  server.setRequestHandler('tasks/cancel', schemas, async ({ taskId }, context) => {
+    requireTasks(context)
     const row = await find(taskId, 'run')
     await cancelExecution(call.deps, row)
     return {}
