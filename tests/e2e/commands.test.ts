@@ -53,6 +53,15 @@ describe('a command', { timeout: 120_000 }, () => {
     expect(first).toMatchObject({ status: 'succeeded', exit_code: 0, stdout: '$HOME\n' })
   })
 
+  it('runs with the line ends of Windows, as cells of bash and files that cells write do', async () => {
+    const script = 'echo one\r\nif true; then\r\n  echo two\r\nfi\r\n'
+    expect(await run({ command: script })).toMatchObject({ status: 'succeeded', stdout: 'one\ntwo\n', stderr: '' })
+    expect(await native().run(container, { code: script, language: 'bash' })).toMatchObject({ status: 'succeeded', stdout: 'one\ntwo\n' })
+    expect((await native().run(container, `%%bash\r\n${script}`)).stdout).toBe('one\ntwo\n')
+    await native().run(container, `%%writefile run.sh\r\n#!/bin/bash\r\n${script}`)
+    expect((await run({ command: 'chmod +x run.sh && ./run.sh' })).stdout).toBe('one\ntwo\n')
+  })
+
   it('runs beside code and other commands, takes input and a signal, and streams its output', async () => {
     const code = await native().run(container, 'import time, os\nwhile not os.path.exists("/tmp/go"): time.sleep(0.05)\nprint("code")', 0)
     const cat = await run({ argv: ['cat'], stdin: 'open' }, 0)

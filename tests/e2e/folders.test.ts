@@ -53,6 +53,25 @@ describe('file operations in a sandbox', () => {
     expect(stdout).toBe('hello False\n')
   })
 
+  it('names unpacked files that are not kept, and finds names of Macs in either Unicode form', async () => {
+    const write =
+      'import zipfile\nwith zipfile.ZipFile("mac.zip", "w") as z:\n  for name in ("Bu\\u0308cher.txt", "گزارش\\u200cها.csv", "Acme Inc./a.csv"): z.writestr(name, "x")'
+    await server.native.run(container, write)
+    const unpacked = await json<{ files: number; lost: readonly { what: string; reason: string }[] }>('POST', at('/unpack'), {
+      path: 'mac.zip',
+      into: 'mac',
+    })
+    expect(unpacked).toMatchObject({
+      files: 3,
+      lost: [{ what: 'file "mac/Acme Inc./a.csv"', reason: expect.stringContaining('ends in a dot') as string }],
+    })
+    const { data } = await json<{ data: readonly { path: string }[] }>('GET', `/v1/containers/${container}/files?limit=100`)
+    const paths = data.map(({ path }) => path)
+    expect(paths).toEqual(expect.arrayContaining(['/mnt/data/mac/B\u00fccher.txt', '/mnt/data/mac/گزارش\u200cها.csv']))
+    for (const name of ['B\u00fccher.txt', 'Bu\u0308cher.txt'])
+      expect(await json('GET', at(`/info?path=${encodeURIComponent(`mac/${name}`)}`))).toMatchObject({ type: 'file', bytes: 1 })
+  })
+
   it('works outside /mnt/data with the rights of user code', async () => {
     expect(await json('POST', at(), { path: '/home/worker/project' })).toMatchObject({ path: '/home/worker/project' })
     expect((await server.native.call('POST', at(), { path: '/etc/cellblock/x' })).status).toBe(409)
