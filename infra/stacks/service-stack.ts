@@ -25,6 +25,7 @@ import { WorkerRole } from '../constructs/worker-role.ts'
 import { openCallsOf, apiEnvironment, chatEnvironment, placeEnvironment, runEnvironment, storageEnvironment } from '../environments.ts'
 import { functionName, type FunctionId, type ServiceFunctions } from '../function-name.ts'
 import { apiAccess, chatAccess, placeAccess, reconcilerAccess } from '../iam-policies.ts'
+import { CHAT_FUNCTION_SECONDS } from '../../services/entries/aws/chat/config.ts'
 import type { DataStack } from './data-stack.ts'
 import type { NetworkStack } from './network-stack.ts'
 import { FlaggedStack } from './flagged-stack.ts'
@@ -150,7 +151,7 @@ export class ServiceStack extends FlaggedStack {
       chat: this.add('chat', {
         role: roleFor('chat', chatAccess(data)),
         environment: chatEnvironment(config, storage, data),
-        timeoutSeconds: 900,
+        timeoutSeconds: CHAT_FUNCTION_SECONDS,
       }),
       run: this.add('run', {
         role: network.runRole,

@@ -20,7 +20,7 @@ import { enforceFormat } from './enforce-format.ts'
 import { receiveAnswer, recordAnswer } from './read-answer.ts'
 import type { Turn } from './turn.ts'
 import type { TurnChange, TurnState, TurnView } from './turn-state.ts'
-import { afterAnswer, afterCheck, afterFailure, END, WindowBudget, type Attempts } from './attempts.ts'
+import { afterAnswer, afterCheck, afterFailure, END, OUT_OF_TIME, WindowBudget, type Attempts } from './attempts.ts'
 import type { Entry } from '../../model/responses/items/entry.ts'
 import { codeInterpreterCall, PYTHON } from '../../model/responses/items/code-interpreter-call.ts'
 import { isServerCall, filesOf } from '../../model/responses/items/item-types.ts'
@@ -47,6 +47,8 @@ export interface AskOptions {
   /** The model must answer with text, without tools. */
   readonly isLast: boolean
   readonly signal: AbortSignal
+  /** Aborts when the time for an answer is over; null in a process that runs on. */
+  readonly cutOff: AbortSignal | null
   /** Records an event of an item while the answer arrives. */
   readonly emit: Turn['emit']
 }
@@ -57,7 +59,7 @@ export interface AskOptions {
  */
 export async function askModel(deps: TurnDeps, view: TurnView, options: AskOptions): Promise<TurnChange> {
   const { row, state } = view
-  const { context, isLast, signal } = options
+  const { context, isLast, signal, cutOff } = options
   const { request } = row
   const model = deps.models.find(request.model)
   if (model === null) {
@@ -77,7 +79,11 @@ export async function askModel(deps: TurnDeps, view: TurnView, options: AskOptio
   const answer = createAnswer(deps, view, { ...options, container: question.container, offered, holdsText: format !== null })
   const messages = assemble(await loadImages(deps, row, question.entries))
   const toModel = modelRequest(request, { model, offered, messages, isLast })
-  const { usage, droppedParameters, failure } = await receiveAnswer(model.chat, view, { request: toModel, answer, signal })
+  const { usage, droppedParameters, failure } = await receiveAnswer(model.chat, view, {
+    request: toModel,
+    answer,
+    signal: cutOff === null ? signal : AbortSignal.any([signal, cutOff]),
+  })
   const wantsCode = !isLast && wantsFencedCode(offered, model.fencesCode)
   const checked =
     format === null || failure !== null ? null : await enforceFormat(format, answer, { repairs: attempts.repairs, isLast, wantsCode })
@@ -88,7 +94,9 @@ export async function askModel(deps: TurnDeps, view: TurnView, options: AskOptio
   const next = signal.aborted
     ? END
     : failure !== null
-      ? afterFailure(attempts, failure)
+      ? cutOff?.aborted === true
+        ? OUT_OF_TIME
+        : afterFailure(attempts, failure)
       : checked !== null
         ? afterCheck(attempts, checked)
         : afterAnswer(attempts, received.consecutiveFailures, { verdict, isLast, rejected: rejectedCallEntries(answer, offered) })

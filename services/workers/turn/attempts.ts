@@ -82,6 +82,8 @@ export interface Next {
   readonly state?: Partial<Omit<TurnState, 'items'>>
 }
 export const END: Next = { attempts: null }
+/** The process ends soon. Another call would answer from the beginning, after a part of this answer has reached readers, so there is none. */
+export const OUT_OF_TIME: Next = { attempts: null, state: { incompleteReason: 'max_answer_seconds' } }
 
 export function afterFailure(attempts: Attempts, failure: Failure): Next {
   const { error, hasBegun } = failure

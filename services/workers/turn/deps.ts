@@ -27,6 +27,8 @@ export interface TurnDeps {
   readonly executionWaitMs?: number
   /** After this time a step hands the turn over to a next message, milliseconds; by default 50 seconds. */
   readonly stepBudgetMs?: number
+  /** The process may end this long after it received a message, milliseconds. An answer of the model ends before. Absent: it runs on. */
+  readonly stepLimitMs?: number
   /** The name of this process in leases. */
   readonly workerId: string
 }

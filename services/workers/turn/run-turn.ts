@@ -19,6 +19,8 @@ export type Advanced = 'finished' | 'running' | 'out_of_time'
 export interface StepLimits {
   readonly lease: LeaseHeartbeat
   readonly endsAt: number
+  /** Aborts when an answer of the model must end, because the process does soon; null in a process that runs on. */
+  readonly cutOff: AbortSignal | null
   readonly onCheckpoint: () => void
 }
 
@@ -71,7 +73,7 @@ async function commitBefore(deps: TurnDeps, { turn, lease }: Step, action: Perfo
   return lease.reason === null
 }
 
-function perform(deps: TurnDeps, { turn, lease, endsAt, context }: Step, action: Performable): Promise<TurnChange> {
+function perform(deps: TurnDeps, { turn, lease, endsAt, cutOff, context }: Step, action: Performable): Promise<TurnChange> {
   const { signal } = lease
   const emit: Turn['emit'] = (payload, priority) => turn.emit(payload, priority)
   switch (action.kind) {
@@ -88,7 +90,7 @@ function perform(deps: TurnDeps, { turn, lease, endsAt, context }: Step, action:
     case 'use_tool':
       return useTool(deps, turn, { index: action.index, signal, emit })
     case 'ask_model':
-      return askModel(deps, turn, { context, isLast: action.isLast, signal, emit })
+      return askModel(deps, turn, { context, isLast: action.isLast, signal, cutOff, emit })
   }
 }
 

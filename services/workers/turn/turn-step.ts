@@ -16,7 +16,7 @@ import { createBudgetReader } from '../../operations/tenancy/budget.ts'
 import { createLimitReader } from '../../operations/tenancy/limit-reader.ts'
 import { countStorage } from '../../operations/tenancy/meter-storage.ts'
 import type { TurnDeps } from './deps.ts'
-import { runTurn, type Advanced } from './run-turn.ts'
+import { runTurn, type Advanced, type StepLimits } from './run-turn.ts'
 import { releaseTurn, renewTurn } from './turn-store.ts'
 import { Turn, type TurnSnapshot } from './turn.ts'
 
@@ -24,10 +24,7 @@ export type { TurnDeps } from './deps.ts'
 
 /** While a job runs, the reconciler reads the row again after this, milliseconds; the end of the job sends a message. */
 const RECHECK_MS = 30_000
-/**
- * A step hands over after this, milliseconds. One action may take longer: a tool, or an answer of the model, which cannot be interrupted.
- * `docs/turn-log.md` lists their bounds; a function of 900 s has 850 s for one.
- */
+/** A step hands over after this, milliseconds. One action may take longer: a tool, or an answer of the model. `docs/turn-log.md` lists their bounds. */
 const STEP_BUDGET_MS = 50_000
 const EVENTS_PER_READ = 1_000
 /** Maximum number of times that a step reads an event log which another worker has written. */
@@ -46,9 +43,10 @@ export function createTurnStep(ports: TurnDeps): (message: TurnMessage) => Promi
   return async (message) => {
     const { tenant, responseId } = message
     const endsAt = deps.clock.now() + (deps.stepBudgetMs ?? STEP_BUDGET_MS)
+    const cutOff = deps.stepLimitMs === undefined ? null : AbortSignal.timeout(deps.stepLimitMs)
     for (let round = 0; round < MAX_ROUNDS; round += 1) {
       const startedAt = deps.clock.now()
-      const outcome = await step(deps, round === 0 ? message : { tenant, responseId }, endsAt)
+      const outcome = await step(deps, round === 0 ? message : { tenant, responseId }, { endsAt, cutOff })
       const fields = typeof outcome === 'string' ? { outcome } : { outcome: 'error', ...outcome }
       deps.telemetry.emit({ event: 'turn_step', ...fields, tenant, response_id: responseId, step_ms: deps.clock.now() - startedAt })
       if (outcome !== 'again') return
@@ -66,7 +64,7 @@ type Outcome = Advanced | Exclude<LeaseResult<ResponseRecord>['kind'], 'acquired
 async function step(
   deps: TurnDeps,
   { tenant, responseId, againAt }: Pick<TurnMessage, 'tenant' | 'responseId' | 'againAt'>,
-  endsAt: number,
+  time: StepTime,
 ): Promise<Outcome> {
   const { responses } = deps.table
   if (againAt !== undefined && (await responses.get(tenant, responseId))?.fence !== againAt) return 'early'
@@ -80,7 +78,7 @@ async function step(
   const lease = startTurnLease(deps, row, progress)
   try {
     if (await isEarly(deps, row)) return await waitForPredecessor(deps, row)
-    return await advance(deps, row, { lease, progress, endsAt })
+    return await advance(deps, row, { lease, progress, ...time })
   } catch (cause) {
     const isLost = lease.reason === 'lost'
     const recovery = await recover(deps, responseJob(deps), { row, cause, isLost, hasProgressed: progress.turn?.hasCommitted === true })
@@ -99,11 +97,11 @@ interface Progress {
   snapshot: TurnSnapshot | null
 }
 
-interface StepState {
+type StepTime = Pick<StepLimits, 'endsAt' | 'cutOff'>
+
+interface StepState extends StepTime {
   readonly lease: LeaseHeartbeat
   readonly progress: Progress
-  /** Epoch ms. */
-  readonly endsAt: number
 }
 
 function startTurnLease(deps: TurnDeps, row: ResponseRecord, progress: Progress): LeaseHeartbeat {
@@ -134,7 +132,7 @@ async function waitForPredecessor(deps: TurnDeps, row: ResponseRecord): Promise<
   return 'early'
 }
 
-async function advance(deps: TurnDeps, row: ResponseRecord, { lease, progress, endsAt }: StepState): Promise<Advanced | 'again'> {
+async function advance(deps: TurnDeps, row: ResponseRecord, { lease, progress, ...time }: StepState): Promise<Advanced | 'again'> {
   const [whole, logged, execution] = await Promise.all([
     loadResponse(deps.objects, row),
     readUncommitted(deps, row),
@@ -145,7 +143,7 @@ async function advance(deps: TurnDeps, row: ResponseRecord, { lease, progress, e
   const onCheckpoint = (): void => {
     progress.snapshot = turn.snapshot()
   }
-  const advanced = await runTurn(deps, turn, { lease, endsAt, onCheckpoint })
+  const advanced = await runTurn(deps, turn, { ...time, lease, onCheckpoint })
   if (advanced === 'finished') return advanced
   const released = await releaseTurn(deps, turn, RECHECK_MS)
   if (advanced === 'out_of_time') {

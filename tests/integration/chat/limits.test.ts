@@ -81,6 +81,35 @@ describe('limits of a response', () => {
   })
 })
 
+describe('an answer that takes longer than its process may run', () => {
+  it('ends the response with what readers have received, without another call of the model', async () => {
+    fixture.bench.upstream.play(() => ({ ...say('Once upon a time'), gate: new Promise(() => undefined) }))
+    const { id } = await fixture.bench.accept({})
+    await fixture.bench.step(id, { stepLimitMs: 500 })
+    const row = await fixture.bench.row(id)
+    expect(row).toMatchObject({
+      status: 'incomplete',
+      incompleteReason: 'max_answer_seconds',
+      items: [{ type: 'message', status: 'incomplete', text: 'Once upon a time' }],
+    })
+    expect(fixture.bench.upstream.requests).toHaveLength(1)
+    checkResponseStream(await fixture.bench.events(id), row)
+  })
+
+  it('does not run code that was about to be complete', async () => {
+    fixture.bench.upstream.play(() => ({ ...runPython('work()'), finish: null, gate: new Promise(() => undefined) }))
+    const { id } = await fixture.bench.accept(INTERPRETER)
+    await fixture.bench.step(id, { stepLimitMs: 500 })
+    const row = await fixture.bench.row(id)
+    expect(row).toMatchObject({
+      status: 'incomplete',
+      incompleteReason: 'max_answer_seconds',
+      items: [{ status: 'incomplete', outcome: null }],
+    })
+    checkResponseStream(await fixture.bench.events(id), row)
+  })
+})
+
 describe('a model that misbehaves', () => {
   it('gets an error about invalid arguments', async () => {
     fixture.bench.upstream.play((_, turn) => (turn === 0 ? call({ name: 'python', arguments: '{"code": "print(' }) : say('Sorry.')))

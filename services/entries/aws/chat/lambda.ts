@@ -9,7 +9,7 @@ import { createFunctionPorts } from '../../../adapters/storage/function-ports.ts
 import { logFailedMessage } from '../../../adapters/storage/json-log.ts'
 import { createBatchHandler } from '../../../adapters/storage/sqs/lambda-batch.ts'
 import { chatConfigFromSecret, keysOfSecret } from '../../../adapters/models/config.ts'
-import { chatEnvFromEnv } from './config.ts'
+import { CHAT_STEP_LIMIT_MS, chatEnvFromEnv } from './config.ts'
 import { createModelCatalogue } from '../../../adapters/models/catalogue.ts'
 import { toolConfigFromEnv } from '../../../adapters/tools/config.ts'
 import { createTools } from '../../../adapters/tools/create-tools.ts'
@@ -23,7 +23,7 @@ let step: ((message: TurnMessage) => Promise<void>) | null = null
 
 /** Reads the keys once per instance; a failed read is repeated with the next message. */
 async function runStep(message: TurnMessage): Promise<void> {
-  step ??= createTurnStep({ ...ports, ...(await readKeys()) })
+  step ??= createTurnStep({ ...ports, ...(await readKeys()), stepLimitMs: CHAT_STEP_LIMIT_MS })
   await step(message)
 }
 
