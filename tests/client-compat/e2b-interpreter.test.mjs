@@ -73,14 +73,17 @@ describe('@e2b/code-interpreter', { timeout: 120_000 }, () => {
     await sandbox.runCode('import os; os.makedirs("/mnt/data/deep", exist_ok=True)')
     const context = await sandbox.createCodeContext({ cwd: '/home/user/deep' })
     assert.equal(context.language, 'python')
-    assert.equal((await sandbox.runCode('import os; print(os.getcwd())', { context })).logs.stdout.join(''), '/mnt/data/deep\n')
+    assert.equal((await sandbox.runCode('import os; print(os.getcwd())', { context })).logs.stdout.join(''), '/home/user/deep\n')
     assert.deepEqual(
       (await sandbox.listCodeContexts()).map(({ id }) => id),
-      ['python', context.id],
+      ['python', 'javascript', context.id],
     )
     await sandbox.runCode('kept = 1')
+    assert.equal((await sandbox.runCode('kept', { context })).error.name, 'NameError')
+    await sandbox.runCode('own = 2', { context })
     await sandbox.restartCodeContext(context)
-    assert.equal((await sandbox.runCode('kept')).error.name, 'NameError')
+    assert.equal((await sandbox.runCode('own', { context })).error.name, 'NameError')
+    assert.equal((await sandbox.runCode('kept')).text, '1')
     await sandbox.removeCodeContext(context)
     await assert.rejects(sandbox.runCode('1', { context }), /No context/)
     await assert.rejects(sandbox.runCode('1', { language: 'cobol' }), /400/)

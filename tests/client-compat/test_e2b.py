@@ -1,10 +1,9 @@
 """E2B's Python client against a running Cellblock."""
 
 import os
-import time
 import unittest
 
-from e2b import CommandExitException, FileType, FilesystemEventType, NotFoundException, PtySize
+from e2b import CommandExitException, FileType, FilesystemEventType, NotFoundException, PtySize, TimeoutException
 from e2b_code_interpreter import Sandbox
 
 CONNECTION = {
@@ -30,13 +29,35 @@ class CodeInterpreter(unittest.TestCase):
         self.assertEqual(self.sandbox.run_code("1 / 0").error.name, "ZeroDivisionError")
         self.assertEqual("".join(self.sandbox.run_code("echo $GREETING", language="bash").logs.stdout), "hello\n")
         context = self.sandbox.create_code_context(cwd="/mnt/data")
-        self.assertEqual(self.sandbox.run_code("x", context=context).text, "41")
+        self.assertEqual(self.sandbox.run_code("x", context=context).error.name, "NameError")
+        self.assertEqual(self.sandbox.run_code("x").text, "41")
+        self.assertEqual(self.sandbox.run_code("import os; os.getcwd(), os.path.expanduser('~')").text, "('/home/user', '/home/user')")
+
+    def test_charts_and_data(self) -> None:
+        code = "import matplotlib.pyplot as plt\nplt.plot([1, 2], [3, 4])\nplt.xlabel('t (s)')\nplt.show()\nimport pandas as pd\npd.DataFrame({'a': [1]})"
+        run = self.sandbox.run_code(code)
+        self.assertIn('"chart"', run.to_json())
+        chart, table = run.results
+        self.assertEqual((chart.chart.x_unit, chart.chart.elements[0].points, chart.extra), ("s", [(1.0, 3.0), (2.0, 4.0)], {}))
+        self.assertEqual((table.data, table.extra), ({"a": [1]}, {}))
+
+    def test_gone(self) -> None:
+        gone = Sandbox.create(timeout=60, **CONNECTION)
+        gone.kill()
+        self.assertEqual([gone.is_running(), gone.is_running()], [False, False])
+        for _ in range(2):
+            with self.assertRaises(TimeoutException):
+                gone.commands.run("true")
 
     def test_files(self) -> None:
         self.sandbox.files.write("a/b.txt", "one")
         self.assertEqual(self.sandbox.files.read("a/b.txt"), "one")
         with self.assertRaises(NotFoundException):
             self.sandbox.files.read("a/missing.txt")
+        self.sandbox.files.write("/workspace/w.txt", "two")
+        self.assertEqual(self.sandbox.commands.run("cat /app/w.txt ~/w.txt; sudo pwd").stdout, "twotwo/home/user\n")
+        self.assertEqual(self.sandbox.files.write("m.txt", "x", metadata={"author": "ann"}).path, "/home/user/m.txt")
+        self.assertEqual(self.sandbox.files.get_info("m.txt").metadata, {"author": "ann"})
 
     def test_folders(self) -> None:
         files = self.sandbox.files
@@ -56,12 +77,18 @@ class CodeInterpreter(unittest.TestCase):
     def test_watch(self) -> None:
         self.sandbox.files.make_dir("watched")
         watcher = self.sandbox.files.watch_dir("watched")
-        self.sandbox.commands.run("echo 1 > watched/new.txt")
-        seen: list[tuple[str, FilesystemEventType]] = []
-        deadline = time.monotonic() + 60
-        while ("new.txt", FilesystemEventType.CREATE) not in seen and time.monotonic() < deadline:
-            seen += [(event.name, event.type) for event in watcher.get_new_events()]
-        self.assertIn(("new.txt", FilesystemEventType.CREATE), seen)
+        self.sandbox.commands.run("echo 1 > watched/new.txt; mv watched/new.txt watched/moved.txt")
+        self.assertEqual(
+            [(event.name, event.type) for event in watcher.get_new_events()],
+            [
+                ("new.txt", FilesystemEventType.CREATE),
+                ("new.txt", FilesystemEventType.WRITE),
+                ("new.txt", FilesystemEventType.RENAME),
+                ("moved.txt", FilesystemEventType.CREATE),
+            ],
+        )
+        self.sandbox.files.write("watched/api.txt", "b")
+        self.assertIn(("api.txt", FilesystemEventType.WRITE), [(event.name, event.type) for event in watcher.get_new_events()])
         watcher.stop()
 
     def test_commands(self) -> None:

@@ -1,13 +1,13 @@
 import { execFile } from 'node:child_process'
 import { existsSync } from 'node:fs'
-import { copyFile, mkdir, readFile, rm } from 'node:fs/promises'
+import { copyFile, mkdir, readFile, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { readSetupConfig } from '../../../scripts/setup/config.ts'
 import { ensurePythonPackages } from '../../../scripts/setup/python-packages.ts'
 import { ensureSandboxImage } from '../../../scripts/setup/sandbox-image.ts'
 import { startServer } from '../../support/local-server.ts'
-import { runE2bSuite } from './run-suite.ts'
+import { runE2bSuite, type TestResult } from './run-suite.ts'
 import { E2B_SUITES, type E2bSuite } from './suites.ts'
 import { writeE2bTable, type SuiteResult } from './write-table.ts'
 
@@ -32,9 +32,8 @@ export async function runE2bSuites({
   const suites = E2B_SUITES.filter(({ name }) => name.toLowerCase().includes(only.toLowerCase()))
   for (const suite of suites) await copySources(suite, folder)
   await installPackages()
-  const image = process.env['CELLBLOCK_SUITES_IMAGE'] ?? (await ensureSandboxImage((line) => say(line), { variant: 'standard' }))
+  const image = await ensureSandboxImage((line) => say(line), { variant: 'standard' })
   const server = await startServer({ env: { SANDBOX_PRELOAD: '', CELLBLOCK_POOL: '2', CELLBLOCK_SANDBOX_IMAGE: image } })
-  const results: SuiteResult[] = []
   try {
     const address = `${server.url}/e2b`
     const env = {
@@ -45,12 +44,23 @@ export async function runE2bSuites({
     }
     for (const suite of suites) {
       say(`▸ ${suite.name}`)
-      results.push({ suite, tests: await runE2bSuite(suite, { root: COPIES, python: join(COPIES, 'python/bin/python'), env }) })
+      const tests = await runE2bSuite(suite, { root: COPIES, python: join(COPIES, 'python/bin/python'), env })
+      await writeFile(resultOf(suite), JSON.stringify(tests))
     }
   } finally {
     await server.stop()
   }
-  return writeE2bTable(results, isWritten)
+  return writeE2bTable(await latestResults(), isWritten)
+}
+
+const resultOf = ({ name, commit }: E2bSuite): string => join(COPIES, `${name.replaceAll(/\W+/g, '-')}-${commit}.json`)
+
+/** The latest result of each suite, also of an earlier call, so that the suites can run one by one. */
+async function latestResults(): Promise<readonly SuiteResult[]> {
+  const read = await Promise.all(
+    E2B_SUITES.map(async (suite) => [suite, await readFile(resultOf(suite), 'utf8').catch(() => null)] as const),
+  )
+  return read.flatMap(([suite, text]) => (text === null ? [] : [{ suite, tests: JSON.parse(text) as readonly TestResult[] }]))
 }
 
 const say = (line: string): void => void process.stdout.write(`${line}\n`)
