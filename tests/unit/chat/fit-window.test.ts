@@ -148,6 +148,20 @@ describe('for every conversation', () => {
     )
   })
 
+  it('keeps the words of a message before the note about its picture', () => {
+    const content: Entry = {
+      kind: 'user',
+      content: [
+        { type: 'image', url: 'data:,' },
+        { type: 'text', text: 'Compare the two lines. '.repeat(40) },
+      ],
+    }
+    const long = Array.from({ length: 6 }, (): Entry => ({ kind: 'result', callId: 'a', text: '漢'.repeat(2_000) }))
+    expect(fit([content, ...long], 256).entries.find((one) => one.kind === 'user')).toMatchObject({
+      content: expect.stringMatching(/^(\u2026|Compare)/) as unknown,
+    })
+  })
+
   it('every tool message follows its call, and every call has one', () => {
     fc.assert(
       fc.property(conversation, budget, (entries, limit) => {

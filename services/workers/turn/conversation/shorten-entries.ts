@@ -98,8 +98,10 @@ const withoutImages = (entries: readonly Entry[]): readonly Entry[] =>
   entries.map((entry) => {
     if (entry.kind === 'result' && entry.images !== undefined) return { kind: 'result', callId: entry.callId, text: entry.text }
     if (entry.kind !== 'user' || typeof entry.content === 'string') return entry
-    const texts = entry.content.map((part) => (part.type === 'text' ? part.text : '[a picture was left out: too long for the model]'))
-    return { ...entry, content: texts.join('\n') }
+    // The words come first, because a further cut keeps the head of the text.
+    const words = entry.content.flatMap((part) => (part.type === 'text' ? [part.text] : []))
+    const pictures = entry.content.flatMap((part) => (part.type === 'text' ? [] : ['[a picture was left out: too long for the model]']))
+    return { ...entry, content: [...words, ...pictures].join('\n') }
   })
 
 const counted = (before: readonly Entry[], after: readonly Entry[]) => {
