@@ -35,9 +35,15 @@ export interface Command {
 /**
  * The server shares the machine's memory with its sandboxes. Objects of a request are short-lived, so a small young generation is nearly as fast as a
  * large one, and a scavenge copies so little that one thread finishes it before helper threads, which compete with sandboxes for CPU, have started.
+ * 29 MB live in the old generation. By default a fast server collects it at 49 MB and a slow one at 37 MB; with a growth of 20 % both do at 37 MB.
  * The jobs of Maglev, the compiler between baseline code and TurboFan, leave memory that the process does not return.
  */
-export const SERVER_NODE_FLAGS: readonly string[] = ['--max-semi-space-size=4', '--no-parallel-scavenge', '--no-maglev']
+export const SERVER_NODE_FLAGS: readonly string[] = [
+  '--max-semi-space-size=2',
+  '--heap-growing-percent=20',
+  '--no-parallel-scavenge',
+  '--no-maglev',
+]
 
 /**
  * Settings of glibc's allocator (mallopt(3)). The compilers and the garbage collector of V8 allocate on several threads and free nearly all of it. By
