@@ -1,5 +1,5 @@
 import { execFile } from 'node:child_process'
-import { promisify } from 'node:util'
+import { inspect, promisify } from 'node:util'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { startReadySandbox, type TestSandbox } from './start-sandbox.ts'
 import type { Run } from './supervisor-caller.ts'
@@ -68,7 +68,7 @@ describe('bash', () => {
 })
 
 /** Runs cells in the image's JavaScript session with the Node of this machine. */
-async function javascript(...cells: readonly (readonly [code: string, language?: string])[]): Promise<unknown> {
+async function javascript(...cells: readonly (readonly [code: string, language?: string])[]): Promise<readonly unknown[]> {
   const script = new URL('../../../runtime-image/supervisor/cellblock_supervisor/worker/languages/node_session.cjs', import.meta.url)
     .pathname
   const fields = cells.flatMap(([code, language = 'javascript']) => ['{}', '', language, code].map((field) => `${field}\0`)).join('')
@@ -123,5 +123,87 @@ describe('the JavaScript session', () => {
     const code = 'interface P { x: number }\nconst p: P = { x: 3 }\np.x as number'
     expect(await javascript([code, 'typescript'])).toEqual([{ result: '3' }])
     expect(await javascript(['enum Level { low, high }\nLevel.high', 'typescript'])).toEqual([{ result: '1' }])
+  })
+
+  it('changes no string, template or comment, and runs modules that a cell has written', async () => {
+    const module = "\nimport fs from 'fs'\nconst limit = 3\nexport const x = limit + typeof fs.readFileSync\n"
+    const [written, imported] = await javascript(
+      [
+        `const text = \`${module}\`\nconst { writeFileSync } = require('fs'), file = require('os').tmpdir() + '/cell-' + process.pid + '.mjs'
+        writeFileSync(file, text);\n[text, "use import('x')", /* const import 'y' */ \`\nexport default 1\`].join('|')`,
+      ],
+      ['(await import(file)).x'],
+      ["require('fs').unlinkSync(file)"],
+    )
+    expect(written).toEqual({ result: inspect(`${module}|use import('x')|\nexport default 1`) })
+    expect(imported).toEqual({ result: "'3function'" })
+  })
+
+  it.each([
+    ['indented', "  import fs from 'fs'\n  typeof fs.readFileSync"],
+    ['two on a line', "import fs from 'fs'; import { sep } from 'path'; typeof fs.readFileSync"],
+    ['after a directive', "'use strict'; import fs from 'fs'\ntypeof fs.readFileSync"],
+    ['after a comment', "/* c */ import * as fs from 'fs'\ntypeof fs.readFileSync"],
+    ['after their use', "const kind = typeof fs.readFileSync\nimport fs, { existsSync as has } from 'fs'\nhas && kind"],
+  ])('finds static imports %s', async (_where, code) => {
+    expect(await javascript([code])).toEqual([{ result: "'function'" }])
+  })
+
+  it('reports an import that the module lacks, and what is wrong in a cell with imports', async () => {
+    expect(await javascript(["import { nope } from 'fs'"], ["import fs from 'fs'\n("])).toMatchObject([
+      { error: { name: 'SyntaxError', value: "The requested module 'fs' does not provide an export named 'nope'" } },
+      { error: { name: 'SyntaxError', value: expect.stringContaining('Unexpected token') as string } },
+    ])
+  })
+
+  it('refuses an assignment to a constant, and lets a later cell declare its name again', async () => {
+    const code = 'const c = 1; let said; try { c = 2 } catch (error) { said = error.message }; said'
+    expect(await javascript([code], ['const d = 1'], ['let d = 2; d'])).toEqual([
+      { result: "'Assignment to constant variable.'" },
+      { result: null },
+      { result: '2' },
+    ])
+  })
+
+  it.each([
+    ['a timer', "setTimeout(() => done.push('late'), 50)"],
+    ['an interval that ends', "let n = 0; const every = setInterval(() => { done.push('late'); clearInterval(every) }, 10)"],
+    ['a file', "require('fs').readFile('/dev/null', () => done.push('late'))"],
+    ['a child process', "require('child_process').exec('sleep 0.1', () => done.push('late'))"],
+    [
+      'lines of a file',
+      "require('readline').createInterface({ input: require('stream').Readable.from('late') }).on('line', (line) => done.push(line))",
+    ],
+    ['an async function', "async function main() { await new Promise((go) => setTimeout(go, 20)); done.push('late') }; main(); 0"],
+  ])('waits for %s that a cell has started', async (_what, code) => {
+    const [, , seen] = await javascript(['const done = []'], [code], ['done'])
+    expect(seen).toEqual({ result: "[ 'late' ]" })
+  })
+
+  it('waits for no server, and a later cell reaches it', async () => {
+    const start = "const server = require('http').createServer((_, answer) => setTimeout(() => answer.end('ok'), 20)); server.listen(0); 1"
+    const ask = 'await (await fetch(`http://127.0.0.1:${server.address().port}`)).text()'
+    expect(await javascript([start], [ask], [ask], ['server.close(); 2'])).toEqual([
+      { result: '1' },
+      { result: "'ok'" },
+      { result: "'ok'" },
+      { result: '2' },
+    ])
+  })
+
+  it('fails a cell whose callback throws or whose promise nothing settles, and keeps the variables', async () => {
+    const cells = [
+      'const kept = 7',
+      'setTimeout(() => { throw new RangeError("late") }, 1)',
+      'Promise.reject(new TypeError("lost")); 1',
+      'await new Promise(() => {})',
+    ]
+    expect(await javascript(...[...cells, 'globalThis.gc?.(); kept'].map((code) => [code] as const))).toMatchObject([
+      { result: null },
+      { error: { name: 'RangeError', value: 'late' } },
+      { error: { name: 'TypeError', value: 'lost' } },
+      { error: { value: 'The cell awaits a promise that nothing can settle.' } },
+      { result: '7' },
+    ])
   })
 })

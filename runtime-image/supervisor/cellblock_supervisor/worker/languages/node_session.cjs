@@ -8,16 +8,24 @@ const path = require('node:path')
 const { Writable } = require('node:stream')
 const vm = require('node:vm')
 const nodeModule = require('node:module')
+const { EventEmitter } = require('node:events')
 const { Session } = require('node:inspector')
 const { inspect } = require('node:util')
+const { pathToFileURL } = require('node:url')
+const { subscribe } = require('node:diagnostics_channel')
+const { toScript } = require('./cell_source.cjs')
 const { explain, withExplanation } = require('./node_errors.cjs')
 
 const FIELDS_PER_CELL = 4
 const outputs = [process.stdout, process.stderr]
+const timer = setTimeout(() => {})
+clearTimeout(timer)
+const Timeout = timer.constructor
 const MAX_RESULT_CHARACTERS = 256 * 1024
 const importModuleDynamically = vm.constants.USE_MAIN_CONTEXT_DEFAULT_LOADER
 
 const cellFile = () => path.join(process.cwd(), 'cell.js')
+process.argv[1] = cellFile()
 globalThis.require = nodeModule.createRequire(cellFile())
 // As in a script, also for `if (require.main === module)`.
 globalThis.module = require.main = globalThis.require.main = new nodeModule(cellFile())
@@ -30,35 +38,31 @@ globalThis.fetch = withExplanation(globalThis.fetch)
 const load = vm.runInThisContext('(name, options) => import(name, options)', { filename: 'cell.js', importModuleDynamically })
 Object.defineProperty(globalThis, '__import', { value: load })
 
-/** Static imports exist in modules only; a cell is a script. */
-function withoutStaticImports(code) {
-  return code.replace(/^import\s+(?:([\w$]+)\s*,?\s*)?(?:\*\s*as\s+([\w$]+)\s+|\{([^}]*)\}\s*)?(?:from\s+)?(['"][^'"\n]+['"])\s*;?/gm, (_all, name, all, names, from) => {
-    const lines = []
-    if (name) lines.push(`let ${name} = (await import(${from})).default;`)
-    if (all) lines.push(`let ${all} = await import(${from});`)
-    if (names) lines.push(`let {${names.replace(/\bas\b/g, ':')}} = await import(${from});`)
-    return lines.join(' ') || `await import(${from});`
-  })
+/** The names that a cell imports, as a module has them: a missing one is an error and no undefined variable. */
+function exportsOf(found, source, names) {
+  for (const name of names) if (!(name in found)) throw new SyntaxError(`The requested module '${source}' does not provide an export named '${name}'`)
+  return found
 }
+Object.defineProperty(globalThis, '__exports', { value: exportsOf })
 
-/** Only modules export. Names that a cell exports are variables of the session, and a value without a name is an expression. */
-function withoutExports(code) {
-  return code
-    .replace(/^export\s+default\s+(?=(?:async\s+)?(?:function\b\s*\*?|class\b)\s*(?!extends\b)[\w$])/gm, '')
-    .replace(/^export\s+default\s+/gm, 'void 0, ')
-    .replace(/^export\s*(?:\{[^}]*\}|\*(?:\s*as\s+[\w$]+)?)\s*(?:from\s*(['"][^'"\n]+['"]))?\s*;?/gm, (_all, from) => (from ? `await import(${from});` : ''))
-    .replace(/^export\s+(?=(?:async\s+function|function|const|let|var|class)\b)/gm, '')
+const importMeta = {
+  main: true,
+  get url() {
+    return pathToFileURL(cellFile()).href
+  },
+  get filename() {
+    return cellFile()
+  },
+  get dirname() {
+    return process.cwd()
+  },
+  resolve: (name) => (/^[./]/.test(name) ? new URL(name, importMeta.url).href : nodeModule.isBuiltin(name) ? `node:${name.replace(/^node:/, '')}` : pathToFileURL(require.resolve(name)).href),
 }
+Object.defineProperty(globalThis, '__importMeta', { value: importMeta })
 
-/** The engine lets a later cell declare a name again with the same keyword; `let` is that for all. Lines inside of functions are indented. */
-const withOneKeyword = (code) => code.replace(/^const(?=\s)/gm, 'let')
-
-const withLoader = (code) => code.replace(/\bimport\s*\(/g, '__import(')
-
-function toScript(code, language) {
-  if (language !== 'typescript') return withoutStaticImports(withoutExports(code))
+function withoutTypes(code) {
   if (typeof nodeModule.stripTypeScriptTypes !== 'function') throw new Error(`Node ${process.version} cannot run TypeScript.`)
-  return withoutStaticImports(withoutExports(nodeModule.stripTypeScriptTypes(code, { mode: 'transform' })))
+  return nodeModule.stripTypeScriptTypes(code, { mode: 'transform' })
 }
 
 const engine = new Session()
@@ -92,14 +96,31 @@ async function run(code) {
   }
 }
 
-const runCell = (code, language) => run(withLoader(withOneKeyword(toScript(code, language))))
+/** What V8 says about a module: a script has neither imports nor exports. */
+const ABOUT_MODULES = /import statement outside a module|Unexpected token 'export'|'import\.meta' outside a module/
+
+async function runCell(written, language) {
+  const code = language === 'typescript' ? withoutTypes(written) : written
+  let script
+  let reason
+  try {
+    script = toScript(code)
+  } catch (error) {
+    reason = error
+  }
+  if (script !== undefined) return run(script)
+  // The engine has the better messages, and may know syntax that the parser does not know yet.
+  return run(code).catch((error) => {
+    throw error instanceof SyntaxError && ABOUT_MODULES.test(error.message) ? new SyntaxError(reason.message) : error
+  })
+}
 
 function describe(error) {
   explain(error)
   if (!(error instanceof Error) && !(typeof error === 'object' && error !== null && 'stack' in error))
     return { name: 'Uncaught', value: inspect(error), traceback: [] }
   const stack = String(error.stack ?? error)
-  const own = stack.split('\n').filter((line) => !/node:(?:internal|vm|inspector)|node_session\.cjs|at new Promise \(<anonymous>\)/.test(line))
+  const own = stack.split('\n').filter((line) => !/node:(?:internal|vm|inspector)|(?:node_session|cell_source)\.cjs|at new Promise \(<anonymous>\)/.test(line))
   return { name: String(error.name), value: String(error.message), traceback: own }
 }
 
@@ -122,36 +143,102 @@ async function inScope(env, cwd, work) {
 /** Resolves when what was written before has left the process, whatever code has made of `write`. */
 const flushed = (stream) => new Promise((resolve) => (stream.destroyed ? resolve() : Writable.prototype.write.call(stream, '', resolve)))
 
+/** What listens and what it has accepted: a program waits for these, a cell does not. */
+const served = new Set()
+function serve(handle) {
+  served.add(handle)
+  handle.once('close', () => served.delete(handle))
+  if (cell?.hasValue !== false) handle.unref()
+}
+subscribe('tracing:net.server.listen:asyncEnd', ({ server }) => serve(server))
+subscribe('net.server.socket', ({ socket }) => serve(socket))
+
+/** The promise that the code of a cell awaits. The engine ends the process when it collects one that nothing can settle. */
+function hold(value) {
+  if (cell) cell.awaited = value
+  return value
+}
+Object.defineProperty(globalThis, '__hold', { value: hold })
+const unsettledCells = []
+
+/** Timers, servers and child processes are called for what they do, and have pages of fields. */
+function display(value) {
+  if (value === undefined) return null
+  const isStarted = value instanceof EventEmitter || value instanceof Timeout
+  return (isStarted ? `[${value.constructor.name}]` : inspect(value)).slice(0, MAX_RESULT_CHARACTERS)
+}
+
+/** The cell that runs, with the functions that end it. */
+let cell
+
+/** Runs a cell to its end, as a program: until no timer, operation or child process of its code is left. Returns its value as text. */
+async function runToEnd(written, language) {
+  // A cell that starts while the loop ends would be the end of the process.
+  await new Promise(setImmediate)
+  const { promise, resolve, reject } = Promise.withResolvers()
+  const current = { hasValue: false, awaited: undefined, resolve, reject }
+  cell = current
+  for (const handle of served) handle.ref()
+  input.unref()
+  try {
+    const code = runCell(written, language).finally(() => void (current.hasValue = true))
+    const value = await Promise.race([code, promise])
+    for (const handle of served) handle.unref()
+    const shown = display(value)
+    await promise
+    return shown
+  } finally {
+    if (!current.hasValue) unsettledCells.push(current)
+    cell = undefined
+    input.ref()
+  }
+}
+
+function unsettled() {
+  const error = new Error('The cell awaits a promise that nothing can settle.')
+  error.stack = String(error)
+  return error
+}
+
+process.on('beforeExit', () => {
+  if (cell?.hasValue) cell.resolve()
+  else cell?.reject(unsettled())
+})
+
+// As in a program, an error that no code handles ends the cell. Between two cells it is printed. The session continues.
+for (const event of ['uncaughtException', 'unhandledRejection'])
+  process.on(event, (error) => {
+    if (process.listenerCount(event) > 1) return
+    if (cell) cell.reject(error)
+    else console.error(inspect(error))
+  })
+
 async function answer([env, cwd, language, code]) {
   try {
-    const value = await inScope(JSON.parse(env || '{}'), cwd, () => runCell(code, language))
-    return { result: value === undefined ? null : inspect(value).slice(0, MAX_RESULT_CHARACTERS) }
+    return { result: await inScope(JSON.parse(env || '{}'), cwd, () => runToEnd(code, language)) }
   } catch (error) {
     return { error: describe(error) }
   }
 }
 
-// Errors of timers and promises between two awaits are printed, and the session continues.
-process.on('uncaughtException', (error) => console.error(inspect(error)))
-process.on('unhandledRejection', (error) => console.error(inspect(error)))
-
 let rest = Buffer.alloc(0)
 let fields = []
 let turn = Promise.resolve()
 // A file stream would block `process.exit` while it waits for the next cell.
-new net.Socket({ fd: 3, readable: true, writable: false }).on('data', (chunk) => {
+const input = new net.Socket({ fd: 3, readable: true, writable: false }).on('data', (chunk) => {
   rest = Buffer.concat([rest, chunk])
   for (let end = rest.indexOf(0); end >= 0; end = rest.indexOf(0)) {
     fields.push(rest.subarray(0, end).toString('utf8'))
     rest = rest.subarray(end + 1)
     if (fields.length < FIELDS_PER_CELL) continue
-    const cell = fields
+    const received = fields
     fields = []
     turn = turn.then(async () => {
-      const reply = JSON.stringify(await answer(cell))
+      const reply = JSON.stringify(await answer(received))
       // Output of a full pipe would otherwise belong to a later cell.
       await Promise.all(outputs.map(flushed))
       fs.writeSync(4, `${reply}\0`)
     })
   }
-}).on('end', () => turn.then(() => process.exit(0)))
+})
+input.on('end', () => turn.then(() => process.exit(0)))
