@@ -118,6 +118,18 @@ asyncio.run(asyncio.sleep(60))`
     expect(run.done.files.map(({ path }) => path)).toEqual(['module_x.py'])
   })
 
+  it('gives child programs the bytecode of the image, and keeps none of the modules of the user', async () => {
+    const code = `
+import os, subprocess, sys
+open("module_y.py", "w").write("x = 1")
+import module_y
+child = "import module_y, numpy, os; print(numpy.__cached__, os.path.exists(numpy.__cached__), module_y.x)"
+print(subprocess.run([sys.executable, "-c", child], capture_output=True, text=True).stdout, os.listdir("/tmp"), os.path.exists("__pycache__/module_y.cpython-313.pyc"))`
+    expect((await warm.supervisor.run(code)).stdout).toMatch(
+      /^\/usr\/local\/lib\/python3\.13\/dist-packages\/numpy\/__pycache__\/__init__\.cpython-313\.pyc True 1\n \[(?!.*pycache).*\] False\n$/,
+    )
+  })
+
   it('counts the processors of the sandbox', async () => {
     const code =
       'import multiprocessing, os, subprocess, sys\nprint(os.cpu_count(), multiprocessing.cpu_count(), subprocess.run([sys.executable, "-c", "import os; print(os.cpu_count())"], capture_output=True, text=True).stdout.strip())'
@@ -134,8 +146,8 @@ asyncio.run(asyncio.sleep(60))`
     })
     const other = await warm.supervisor.run('import torch')
     expect(other.error?.value).toContain('Similar: sklearn')
-    const larger = await warm.supervisor.run('import polars')
-    expect(larger.error?.value).toContain('The image `full` has it, if this server offers that image. Similar: pandas.')
+    const larger = await warm.supervisor.run('import geopandas')
+    expect(larger.error?.value).toContain('The image `full` has it, if this server offers that image.')
     const another = await warm.supervisor.run('import pint')
     expect(another.error?.value).not.toContain('Similar')
     const library = await warm.supervisor.run('import pandas as pd\npd.DataFrame({"a": [1]}).to_hdf("a.h5", key="a")')

@@ -29,8 +29,8 @@ def start_zygote(cpus: int | None) -> socket.socket:
     """Starts a zygote; returns the supervisor's end of its socket."""
     ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
     environment = {**worker_environment(cpus), **loopback.preload()}
-    # The environment variable is for the worker's programs: isolated mode ignores it.
-    options = [] if cpus is None else ["-X", f"cpu_count={cpus}"]
+    # The environment variables are for the worker's programs: isolated mode ignores them.
+    options = ["-B"] if cpus is None else ["-B", "-X", f"cpu_count={cpus}"]
     nothing = os.open(os.devnull, os.O_RDWR)
     theirs.set_inheritable(True)
     os.posix_spawn(

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 _FOLDERS = ("/tmp", HOME_DIR)
 # Entries of these folders that the sandbox itself makes.
 OWN_ENTRIES = frozenset(
-    (*("/tmp/.ipython-profile", "/tmp/.pycache", SPAWNED_DIR), *(f"{HOME_DIR}/{name}" for name in (".config", ".ipython", ".cache")))
+    (*("/tmp/.ipython-profile", SPAWNED_DIR), *(f"{HOME_DIR}/{name}" for name in (".config", ".ipython", ".cache")))
 )
 _MAX_BYTES = 32 * 1024 * 1024
 _MAX_FILES = 1_000
