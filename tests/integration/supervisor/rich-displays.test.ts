@@ -114,7 +114,7 @@ plt.show()`),
         {
           kind: 'scatter',
           title: null,
-          x: { label: null, scale: 'linear' },
+          x: { label: null, scale: 'datetime' },
           y: { label: null, scale: 'linear' },
           series: [{ kind: 'scatter', label: 'dots', points: 2, x: ['2024-01-01T00:00:00', '2024-01-02T00:00:00'], y: [5, 6] }],
           unread: [],
@@ -194,9 +194,105 @@ plt.show()`),
     expect(charts).toMatchObject([{ kind: 'heatmap', series: [{ kind: 'heatmap', ...series }], unread: [] }])
   })
 
-  it('without readable lines or points is displayed as an image without data', async () => {
-    const [bundle] = await shown('plt.imshow(np.zeros((3, 3, 3))); plt.show()')
-    expect(Object.keys(bundle ?? {}).toSorted()).toEqual(['image/png', 'text/plain'])
+  const BOXES = {
+    boxes: [
+      { label: 'a', min: 1, q1: 2, median: 3, q3: 4, max: 4, outliers: [20] },
+      { label: 'b', min: 2, q1: 3, median: 4, q3: 5, max: 6, outliers: [] },
+    ],
+  }
+  it.each([
+    ['a line in space', "plt.figure().add_subplot(projection='3d').plot([0, 1, 2], [10, 20, 30], [5, 6, 7])", 'line'],
+    ['points in space', "plt.figure().add_subplot(projection='3d').scatter([0, 1, 2], [10, 20, 30], [5, 6, 7])", 'scatter'],
+  ])('has the data of %s, not its positions on the screen', async (_, code, kind) => {
+    expect(await chartOf(`${code}\nplt.show()`)).toMatchObject({
+      charts: [{ kind, z: { label: null, scale: 'linear' }, series: [{ kind, x: [0, 1, 2], y: [10, 20, 30], z: [5, 6, 7] }], unread: [] }],
+    })
+  })
+
+  it.each([
+    ['boxplot', 'plt.boxplot([[1, 2, 3, 4, 20], [2, 3, 4, 5, 6]], tick_labels=["a", "b"])', 'x', { orientation: 'vertical', ...BOXES }],
+    [
+      'a lying boxplot with filled boxes',
+      'plt.boxplot([[1, 2, 3, 4, 20], [2, 3, 4, 5, 6]], tick_labels=["a", "b"], orientation="horizontal", patch_artist=True, showmeans=True)',
+      'y',
+      { orientation: 'horizontal', ...BOXES },
+    ],
+    ['boxplot of pandas', 'pd.DataFrame({"a": [1, 2, 3, 4, 20], "b": [2, 3, 4, 5, 6]}).plot.box()', 'x', BOXES],
+    [
+      'boxplot of seaborn',
+      'import seaborn as sns; sns.boxplot(pd.DataFrame({"g": list("aaaaabbbbb"), "v": [1, 2, 3, 4, 20, 2, 3, 4, 5, 6]}), x="g", y="v")',
+      'x',
+      BOXES,
+    ],
+  ])('reads the boxes of %s', async (_, code, axis, series) => {
+    const { charts } = await chartOf(`${code}\nplt.show()`)
+    expect(charts).toMatchObject([
+      {
+        kind: 'box',
+        [axis]: { scale: 'categorical' },
+        series: [{ kind: 'box', points: 2, ...series }],
+        unread: [],
+      },
+    ])
+    expect(charts[0]?.series).toHaveLength(1)
+  })
+
+  it.each([
+    [
+      'errorbar',
+      'plt.errorbar([1, 2], [4, 6], yerr=[[1, 2], [3, 4]], xerr=0.5, fmt="o", capsize=3)',
+      { kind: 'errorbar', x: [1, 2], y: [4, 6], low: [3, 4], high: [7, 10], x_low: [0.5, 1.5], x_high: [1.5, 2.5] },
+    ],
+    ['bars with errors', 'plt.bar(["a", "b"], [3, 4], yerr=[1, 2], capsize=4)', { kind: 'bar', values: [3, 4], low: [2, 2], high: [4, 6] }],
+    [
+      'bars of seaborn',
+      'import seaborn as sns; sns.barplot(x=list("aabb"), y=[1, 3, 4, 8], errorbar=("pi", 100), capsize=0.1)',
+      { kind: 'bar', values: [2, 6], low: [1, 4], high: [3, 8] },
+    ],
+    [
+      'points of seaborn',
+      'import seaborn as sns; sns.pointplot(x=list("aabb"), y=[1, 3, 4, 8], errorbar=("pi", 100))',
+      { kind: 'line', x: ['a', 'b'], y: [2, 6], low: [1, 4], high: [3, 8] },
+    ],
+  ])('reads the errors of %s', async (_, code, series) => {
+    const { charts } = await chartOf(`${code}\nplt.show()`)
+    expect(charts).toMatchObject([{ kind: series.kind, series: [series], unread: [] }])
+    expect(charts[0]?.series).toHaveLength(1)
+  })
+
+  it.each([
+    ['dates', 'plt.plot([dt.date(2024, 1, 1), dt.date(2024, 1, 2)], [1, 2])', 'datetime', ['2024-01-01', '2024-01-02']],
+    ['categories', 'plt.plot(["a", "b"], [1, 2])', 'categorical', ['a', 'b']],
+    [
+      'dates that seaborn passes as numbers',
+      'import seaborn as sns; sns.lineplot(x=pd.date_range("2024", periods=2), y=[1, 2])',
+      'datetime',
+      ['2024-01-01T00:00:00', '2024-01-02T00:00:00'],
+    ],
+  ])('has the scale of %s', async (_, code, scale, x) => {
+    expect(await chartOf(`${code}\nplt.show()`)).toMatchObject({ charts: [{ x: { scale }, y: { scale: 'linear' }, series: [{ x }] }] })
+  })
+
+  it('rounds the shares of a pie', async () => {
+    expect(await chartOf('plt.pie([30, 70]); plt.show()')).toMatchObject({ charts: [{ series: [{ values: [0.3, 0.7] }] }] })
+  })
+
+  it.each([
+    ['a surface', "plt.figure().add_subplot(projection='3d').plot_surface(*np.meshgrid([0, 1], [0, 1]), np.eye(2))", ['Poly3DCollection']],
+    ['an area', 'plt.fill_between([1, 2], [1, 2])', ['FillBetweenPolyCollection']],
+    ['a stepped histogram', 'plt.hist([1, 2, 2], histtype="step")', ['Polygon']],
+    ['violins', 'import seaborn as sns; sns.violinplot(x=list("aabb"), y=[1, 3, 4, 8])', ['FillBetweenPolyCollection']],
+    ['a picture', 'plt.imshow(np.zeros((3, 3, 3)))', ['AxesImage']],
+  ])('names %s, which it cannot read', async (_, code, unread) => {
+    expect(await chartOf(`${code}\nplt.show()`)).toMatchObject({ charts: [{ kind: 'unknown', series: [], unread }] })
+  })
+
+  it('with texts or pictures and no axes is displayed', async () => {
+    for (const code of ['plt.figure().text(0.5, 0.5, "hello")', 'plt.figure().figimage(np.eye(64))'])
+      expect((await shown(`${code}\nplt.show()`))[0]?.['image/png'], code).toBeTypeOf('string')
+  })
+
+  it('with a picture beside its lines names the picture', async () => {
     expect(await chartOf('plt.imshow(np.zeros((3, 3, 3))); plt.plot([0, 1]); plt.show()')).toMatchObject({
       charts: [{ unread: ['AxesImage'] }],
     })
@@ -236,6 +332,18 @@ describe('a figure of plotly', () => {
     ],
     ['pie', 'go.Icicle(labels=["a"], parents=[""], values=[2])', { points: 1, categories: ['a'], values: [2] }],
     ['choropleth', 'go.Choropleth(locations=["FRA"], z=[5])', { points: 1, categories: ['FRA'], values: [5] }],
+    [
+      'box',
+      'go.Box(x=["a"] * 5 + ["b"], y=[1, 2, 3, 4, 20, 7])',
+      {
+        points: 2,
+        boxes: [
+          { label: 'a', min: 1, q1: 1.75, median: 3, q3: 8, max: 4, outliers: [20] },
+          { label: 'b', min: 7, q1: 7, median: 7, q3: 7, max: 7, outliers: [] },
+        ],
+      },
+    ],
+    ['bar', 'go.Bar(x=["a"], y=[4], error_y={"array": [1], "arrayminus": [2]})', { points: 1, values: [4], low: [2], high: [5] }],
     ['scattermap', 'go.Scattermap(lat=[1], lon=[2])', { points: 1, x: [2], y: [1] }],
     [
       'candlestick',

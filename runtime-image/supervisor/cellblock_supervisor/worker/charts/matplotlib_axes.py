@@ -4,7 +4,11 @@ from typing import Any
 
 from .chart_data import MAX_TEXT_CHARACTERS, json_value
 
-_DATE_CONVERTERS = ("DateConverter", "_SwitchableDateConverter", "DatetimeConverter")
+# The attribute of axes that keeps the numbers of their box plots with the artists.
+BOXES = "_cellblock_boxes"
+# Converters of matplotlib and pandas: positions are days, or other counts of time.
+_DATE_CONVERTERS = ("DateConverter", "ConciseDateConverter", "_SwitchableDateConverter", "DatetimeConverter")
+_TIME_CONVERTERS = ("PeriodConverter", "TimeConverter")
 _MAX_TICKS = 100
 
 
@@ -17,9 +21,8 @@ def describe_axis(axis: Any) -> dict[str, object]:
         labels = [str(label)[:MAX_TEXT_CHARACTERS] for label in axis.get_major_formatter().format_ticks(places)]
     except Exception:
         labels = []
-    scale = "datetime" if is_time else "categorical" if getattr(axis.units, "_mapping", None) else axis.get_scale()
     values = data_values(axis, places) if is_time else [float(place) for place in places]
-    return {"scale": scale, "ticks": [json_value(value) for value in values], "tick_labels": labels}
+    return {"scale": scale(axis), "ticks": [json_value(value) for value in values], "tick_labels": labels}
 
 
 def _is_time(axis: Any) -> bool:
@@ -44,6 +47,13 @@ def category(axis: Any, names: list[tuple[float, str]], at: float, width: float)
     return near[1][:MAX_TEXT_CHARACTERS] if near is not None and abs(near[0] - at) <= max(0.5, abs(width)) else data_values(axis, [at])[0]
 
 
+def scale(axis: Any) -> str:
+    """`datetime`, `categorical`, or the name that matplotlib has."""
+    if type(axis.get_converter()).__name__ in (*_DATE_CONVERTERS, *_TIME_CONVERTERS):
+        return "datetime"
+    return "categorical" if getattr(axis.units, "_mapping", None) else str(axis.get_scale())
+
+
 def data_values(axis: Any, values: Any) -> list[object]:
     """Offsets are numbers; on a time axis they are days."""
     if _is_time(axis):
@@ -55,6 +65,22 @@ def data_values(axis: Any, values: Any) -> list[object]:
         names = {at: name for name, at in mapping.items()}
         return [names.get(round(float(value)), float(value)) for value in values]
     return list(values)
+
+
+def line_values(axis: Any, values: Any) -> Any:
+    """seaborn passes the positions of dates and of categories, not their values."""
+    is_number = getattr(getattr(values, "dtype", None), "kind", "") in ("f", "i", "u")
+    return data_values(axis, values) if is_number and len(values) > 0 and scale(axis) in ("datetime", "categorical") else values
+
+
+def legend_name(axes: Any, artist: Any) -> str | None:
+    """seaborn names the bars and boxes of one colour in the legend only."""
+    legend = axes.get_legend()
+    colour = getattr(artist, "get_facecolor", tuple)()
+    for handle, text in zip(legend.legend_handles, legend.get_texts(), strict=False) if legend is not None else ():
+        if colour and getattr(handle, "get_facecolor", tuple)() == colour:
+            return str(text.get_text())[:MAX_TEXT_CHARACTERS]
+    return None
 
 
 def label_of(artist: Any) -> str | None:

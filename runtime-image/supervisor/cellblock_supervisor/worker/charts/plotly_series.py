@@ -4,6 +4,8 @@ import base64
 from collections.abc import Callable
 from typing import Any
 
+from .box_numbers import box_series
+
 Series = dict[str, Any]
 
 # A larger matrix or table is described by its first cells and its size.
@@ -17,7 +19,8 @@ def read(trace: dict[str, Any]) -> Series | None:
     for kinds, make in _READERS:
         if kind in kinds and (found := make(trace)) is not None:
             return {"kind": kind, "label": trace.get("name") or None, **found}
-    return points(trace)
+    series = points(trace)
+    return series if series is None else {**series, **errors(trace, series)}
 
 
 def kind_of(trace: dict[str, Any]) -> str:
@@ -143,6 +146,57 @@ def _places(trace: dict[str, Any]) -> Series | None:
     return {"points": len(latitudes), "x": longitudes, "y": latitudes}
 
 
+def _boxes(trace: dict[str, Any]) -> Series | None:
+    """From the values, or the numbers of the boxes themselves."""
+    is_upright = trace.get("orientation") != "h" if "orientation" in trace else trace.get("y") is not None or trace.get("x") is None
+    orientation = "vertical" if is_upright else "horizontal"
+    names, numbers = (values(trace.get(name)) for name in (("x", "y") if is_upright else ("y", "x")))
+    medians = values(trace.get("median"))
+    if medians is not None:
+        fields = {"min": "lowerfence", "q1": "q1", "median": "median", "q3": "q3", "max": "upperfence"}
+        known = {name: values(trace.get(written)) or [None] * len(medians) for name, written in fields.items()}
+        labels = [str(name) for name in names or range(len(medians))]
+        boxes = [{"label": label, **{name: column[at] for name, column in known.items()}} for at, label in enumerate(labels[: len(medians)])]
+        return {"kind": "box", "orientation": orientation, "points": len(boxes), "boxes": boxes}
+    if numbers is None:
+        return None
+    groups: dict[Any, list[Any]] = {}
+    for name, number in zip(names or [trace.get("name") or ""] * len(numbers), numbers, strict=False):
+        groups.setdefault(name, []).append(number)
+    return box_series(groups, orientation, shift=0.5)
+
+
+def errors(trace: dict[str, Any], series: Series) -> Series:
+    """The lower and the upper end of the errors of points and bars, beside their values."""
+    found: Series = {}
+    for name, prefix in (("y", ""), ("x", "x_")):
+        numbers = series.get(name) or (series.get("values") if _is_length(series, name) else None)
+        error = trace.get(f"error_{name}") or {}
+        if not numbers or error.get("visible") is False:
+            continue
+        above = _error_lengths(error, numbers, "array", "value")
+        below = _error_lengths(error, numbers, "arrayminus", "valueminus") if error.get("symmetric") is False or "arrayminus" in error else above
+        if above is not None and below is not None:
+            prefix = "" if "values" in series else prefix
+            found[f"{prefix}low"] = [number - length for number, length in zip(numbers, below, strict=False)]
+            found[f"{prefix}high"] = [number + length for number, length in zip(numbers, above, strict=False)]
+    return found
+
+
+def _is_length(series: Series, name: str) -> bool:
+    return series.get("kind") == "bar" and (name == "y") == (series.get("orientation") == "vertical")
+
+
+def _error_lengths(error: dict[str, Any], numbers: list[Any], array: str, value: str) -> list[float] | None:
+    kind = error.get("type", "data" if array in error else "percent")
+    if kind == "data":
+        return values(error.get(array))
+    if value not in error:
+        return None
+    size = float(error[value])
+    return [abs(number) * size / 100 if kind == "percent" else size for number in numbers] if kind in ("percent", "constant") else None
+
+
 def _corners(trace: dict[str, Any]) -> Series | None:
     """Points of a triangle and in space have three coordinates."""
     for names in (("a", "b", "c"), ("x", "y", "z")):
@@ -155,6 +209,7 @@ def _corners(trace: dict[str, Any]) -> Series | None:
 _READERS: tuple[tuple[frozenset[str], Callable[[dict[str, Any]], Series | None]], ...] = (
     (frozenset(("pie", "treemap", "sunburst", "icicle", "funnelarea")), _shares),
     (MATRICES, _matrix),
+    (frozenset(("box",)), _boxes),
     (frozenset(("sankey",)), _links),
     (frozenset(("scatterpolar", "scatterpolargl", "barpolar")), _polar),
     (frozenset(("indicator",)), _indicator),

@@ -2,6 +2,7 @@
 
 import contextlib
 import weakref
+from collections.abc import Iterator
 from typing import Any
 
 from . import figure_texts, svg_pictures
@@ -40,11 +41,13 @@ class DisplayFormat:
 
     def _complete(self, obj: Any, include: Any = None, exclude: Any = None) -> _Bundle:
         figure = obj if is_figure(obj) else None
-        if figure is not None and not figure.axes and not figure.lines:
+        # An empty one has its background only.
+        if figure is not None and len(figure.get_children()) <= 1:
             return {}, {}
         outer, self.is_formatting = self.is_formatting, True
         try:
-            data, metadata = self._format(obj, include=include, exclude=exclude)
+            with _counted_as_drawn(figure):
+                data, metadata = self._format(obj, include=include, exclude=exclude)
         finally:
             self.is_formatting = outer
         if include is None and exclude is None:
@@ -62,6 +65,24 @@ class DisplayFormat:
             return True
         self._shown[figure] = shown
         return False
+
+
+@contextlib.contextmanager
+def _counted_as_drawn(figure: Any) -> Iterator[None]:
+    """IPython takes a figure that has neither axes nor lines for an empty one. It may have texts, pictures or patches."""
+    if figure is None or figure.axes or figure.lines:
+        yield
+        return
+    from matplotlib.lines import Line2D
+
+    # Between the corners, so that pictures, which have no extent, stay inside.
+    line = Line2D([0, 1], [0, 1], alpha=0, transform=figure.transFigure)
+    line.set_figure(figure)
+    figure.lines.append(line)
+    try:
+        yield
+    finally:
+        figure.lines.remove(line)
 
 
 def is_figure(obj: object) -> bool:

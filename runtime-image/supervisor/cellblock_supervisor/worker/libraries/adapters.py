@@ -12,6 +12,8 @@ from typing import Any
 
 from . import (
     matplotlib_backends,
+    matplotlib_boxes,
+    matplotlib_directions,
     matplotlib_fonts,
     matplotlib_math_text,
     matplotlib_pause,
@@ -57,6 +59,13 @@ ADAPTERS: tuple[Adapter, ...] = (
     Adapter("matplotlib.backends.backend_agg", "matplotlib 3.10", "plt.show() shows figures under Agg", matplotlib_backends.add_show),
     Adapter("IPython", "ipython 9.18", "a paused figure shows its last state at the end of the cell", matplotlib_pause.follow_cells),
     Adapter("matplotlib.pyplot", "matplotlib 3.10", "plt.pause shows the state of the open figures", matplotlib_pause.replace_pause),
+    Adapter("matplotlib.axes", "matplotlib 3.10", "box plots have their numbers in the data of a chart", matplotlib_boxes.keep_statistics),
+    *(
+        Adapter(f"matplotlib.backends.backend_{name}", "matplotlib 3.10", "Hebrew and Arabic are joined and run from right to left", matplotlib_directions.draw_right_to_left)
+        for name in ("agg", "svg", "pdf", "ps")
+    ),
+    Adapter("bidi", "python-bidi 0.6", "texts that code has reordered are not reordered again", matplotlib_directions.remember_displayed),
+    Adapter("bidi.algorithm", "python-bidi 0.6", "texts that code has reordered are not reordered again", matplotlib_directions.remember_displayed),
     Adapter("matplotlib.font_manager", "matplotlib 3.10", "a missing font is named once", matplotlib_fonts.name_missing_once),
     Adapter("matplotlib.style", "matplotlib 3.10", "styles keep the fonts for other scripts", matplotlib_fonts.keep_families_of_styles),
     Adapter("seaborn", "seaborn 0.13", "themes keep the fonts for other scripts", matplotlib_fonts.keep_families_of_themes),

@@ -7,9 +7,17 @@ from collections.abc import Iterator
 from typing import Any
 
 from ..charts import chart_data
+from ..charts.box_numbers import box_series
 from ..displays import picture_budget
 
 _MAX_DRAWN_ROWS = 10_000
+# Marks that Vega makes of many values.
+_SUMMARIES = ("boxplot", "errorbar", "errorband")
+_SCALES = {
+    **dict.fromkeys(("temporal", "time", "utc"), "datetime"),
+    **dict.fromkeys(("nominal", "ordinal", "band", "point"), "categorical"),
+    "quantitative": "linear",
+}
 _LINES = ("line", "trail", "area")
 _AGGREGATES = {
     "count": len,
@@ -88,13 +96,9 @@ def _chart(layers: list[_Row], datasets: dict[str, list[_Row]]) -> dict[str, Any
         series += found
         if not found:
             unread.add(_mark(layer))
-    if not series:
-        return None
-    kinds = {one["kind"] for one in series}
     axes = {name: {"label": _axis_label(layers, name), "scale": _scale(layers, name)} for name in "xy"}
     title = next((title for layer in layers if (title := _title(layer))), None)
-    kind = kinds.pop() if len(kinds) == 1 else "mixed"
-    return {"kind": kind, "title": title, **axes, "series": series[: chart_data.MAX_SERIES], "unread": sorted(unread)}
+    return chart_data.chart(series, unread, title=title, **axes)
 
 
 def _series(layer: _Row, datasets: dict[str, list[_Row]]) -> list[_Row]:
@@ -120,6 +124,8 @@ def _one_series(mark: str, across: _Row, up: _Row, rows: list[_Row], label: obje
         return None
     x, y = values
     common = {"label": None if label is None else str(label), "points": len(x)}
+    if mark in _SUMMARIES:
+        return _box(across, up, common, x, y) if mark == "boxplot" else None
     if mark == "arc":
         return {"kind": "pie", **common, "categories": y, "values": x}
     if mark == "bar":
@@ -127,6 +133,15 @@ def _one_series(mark: str, across: _Row, up: _Row, rows: list[_Row], label: obje
         names, lengths = (x, y) if is_upright else (y, x)
         return {"kind": "bar", **common, "orientation": "vertical" if is_upright else "horizontal", "categories": names, "values": lengths}
     return {"kind": "line" if mark in _LINES else "scatter", **common, "x": x, "y": y}
+
+
+def _box(across: _Row, up: _Row, common: _Row, x: list[Any], y: list[Any]) -> _Row | None:
+    is_upright = up.get("type") == "quantitative"
+    groups: dict[Any, list[Any]] = {}
+    for name, value in zip(*((x, y) if is_upright else (y, x)), strict=True):
+        groups.setdefault(name, []).append(value)
+    found = box_series(groups, "vertical" if is_upright else "horizontal", shift=0)
+    return found and {**common, **found}
 
 
 def _columns(across: _Row, up: _Row, rows: list[_Row]) -> tuple[list[Any], list[Any]] | None:
@@ -165,8 +180,11 @@ def _axis_label(layers: list[_Row], name: str) -> str | None:
 
 
 def _scale(layers: list[_Row], name: str) -> str:
+    """The scale that the chart names, or the one of the first field's type."""
     channels = [layer["encoding"].get(name, {}) for layer in layers]
-    return next((str(scale["type"]) for one in channels if isinstance(scale := one.get("scale"), dict) and "type" in scale), "linear")
+    written = (str(scale["type"]) for one in channels if isinstance(scale := one.get("scale"), dict) and "type" in scale)
+    known = next(written, None) or next((str(one["type"]) for one in channels if "type" in one), "linear")
+    return _SCALES.get(known, known)
 
 
 def _title(spec: _Row) -> str | None:

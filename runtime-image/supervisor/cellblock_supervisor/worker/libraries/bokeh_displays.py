@@ -9,6 +9,8 @@ from ..charts import chart_data
 
 _KINDS = {"Line": "line", "Step": "line", "VBar": "bar", "HBar": "bar", "Scatter": "scatter", "Circle": "scatter", "Wedge": "pie"}
 
+_SCALES = {"LogAxis": "log", "DatetimeAxis": "datetime", "CategoricalAxis": "categorical"}
+
 
 def install(module: types.ModuleType, _shell: object) -> None:
     """Makes `show` display figures in the notebook, through the hook that `bokeh.io` has for notebooks of other makers."""
@@ -61,17 +63,7 @@ def _chart(plot: Any) -> dict[str, Any] | None:
             unread.add(type(glyph or renderer).__name__)
         else:
             series.append({**found, "label": labels.get(id(renderer))})
-    if not series:
-        return None
-    kinds = {one["kind"] for one in series}
-    return {
-        "kind": kinds.pop() if len(kinds) == 1 else "mixed",
-        "title": _text(getattr(plot.title, "text", None)),
-        "x": _axis(plot.xaxis),
-        "y": _axis(plot.yaxis),
-        "series": series,
-        "unread": sorted(unread),
-    }
+    return chart_data.chart(series, unread, title=_text(getattr(plot.title, "text", None)), x=_axis(plot.xaxis), y=_axis(plot.yaxis))
 
 
 def _series(glyph: Any, data: Any) -> dict[str, Any] | None:
@@ -104,7 +96,7 @@ def _labels(plot: Any) -> dict[int, str | None]:
 
 def _axis(axes: Any) -> dict[str, str | None]:
     first = axes[0] if axes else None
-    return {"label": _text(getattr(first, "axis_label", None)), "scale": "log" if type(first).__name__ == "LogAxis" else "linear"}
+    return {"label": _text(getattr(first, "axis_label", None)), "scale": _SCALES.get(type(first).__name__, "linear")}
 
 
 def _text(value: Any) -> str | None:

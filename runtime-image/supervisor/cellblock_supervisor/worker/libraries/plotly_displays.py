@@ -17,6 +17,7 @@ _MAX_REASON_CHARACTERS = 300
 # Renderers that open a page, in a browser or in a file, and the one that shows the figure here.
 _PAGES = ("browser", "chrome", "chromium", "firefox", "iframe", "iframe_connected", "notebook", "notebook_connected")
 _PLAIN = "plotly_mimetype"
+_SCALES = {"date": "datetime", "category": "categorical", "multicategory": "categorical"}
 _initial_renderer = ""
 
 
@@ -142,16 +143,23 @@ def _describe(figure: _Figure) -> dict[str, object] | None:
     traces = list(zip(figure.traces, figure.series, strict=True))[: chart_data.MAX_SERIES]
     series = [found for _, found in traces if found is not None]
     unread = {plotly_series.kind_of(trace) for trace, found in traces if found is None}
-    if not series:
-        return None
     step = max(1, -(-sum(one["points"] for one in series) // chart_data.MAX_POINTS))
+    axes = {name: {"label": _title(figure.layout.get(f"{name}axis", {})), "scale": _scale(figure.layout, series, name)} for name in "xy"}
     for one in series:
         chart_data.downsample(one, step)
-    kinds = {one["kind"] for one in series}
-    layout = figure.layout
-    axes = {name: {"label": _title(layout.get(f"{name}axis", {})), "scale": layout.get(f"{name}axis", {}).get("type", "linear")} for name in "xy"}
-    chart = {"kind": kinds.pop() if len(kinds) == 1 else "mixed", "title": _title(layout), **axes, "series": series, "unread": sorted(unread)}
-    return {"title": None, "charts": [chart]}
+    chart = chart_data.chart(series, unread, title=_title(figure.layout), **axes)
+    return None if chart is None else {"title": None, "charts": [chart]}
+
+
+def _scale(layout: dict[str, Any], series: list[plotly_series.Series], name: str) -> str:
+    """The layout's, or as Plotly chooses by the values of the first trace."""
+    written = str(layout.get(f"{name}axis", {}).get("type", "-"))
+    if written != "-":
+        return _SCALES.get(written, written)
+    first = series[0] if series else {}
+    side = "x" if first.get("orientation", "vertical") == "vertical" else "y"
+    names = first.get("categories", [box["label"] for box in first.get("boxes", ())])
+    return chart_data.scale_of(first.get(name) or (names if side == name and first.get("kind") in ("bar", "box") else ()))
 
 
 def _title(holder: Any) -> str | None:

@@ -9,8 +9,11 @@ from collections.abc import Callable, Sequence
 
 def after_import(name: str, change: Callable[[types.ModuleType], None]) -> None:
     module = sys.modules.get(name)
+    waiting = next((finder for finder in sys.meta_path if isinstance(finder, _Finder) and finder.name == name), None)
     if module is not None:
         change(module)
+    elif waiting is not None:
+        waiting.changes.append(change)
     else:
         sys.meta_path.insert(0, _Finder(name, change))
 
@@ -19,13 +22,13 @@ class _Finder(importlib.abc.MetaPathFinder):
     """Finds one module, once."""
 
     def __init__(self, name: str, change: Callable[[types.ModuleType], None]) -> None:
-        self._name = name
-        self._change = change
+        self.name = name
+        self.changes = [change]
 
     def find_spec(
         self, fullname: str, path: Sequence[str] | None, target: types.ModuleType | None = None
     ) -> importlib.machinery.ModuleSpec | None:
-        if fullname != self._name:
+        if fullname != self.name:
             return None
         sys.meta_path.remove(self)
         spec = importlib.machinery.PathFinder.find_spec(fullname, path, target)
@@ -34,7 +37,8 @@ class _Finder(importlib.abc.MetaPathFinder):
 
             def exec_module(module: types.ModuleType) -> None:
                 execute(module)
-                self._change(module)
+                for change in self.changes:
+                    change(module)
 
             spec.loader.exec_module = exec_module  # type: ignore[method-assign]
         return spec
