@@ -6,23 +6,22 @@ commands set: the self-test keeps the system's own calls. The filter is unchange
 
 import os
 
-LIBRARY = "libsocket_wrapper.so"
+# The first answers as TCP does where the second does not, and tells the memory of the sandbox instead of the machine's.
+LIBRARIES = "/usr/local/lib/libcellblock.so:libsocket_wrapper.so"
 FOLDER = "/run/worker/sockets"
 _MAX_SOCKETS = 1_024
 # Node listens on `::` by default, which clients of 127.0.0.1 do not reach here.
 _NODE_WITHOUT_IPV6 = os.path.join(os.path.dirname(__file__), "node_loopback.cjs")
-_LIBRARY_FOLDERS = ("/usr/lib/x86_64-linux-gnu", "/usr/lib/aarch64-linux-gnu")
 
 
 def preload() -> dict[str, str]:
     """Variables for the start of the zygote; empty where the image lacks the library."""
-    is_installed = any(os.path.exists(f"{folder}/{LIBRARY}") for folder in _LIBRARY_FOLDERS)
-    return {"LD_PRELOAD": LIBRARY} if is_installed else {}
+    return {"LD_PRELOAD": LIBRARIES} if os.path.exists(LIBRARIES.partition(":")[0]) else {}
 
 
 def activate() -> None:
     """In a worker, after it has become one. Without the folder every IP socket stays refused."""
-    if os.environ.get("LD_PRELOAD") != LIBRARY:
+    if os.environ.get("LD_PRELOAD") != LIBRARIES:
         return
     try:
         os.makedirs(FOLDER, mode=0o700, exist_ok=True)

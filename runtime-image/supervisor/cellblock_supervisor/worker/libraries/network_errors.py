@@ -8,8 +8,6 @@ from collections.abc import Iterator
 from typing import Any
 
 _MAX_CAUSES = 12
-_UNREACHABLE = frozenset((errno.ENETUNREACH, errno.EHOSTUNREACH))
-_LOOPBACK_HOSTS = frozenset(("", "localhost", "0.0.0.0", "::", "::1"))
 _NOTHING_LISTENS = "Nothing listens on this port of the sandbox."
 
 
@@ -26,37 +24,6 @@ def install(_module: object, _shell: object) -> None:
             raise
 
     socket.getaddrinfo = getaddrinfo
-    _refuse_dead_ports()
-
-
-def _refuse_dead_ports() -> None:
-    """Where loopback works, a port on which nothing listens refuses connections. The library behind loopback has other errors for it."""
-    connect, connect_ex = socket.socket.connect, socket.socket.connect_ex
-
-    @functools.wraps(connect)
-    def refused_connect(self: socket.socket, address: Any, /) -> None:
-        try:
-            connect(self, address)
-        except OSError as error:
-            if error.errno not in _UNREACHABLE or not _is_loopback(self, address):
-                raise
-            raise ConnectionRefusedError(errno.ECONNREFUSED, os.strerror(errno.ECONNREFUSED)) from None
-
-    @functools.wraps(connect_ex)
-    def refused_connect_ex(self: socket.socket, address: Any, /) -> int:
-        code = connect_ex(self, address)
-        return errno.ECONNREFUSED if code in _UNREACHABLE and _is_loopback(self, address) else code
-
-    socket.socket.connect = refused_connect  # type: ignore[method-assign]
-    socket.socket.connect_ex = refused_connect_ex  # type: ignore[method-assign]
-
-
-def _is_loopback(connection: socket.socket, address: Any) -> bool:
-    """Whether the address is one of the sandbox, and loopback works. The kernel is prepared before that is decided, so every failure asks again."""
-    if not _has_loopback() or connection.family not in (socket.AF_INET, socket.AF_INET6) or not isinstance(address, tuple) or not address:
-        return False
-    host = str(address[0])
-    return host in _LOOPBACK_HOSTS or host.startswith("127.") or host == socket.gethostname()
 
 
 def _has_loopback() -> bool:
