@@ -19,7 +19,7 @@ export const endOf = (outcome: SupervisorOutcome): { readonly status: ExecutionS
 /** By the supervisor's reason. */
 const STATE_LOST = new Map<string, string>(
   Object.entries({
-    oom: 'The kernel ran out of memory and was restarted.',
+    oom: 'The kernel ran out of memory and was restarted. Read the data in parts, or create a container with a larger memory_limit.',
     kernel_died: 'The kernel died and was restarted.',
     timed_out: 'The kernel did not stop at its time limit and was restarted.',
     cpu_limit: 'The kernel did not stop at its processor time limit and was restarted.',
