@@ -18,7 +18,7 @@ EMOJI_FILE = "/usr/local/share/fonts/NotoEmoji-Regular.ttf"
 # PDF libraries cannot embed the outlines of Noto CJK.
 COLLECTION = "opentype/noto/NotoSansCJK-"
 TRUETYPE = "/usr/share/fonts/truetype/wqy/wqy-microhei.ttc"
-FOLDERS = [f"/usr/share/fonts/truetype/{name}" for name in ("dejavu", "liberation", "wqy")]
+FOLDERS = [f"/usr/share/fonts/truetype/{name}" for name in ("dejavu", "liberation", "noto", "wqy")]
 FPDF_FONTS = "/usr/local/lib/python3.13/dist-packages/fpdf/font"
 
 

@@ -7,8 +7,8 @@ from xml.sax.saxutils import escape
 
 FONTS = "/usr/share/fonts"
 CONFIGURATION = "/etc/fonts/conf.d/20-cellblock.conf"
-# Names of files that fontconfig lists under the files that they lead to, and the emoji without colours, which are for matplotlib.
-REJECTED = ("/usr/local/share/fonts/aliases/*", "/usr/local/share/fonts/NotoEmoji-Regular.ttf")
+# Names of files that fontconfig lists under the files that they lead to, and the fonts for matplotlib: emoji without colours, and scripts without rules.
+REJECTED = ("/usr/local/share/fonts/aliases/*", "/usr/local/share/fonts/NotoEmoji-Regular.ttf", "/usr/local/share/fonts/NotoSansScripts-*.ttf")
 
 
 def configuration(families: dict[str, list[str]], links: list[str]) -> str:

@@ -16,6 +16,8 @@ find . -type f \( -name '*.a' -o -name '*.c' -o -name '*.cpp' -o -name '*.h' -o 
 find arch Bio gensim pmdarima prophet -type f \( -name '*.o' -o -name '*.d' -o -name '*.def' \) -delete 2>/dev/null || true
 # The raw files that the data sets beside them were made from.
 rm -rf statsmodels/datasets/*/src
+# Python 2.
+rm -f olefile/olefile2.py
 rm -rf Cython pyximport cython.py gensim/test bokeh/server/static/lib bokeh/server/static/js/compiler.js bokeh/server/static/js/lib
 find /opt/cellblock/plotly \( -name '*.map' -o -name '*.d.ts' -o -name '*.d.mts' -o -name '*.d.cts' -o -name '*.md' \) -delete 2>/dev/null || true
 # jsdom is CommonJS, so the other form of its packages is not read.

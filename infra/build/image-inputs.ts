@@ -19,12 +19,13 @@ const SHARED_ROOTS = [
     'kernel.json',
     'add-data-sets.sh',
     'add-font-aliases.py',
+    'merge-fonts.py',
     'add-system-fonts.py',
     'font-aliases.json',
     'compile-supervisor.py',
     'matplotlibrc',
   ],
-  ...['plotly', 'programs', 'site', 'extra', 'supervisor/cellblock_supervisor'],
+  ...['plotly', 'preload', 'programs', 'site', 'extra', 'supervisor/cellblock_supervisor'],
 ]
 const variantRoots = (variant: ImageVariant): string[] => [
   `requirements/${variant}.lock`,

@@ -5,5 +5,6 @@ TTFSearchPath = (
     "/usr/local/share/fonts/aliases",
     "/usr/share/fonts/truetype/dejavu",
     "/usr/share/fonts/truetype/liberation",
+    "/usr/share/fonts/truetype/noto",
     "/usr/share/fonts/truetype/wqy",
 )

@@ -280,3 +280,58 @@ async def main():
     print("connected")
     (await starting).close()
 await main()
+
+# %% a second server on the same port is refused
+#| image: standard
+#| stdout: 98 98 98
+import socket, subprocess, sys
+first = socket.create_server(("127.0.0.1", 8123))
+bound = socket.socket(); bound.bind(("127.0.0.1", 8124))
+codes = []
+for address in (("127.0.0.1", 8123), ("", 8123), ("127.0.0.1", 8124)):
+    try:
+        socket.create_server(address)
+    except OSError as error:
+        codes.append(error.errno)
+print(*codes)
+
+# %% a program in another process finds the port in use, and free after its end
+#| image: standard
+#| stdout: EADDRINUSE
+#| stdout: free again
+import socket, subprocess
+server = socket.create_server(("127.0.0.1", 8125))
+program = 'require("net").createServer().on("error", (error) => console.log(error.code)).listen(8125, "127.0.0.1", () => { console.log("free again"); process.exit() })'
+for _ in range(2):
+    print(subprocess.run(["node", "-e", program], capture_output=True, text=True).stdout)
+    server.close()
+
+# %% data stays readable after the other side has closed
+#| image: standard
+#| stdout: b'hi' BrokenPipeError
+import socket
+listener = socket.create_server(("127.0.0.1", 0))
+client = socket.create_connection(listener.getsockname()); server, _ = listener.accept()
+server.sendall(b"hi"); server.close(); client.send(b"x")
+print(client.recv(10), end=" ")
+try:
+    client.send(b"y")
+except OSError as error:
+    print(type(error).__name__)
+
+# %% programs learn the memory of the sandbox
+#| image: standard
+#| stdout: True True True True
+import os, psutil, subprocess
+most = 3 * 2**30
+free = int(subprocess.run(["free", "-b"], capture_output=True, text=True).stdout.split()[7])
+node = int(subprocess.run(["node", "-p", "os.totalmem()"], capture_output=True, text=True).stdout)
+pages = os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
+print(psutil.virtual_memory().total < most, free < most, node < most, pages < most)
+
+# %% child programs use the bytecode of the image
+#| image: standard
+#| stdout: /usr/local/lib/python3.13/dist-packages/pandas/__pycache__
+#| stdout: 0 files
+!python3 -c "import pandas; print(pandas.__cached__)"
+!echo $(find /tmp -name '*.pyc' | wc -l) files

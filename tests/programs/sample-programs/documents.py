@@ -209,3 +209,22 @@ for name, file in (("Arial2", "arial.ttf"), ("DejaVu", "DejaVuSans.ttf"), ("SimH
     pdf.add_font(name, "", file)
 pdf.set_font("SimHei", size=16); pdf.cell(0, 10, "你好 abc"); pdf.output("/mnt/data/a.pdf")
 print(PdfReader("/mnt/data/a.pdf").pages[0].extract_text())
+
+# %% an encrypted workbook is opened with its password
+#| image: standard
+#| stdout: 42
+import io, msoffcrypto, openpyxl
+book = openpyxl.Workbook(); book.active["A1"] = 42; book.save("plain.xlsx")
+with open("plain.xlsx", "rb") as plain, open("secret.xlsx", "wb") as secret:
+    msoffcrypto.OfficeFile(plain).encrypt("password", secret)
+opened = io.BytesIO()
+with open("secret.xlsx", "rb") as file:
+    office = msoffcrypto.OfficeFile(file); office.load_key(password="password"); office.decrypt(opened)
+print(openpyxl.load_workbook(opened).active["A1"].value)
+
+# %% compound files, such as messages of Outlook, are read
+#| image: standard
+#| stdout: [['Workbook']]
+import olefile, xlwt
+book = xlwt.Workbook(); book.add_sheet("s").write(0, 0, 1); book.save("old.xls")
+print(olefile.OleFileIO("old.xls").listdir())

@@ -65,7 +65,7 @@ print(CliRunner().invoke(hi, ["--name", "Bo"]).output)
 #| error: URLError
 #| hint: no network
 import seaborn as sns
-sns.load_dataset("tips")
+sns.load_dataset("titanic")
 
 # %% sklearn data sets of the package load
 #| stdout: (150, 4) (442, 10) (1797, 64)
@@ -353,7 +353,8 @@ print("last line")
 import math, sys
 sys.set_int_max_str_digits(0); print(len(str(math.factorial(1000))))
 
-# %% tkinter is absent and says so
+# %% tkinter is absent from slim and says so
+#| until: slim
 #| error: ModuleNotFoundError
 import tkinter
 
@@ -399,3 +400,20 @@ import pandas as pd
 from caas_jupyter_tools import display_dataframe_to_user
 tools.display_dataframe_to_user(name="Sales", dataframe=pd.DataFrame({"month": ["Jan"], "revenue": [100]}))
 display_dataframe_to_user("Costs", pd.DataFrame({"month": ["Jan"], "cost": [60]}))
+
+# %% modules that programs import without a second thought
+#| image: standard
+#| stdout: ok
+import tkinter, turtle, setuptools, pkg_resources, pooch, rsa, texttable, natsort, Levenshtein, flask_login, flask_wtf, xlwt
+print("ok")
+#| next
+import tkinter, turtle, natsort, Levenshtein
+assert natsort.natsorted(["a10", "a2"]) == ["a2", "a10"] and Levenshtein.distance("ab", "ac") == 1
+print("ok")
+
+# %% a window says that there is no display
+#| image: standard
+#| error: TclError
+#| hint: no display
+import tkinter
+tkinter.Tk()

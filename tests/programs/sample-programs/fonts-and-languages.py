@@ -122,7 +122,7 @@ from fractions import Fraction
 print(Decimal("0.1") + Decimal("0.2"), Fraction(1, 3), 2**200)
 
 # %% polars
-#| image: full
+#| image: standard
 #| stdout: shape: (2, 1)
 import polars as pl
 print(pl.DataFrame({"a": [1, 2]}))
@@ -166,7 +166,7 @@ from sklearn.ensemble import RandomForestRegressor
 x = np.random.default_rng(0).normal(size=(50, 2)); print(shap.TreeExplainer(RandomForestRegressor(5).fit(x, x[:, 0])).shap_values(x[:5]).shape)
 
 # %% folium map
-#| image: full
+#| image: standard
 #| mime: text/html
 import folium
 folium.Map([52.5, 13.4], zoom_start=10)
@@ -179,7 +179,7 @@ from PIL import Image, ImageDraw, ImageFont
 i = Image.new("RGB", (400, 100), "white"); ImageDraw.Draw(i).text((20, 20), "HELLO", fill="black", font=ImageFont.truetype("DejaVuSans.ttf", 48)); print(pytesseract.image_to_string(i))
 
 # %% graphviz diagram
-#| image: full
+#| image: standard
 #| file: g.png
 import graphviz
 g = graphviz.Digraph(); g.edge("a", "b"); g.render("/mnt/data/g", format="png", cleanup=True)
@@ -252,3 +252,31 @@ print(datetime.date(2024, 3, 1).strftime("%A"), locale.currency(1234.5, grouping
 from wordcloud import WordCloud
 cloud = WordCloud().generate("数据 科学 你好 世界")
 print(cloud.font_path); cloud.to_file("/mnt/data/cloud.png")
+
+# %% scripts of South and South-East Asia and Ethiopia in a plot
+#| image: standard
+#| figure
+import matplotlib.pyplot as plt
+for at, text in enumerate(["नमस्ते", "বাংলা", "தமிழ்", "తెలుగు", "ಕನ್ನಡ", "മലയാളം", "සිංහල", "ไทย", "ລາວ", "ខ្មែរ", "မြန်မာ", "አማርኛ", "ગુજરાતી", "ਪੰਜਾਬੀ", "ଓଡ଼ିଆ"]):
+    plt.text(0.1, at / 15, text)
+plt.title("हिन्दी $x^2$ data", weight="bold"); plt.show()
+
+# %% Hebrew and Arabic run from right to left in a plot
+#| image: standard
+#| stdout: True True False
+import bidi, matplotlib.pyplot as plt, numpy as np
+def draw(text):
+    figure = plt.figure(); figure.text(0.2, 0.5, text, fontsize=40); figure.canvas.draw()
+    pixels = np.asarray(figure.canvas.buffer_rgba()).copy(); plt.close(figure)
+    return pixels
+hebrew = "שלום עולם"
+joined = draw("مرحبا")
+print(np.array_equal(draw(hebrew), draw(bidi.get_display(hebrew))), joined.any(), np.array_equal(joined, draw("\u200c".join("مرحبا"))))
+
+# %% Pillow shapes text
+#| image: standard
+#| stdout: True True
+from PIL import Image, ImageDraw, ImageFont, features
+font = ImageFont.truetype("/usr/share/fonts/truetype/noto/NotoSansDevanagari-Regular.ttf", 40)
+picture = Image.new("L", (300, 80)); ImageDraw.Draw(picture).text((5, 5), "नमस्ते", font=font, fill=255)
+print(features.check("raqm"), picture.getbbox() is not None)

@@ -29,7 +29,7 @@ places.to_file("/mnt/data/places.geojson", driver="GeoJSON"); places.to_file("/m
 print(*(len(gpd.read_file(f"/mnt/data/places.{ending}")) for ending in ("geojson", "gpkg", "shp")))
 
 # %% folium map with markers as HTML
-#| image: full
+#| image: standard
 #| file: map.html
 #| mime: text/html
 import folium

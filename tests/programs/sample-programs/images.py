@@ -152,3 +152,12 @@ for n in range(150):
     cv2.imshow("film", np.full((20, 20), n, np.uint8)); frames += 1
     if cv2.waitKey(0) == 27: break
 print(frames)
+
+# %% a photograph of a phone (HEIC) is read
+#| image: standard
+#| stdout: (64, 48) HEIF
+from PIL import Image
+from pillow_heif import register_heif_opener
+register_heif_opener()
+Image.new("RGB", (64, 48), "red").save("photo.heic")
+picture = Image.open("photo.heic"); print(picture.size, picture.format)

@@ -109,3 +109,73 @@ export enum Level { low, high }
 export interface Point { x: number }
 export type { Point as Place }
 console.log(z, Level.high)
+
+# %% JavaScript writes a module whose text looks like a cell
+#| image: standard
+#| language: javascript
+#| stdout: 4 import('x')
+const fs = require('fs')
+fs.writeFileSync('limits.mjs', `
+import path from 'path'
+const limit = 3
+export const next = limit + path.sep.length
+`)
+const { next } = await import('./limits.mjs')
+console.log(next, "import('x')")
+
+# %% JavaScript imports that are indented, and two on a line
+#| image: standard
+#| language: javascript
+#| stdout: / 2
+  import path from 'path'; import { EOL } from 'os'
+  console.log(path.sep, EOL.length + 1)
+
+# %% JavaScript callbacks, timers and an async main end with their cell
+#| image: standard
+#| language: javascript
+#| stdout: read hello
+#| stdout: timer
+#| stdout: child done
+#| stdout: main done
+const { readFile, writeFileSync } = require('fs'), { exec } = require('child_process')
+writeFileSync('note.txt', 'hello')
+readFile('note.txt', 'utf8', (_error, text) => console.log('read', text))
+setTimeout(() => console.log('timer'), 300)
+exec('sleep 0.2; echo done', (_error, out) => console.log('child', out.trim()))
+async function main() { await new Promise((go) => setTimeout(go, 100)); console.log('main done') }
+main()
+
+# %% late output of JavaScript is not shown by the next cell
+#| image: standard
+#| language: javascript
+#| not-stdout: late
+#| stdout: next
+setTimeout(() => console.log('late'), 200)
+#| next
+console.log('next')
+
+# %% a JavaScript server stays while later cells call it
+#| image: standard
+#| language: javascript
+#| stdout: hello 200
+const http = require('http')
+http.createServer((_request, answer) => answer.end('hello')).listen(3000)
+#| next
+const answer = await fetch('http://localhost:3000')
+console.log(await answer.text(), answer.status)
+
+# %% an error in a JavaScript callback fails its cell
+#| image: standard
+#| language: javascript
+#| error: RangeError
+#| hint: late
+setTimeout(() => { throw new RangeError('late') }, 10)
+
+# %% TypeScript keeps the text of templates
+#| image: standard
+#| language: typescript
+#| stdout: const x: number
+const code: string = `
+const x: number = 1
+export default x`
+console.log(code.trim())

@@ -1,5 +1,5 @@
 # %% linear programme with PuLP
-#| image: full
+#| image: standard
 #| stdout: Optimal
 #| stdout: 2 6
 from pulp import PULP_CBC_CMD, LpMaximize, LpProblem, LpStatus, LpVariable
@@ -13,7 +13,7 @@ problem.solve(PULP_CBC_CMD(msg=False))
 print(LpStatus[problem.status], round(x.value()), round(y.value()))
 
 # %% knapsack with PuLP's default solver
-#| image: full
+#| image: standard
 #| stdout: ['a', 'c']
 import pulp
 value, weight = {"a": 10, "b": 4, "c": 7}, {"a": 5, "b": 4, "c": 3}

@@ -75,7 +75,7 @@ import plotly.express as px
 px.pie(names=["a", "b"], values=[1, 3]).show()
 
 # %% bokeh figure
-#| image: full
+#| image: standard
 #| mime: text/html
 #| mime: application/vnd.cellblock.chart.v1+json
 #| result-any: Bokeh figure: line (3 points)
@@ -165,7 +165,7 @@ import matplotlib.pyplot as plt
 plt.style.use("ggplot"); plt.plot([1, 2]); plt.title(r"$\int_0^1 x^2\,dx = \frac{1}{3}$"); plt.show()
 
 # %% Bokeh line chart in the notebook
-#| image: full
+#| image: standard
 #| result-any: Bokeh
 from bokeh.io import output_notebook, show
 from bokeh.plotting import figure
@@ -173,7 +173,7 @@ output_notebook(hide_banner=True)
 plot = figure(title="Bokeh", width=400, height=300); plot.line([1, 2, 3], [3, 1, 2]); show(plot)
 
 # %% Bokeh chart as an HTML file
-#| image: full
+#| image: standard
 #| file: chart.html
 #| stdout: True
 from bokeh.plotting import figure, output_file, save
@@ -208,7 +208,7 @@ from plotnine.data import mtcars
 (ggplot(mtcars, aes("wt", "mpg", color="factor(cyl)")) + geom_point() + geom_smooth(method="lm") + labs(title="Cars")).show()
 
 # %% graphviz draws a graph as the last expression
-#| image: full
+#| image: standard
 #| mime: image/svg+xml
 import graphviz
 graph = graphviz.Digraph(comment="Steps"); graph.attr(rankdir="LR")
@@ -216,7 +216,7 @@ graph.edges(["AB", "BC", "AC"])
 graph
 
 # %% graphviz renders a PNG and a PDF
-#| image: full
+#| image: standard
 #| file: steps.png
 #| file: steps.pdf
 import graphviz
@@ -376,3 +376,52 @@ for number in range(9):
 import plotly.io as pio
 unreadable = {"type": "bar", "y": {"bdata": "AA==", "dtype": "nothing"}}
 pio.show({"data": [unreadable, {"type": "bar", "x": ["a"], "y": [1]}], "layout": {}}, validate=False)
+
+# %% Altair chart without a picture has HTML and its data
+#| image: standard
+#| mime: text/html
+#| mime: application/vnd.cellblock.chart.v1+json
+#| result-any: Altair Chart 'Sales': bar (3 points)
+import altair as alt, pandas as pd
+data = pd.DataFrame({"city": ["A", "B", "C"], "sales": [3, 5, 2]})
+alt.Chart(data, title="Sales").mark_bar().encode(x="city", y="sales")
+
+# %% six Plotly figures in one cell
+#| image: standard
+#| figures: 6
+import plotly.express as px
+for number in range(6):
+    px.bar(x=["a", "b"], y=[1, number], title=f"नमस्ते {number}").show()
+
+# %% Plotly draws after a figure that cannot be drawn
+#| image: standard
+#| figures: 1
+#| stdout: could not be drawn
+import plotly.graph_objects as go
+try:
+    go.Figure(go.Scatter(y=[1], marker={"size": 10**9})).to_image(format="png", width=10**6, height=10**6)
+except Exception as error:
+    print(error)
+go.Figure(go.Bar(y=[1, 2])).show()
+
+# %% a figure with texts and no axes
+#| figure
+import matplotlib.pyplot as plt
+figure = plt.figure(); figure.text(0.5, 0.5, "hello"); plt.show()
+
+# %% box plots of pandas and seaborn
+#| mime: application/vnd.cellblock.chart.v1+json
+#| figures: 2
+import matplotlib.pyplot as plt, pandas as pd, seaborn as sns
+table = pd.DataFrame({"group": list("aabbab"), "value": [1, 2, 3, 4, 5, 60]})
+table.boxplot(column="value", by="group"); plt.show()
+sns.boxplot(table, x="group", y="value"); plt.show()
+
+# %% data sets that examples of seaborn load
+#| image: standard
+#| figure
+#| stdout: (244, 7) (150, 5) (344, 7) (144, 3) 118
+import matplotlib.pyplot as plt, seaborn as sns
+tables = [sns.load_dataset(name) for name in ("tips", "iris", "penguins", "flights")]
+print(*(table.shape for table in tables), tables[3]["passengers"][1])
+sns.relplot(tables[0], x="total_bill", y="tip", hue="smoker"); plt.show()

@@ -148,7 +148,7 @@ pd.options.display.max_rows = 5
 print(pd.Series([1 / 3]))
 
 # %% Polars reads a CSV file, groups and joins
-#| image: full
+#| image: standard
 #| stdout: 60
 #| result-any: shape: (2, 3)
 import polars as pl
@@ -159,7 +159,7 @@ names = pl.DataFrame({"shop": ["north", "south"], "city": ["Kiel", "Ulm"]})
 df.group_by("shop").agg(pl.col("amount").sum()).join(names, on="shop").sort("amount")
 
 # %% Polars lazily scans Parquet, and pandas reads its result
-#| image: full
+#| image: standard
 #| stdout: FILTER
 #| stdout: 499
 #| file: numbers.parquet
@@ -170,7 +170,7 @@ print(lazy.explain(optimized=False))
 print(lazy.collect().to_pandas()["half"].max())
 
 # %% Polars writes Excel
-#| image: full
+#| image: standard
 #| file: people.xlsx
 #| stdout: Ada
 import pandas as pd, polars as pl

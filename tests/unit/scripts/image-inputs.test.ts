@@ -16,7 +16,9 @@ const IMAGE_FILES = [
   'font-aliases.json',
   'compile-supervisor.py',
   'matplotlibrc',
+  'merge-fonts.py',
   'plotly/render.mjs',
+  'preload/loopback.c',
   'programs/no-network',
   'site/cellblock_processors.py',
   'extra/packages.lock',
@@ -40,6 +42,7 @@ describe('imageTag', () => {
     await mkdir(join(folder, 'supervisor/cellblock_supervisor/worker'), { recursive: true })
     await mkdir(join(folder, 'requirements'))
     await mkdir(join(folder, 'plotly'))
+    await mkdir(join(folder, 'preload'))
     await mkdir(join(folder, 'programs'))
     await mkdir(join(folder, 'site'))
     await mkdir(join(folder, 'extra'))

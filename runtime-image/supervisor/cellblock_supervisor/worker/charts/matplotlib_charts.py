@@ -61,7 +61,7 @@ def _series(axes: Any) -> tuple[list[dict[str, Any]], list[Any]]:
     lines = _others(axes.lines, [*of_boxes, *of_errors, *stems])
     bars, of_bars = _bars(axes, lines)
     lines = _others(lines, of_bars)
-    # Violins have lines of their own.
+    # The lines inside violins are not data.
     has_shapes = any(type(one).__name__ in _SHAPES for one in axes.collections)
     inner = [line for line in lines if has_shapes and label_of(line) is None and _is_mark(line)]
     wedges = [patch for patch in axes.patches if type(patch).__name__ == "Wedge"]

@@ -1,11 +1,11 @@
-"""Chinese, Japanese and Korean characters in texts of matplotlib that have formulas: matplotlib uses one font for such a text, without its fallbacks."""
+"""Chinese, Devanagari and other characters in texts of matplotlib that have formulas: matplotlib uses one font for such a text, without its fallbacks."""
 
 import types
 from typing import Any
 
-_FAMILY = "Noto Sans CJK JP"
-# The first character of the scripts: Hangul.
-_FIRST = 0x1100
+_FAMILIES = ("Noto Sans CJK JP", "Noto Sans Scripts")
+# The first character after the scripts of matplotlib's own font.
+_FIRST = 0x0700
 
 
 def choose_fonts(module: types.ModuleType, _shell: object) -> None:
@@ -20,14 +20,17 @@ def choose_fonts(module: types.ModuleType, _shell: object) -> None:
 
 
 def _with_characters(prop: Any, characters: set[str]) -> Any:
-    """The same properties with the CJK font, if only that font has all characters."""
+    """The same properties with the first font that has all characters."""
     from matplotlib.font_manager import FontProperties
 
     wanted = FontProperties() if prop is None else prop.copy()
     if _has_all(wanted, characters):
         return prop
-    wanted.set_family(_FAMILY)
-    return wanted if _has_all(wanted, characters) else prop
+    for family in _FAMILIES:
+        wanted.set_family(family)
+        if _has_all(wanted, characters):
+            return wanted
+    return prop
 
 
 def _has_all(prop: Any, characters: set[str]) -> bool:

