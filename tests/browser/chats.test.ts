@@ -116,16 +116,18 @@ describe('the list of chats', () => {
     async () => {
       const { page } = await openPage(browser, server)
       await chatNamed(page, 'private-title')
+      await page.getByLabel('Python code').fill('private_draft = 1')
       await page.getByRole('button', { name: 'Settings', exact: true }).click()
       await page.getByRole('menuitem', { name: 'Sign out' }).click()
       await page.getByLabel('API key').waitFor()
       const kept = await page.evaluate('JSON.stringify({ ...localStorage, ...sessionStorage })')
-      expect(kept).not.toMatch(/private-title|conv_|cntr_/)
+      expect(kept).not.toMatch(/private|conv_|cntr_/)
       const other = await otherTenantKey()
       await page.getByLabel('API key').fill(other)
       await page.getByRole('button', { name: 'Sign in' }).click()
       await page.getByText('Your chats will be here.').waitFor()
       expect(await page.locator('body').textContent()).not.toContain('private-title')
+      expect(await page.getByLabel('Python code').inputValue()).toBe('')
     },
     2 * RUN_MS,
   )

@@ -58,6 +58,8 @@ export interface CodeOutcome {
   /** `user`: a person ran the code, in this language. */
   readonly source?: 'user'
   readonly language?: string
+  /** The place that it took over, as the time in an id. */
+  readonly place?: string
 }
 
 export interface WireConversation {

@@ -4,6 +4,7 @@ import { changeChat, currentChat, ensureChat, NEW_TITLE, type Chat } from './cha
 import { addEntries, connection, entries, isBusy, leaveSignal, paintLater, setEntry, stopRun } from './conversation.ts'
 import { followEvents } from './follow.ts'
 import { codeTitle } from './title.ts'
+import { ulidOf } from './history-entries.ts'
 import { addLive, newRun, type CellEntry, type CodeRun } from './timeline.ts'
 import { endTurn } from './turns.ts'
 import { takeAttachments, uploadsEnd } from './attachments.ts'
@@ -19,6 +20,7 @@ export async function runCell(code: string, language: string, replaces?: CellEnt
     kind: 'cell',
     key: replaces?.key ?? crypto.randomUUID(),
     id: null,
+    ...(replaces !== undefined && { place: replaces.place ?? ulidOf(replaces.id) }),
     run: { ...newRun(code, 'queued'), language, startedAt: Date.now() },
   }
   if (replaces === undefined) addEntries(entry)
@@ -28,12 +30,12 @@ export async function runCell(code: string, language: string, replaces?: CellEnt
   try {
     if (chat.title === NEW_TITLE) await changeChat(chat, { title: codeTitle(code) })
     const execution = await start(chat, entry)
-    const id = await record(chat, { ...entry.run, executionId: execution.id }, replaces)
+    const id = await record(chat, { ...entry, run: { ...entry.run, executionId: execution.id } }, replaces)
     await followCell({ ...entry, id, run: { ...entry.run, executionId: execution.id } }, signal)
   } catch (error) {
     if (signal.aborted) return
     const run: CodeRun = { ...entry.run, status: 'failed', logs: messageOf(error) }
-    setEntry(entry.key, { ...entry, run, id: await record(chat, run, replaces) })
+    setEntry(entry.key, { ...entry, run, id: await record(chat, { ...entry, run }, replaces) })
   }
   endTurn()
 }
@@ -59,7 +61,7 @@ async function start(chat: Chat, { key, run: { code, language } }: CellEntry): P
 }
 
 /** Keeps the cell in the conversation, where the model sees it too. Returns the id of its item; null when it could not be kept. */
-async function record(chat: Chat, run: CodeRun, replaces?: CellEntry): Promise<string | null> {
+async function record(chat: Chat, { run, place }: CellEntry, replaces?: CellEntry): Promise<string | null> {
   try {
     const conversation = await ensureChat(chat)
     const item = {
@@ -68,7 +70,14 @@ async function record(chat: Chat, run: CodeRun, replaces?: CellEntry): Promise<s
       container_id: currentChat.value.containerId ?? '',
       status: 'completed',
       outputs: run.logs === '' ? null : [{ type: 'logs', logs: run.logs }],
-      x_cellblock: { execution_id: run.executionId, status: run.status, reason: null, source: 'user', language: run.language },
+      x_cellblock: {
+        execution_id: run.executionId,
+        status: run.status,
+        reason: null,
+        source: 'user',
+        language: run.language,
+        ...(place && { place }),
+      },
     }
     const { data } = await call<{ readonly data: readonly { readonly id: string }[] }>(`/v1/conversations/${conversation}/items`, {
       body: { items: [item] },

@@ -1,4 +1,4 @@
-import { effect, signal } from '@preact/signals'
+import { signal } from '@preact/signals'
 import { ApiError, call, messageOf } from '../api/call.ts'
 import type { List, WireConversation } from '../api/types.ts'
 
@@ -54,11 +54,6 @@ export const showsArchived = signal(false)
 export const currentChat = signal<Chat>(newChat())
 /** One line about a chat that could not be opened. */
 export const chatNotice = signal<string | null>(null)
-
-effect(() => {
-  const { title, id } = currentChat.value
-  document.title = id === null ? 'Cellblock' : `${title} · Cellblock`
-})
 
 const addressOf = ({ id }: Pick<Chat, 'id'>): string => (id === null ? '/' : `/chat/${id}`)
 

@@ -44,10 +44,16 @@ function ownEntry(item: WireItem, key: string): readonly Entry[] | null {
   if (item.type === 'message' && item.role === 'user') return [{ kind: 'user', key, id, ...messageOf(item.content) }]
   if (item.type === 'message' && item.role !== 'assistant') return [{ kind: 'notice', key, id, text: textOf(item.content) }]
   if (item.type !== 'code_interpreter_call' || item.x_cellblock?.source !== 'user') return null
-  const { execution_id: executionId, status, language = 'python' } = item.x_cellblock
+  const { execution_id: executionId, status, language = 'python', place } = item.x_cellblock
   const logs = item.outputs?.map(({ logs: text = '' }) => text).join('') ?? ''
   return [
-    { kind: 'cell', key, id, run: { ...newRun(item.code ?? '', executionId === null ? status : 'unknown'), language, executionId, logs } },
+    {
+      kind: 'cell',
+      key,
+      id,
+      ...(place !== undefined && { place }),
+      run: { ...newRun(item.code ?? '', executionId === null ? status : 'unknown'), language, executionId, logs },
+    },
   ]
 }
 

@@ -61,12 +61,17 @@ function merge(items: readonly WireItem[], turns: readonly Turn[]): Entry[] {
   const kept = items.filter((item) => !unfinished.has(isOfTurn.get(item) ?? null))
   const groups = [
     ...turns.map(({ answer, input }) => ({ at: ulidOf(answer.responseId), entries: [...entriesOf(input), answer] })),
-    ...entriesOf(kept).map((entry) => ({ at: ulidOf(entry.kind === 'answer' ? entry.responseId : entry.id), entries: [entry] })),
+    ...entriesOf(kept).map((entry) => ({ at: placeOf(entry), entries: [entry] })),
   ]
   let latest = ''
   // An entry without a time stands after the one before it.
   const timed = groups.map((group) => ({ ...group, at: group.at === '' ? latest : (latest = group.at) }))
   return timed.toSorted((a, b) => (a.at < b.at ? -1 : a.at > b.at ? 1 : 0)).flatMap((group) => group.entries)
+}
+
+const placeOf = (entry: Entry): string => {
+  if (entry.kind === 'cell' && entry.place !== undefined) return entry.place
+  return ulidOf(entry.kind === 'answer' ? entry.responseId : entry.id)
 }
 
 /** The response of each item: a turn adds its input first, and the id of its first message has the id of the response. */

@@ -2,16 +2,19 @@ import { computed, effect, signal, type Signal } from '@preact/signals'
 
 const PREFIX = 'cellblock.'
 
-/** A setting that this browser keeps. It holds no secret. */
+const settings = new Set<string>()
+
+/** A setting that this browser keeps. It holds no secret and no text of a person. */
 function kept(name: string, initial: string): Signal<string> {
+  settings.add(PREFIX + name)
   const value = signal(localStorage.getItem(PREFIX + name) ?? initial)
   effect(() => localStorage.setItem(PREFIX + name, value.value))
   return value
 }
 
-/** Removes everything of the person that this browser keeps. */
+/** Removes everything of the person that this browser keeps; only settings stay. */
 export function forgetAll(): void {
-  for (const key of Object.keys(localStorage)) if (key.startsWith(PREFIX)) localStorage.removeItem(key)
+  for (const key of Object.keys(localStorage)) if (key.startsWith(PREFIX) && !settings.has(key)) localStorage.removeItem(key)
 }
 
 /** `system`, `light` or `dark`. */

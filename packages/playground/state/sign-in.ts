@@ -11,7 +11,7 @@ export async function openSession(): Promise<string | null> {
   if (token !== undefined) {
     // The token works once; it does not stay in the address or the history.
     history.replaceState(null, '', '/')
-    failure = await call('/session', { body: { token } }).then(() => null, messageOf)
+    failure = await call('/session', { body: { token } }).then(startFresh, messageOf)
   }
   return (await readSession()) ? null : failure
 }
@@ -24,15 +24,19 @@ async function readSession(): Promise<boolean> {
 }
 
 export async function signInWithKey(apiKey: string): Promise<void> {
-  // The key may belong to another person than the one before, whose session ended by itself.
-  forgetAll()
   await call('/session', { body: { api_key: apiKey } })
-  await readSession()
+  startFresh()
 }
 
 export async function signOut(): Promise<void> {
   await call('/session', { method: 'DELETE' })
+  history.replaceState(null, '', '/')
+  startFresh()
+}
+
+/** Another person may come or have gone: nothing of the one before stays, neither in the browser nor in the memory of the document. */
+function startFresh(): null {
   forgetAll()
-  // A new document: nothing of this person stays in memory either.
-  location.replace('/')
+  location.reload()
+  return null
 }

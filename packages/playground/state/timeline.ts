@@ -59,11 +59,12 @@ export interface UserEntry {
   readonly attachments: readonly MessageFile[]
 }
 
-/** Code that a person ran. */
+/** Code that a person ran. `place`: the time in the id of the item whose place it has, when it was run again. */
 export interface CellEntry {
   readonly kind: 'cell'
   readonly key: string
   readonly id: string | null
+  readonly place?: string
   readonly run: CodeRun
 }
 

@@ -172,10 +172,12 @@ export async function rewindTo(key: string): Promise<void> {
   if (at === -1 || chat.id === null) return
   const removed = entries.value.slice(at)
   entries.value = entries.value.slice(0, at)
-  const responseId = removed.find((entry) => entry.kind === 'answer')?.responseId ?? null
   const remove = (path: string): Promise<unknown> => call(path, { method: 'DELETE' }).catch(() => undefined)
-  for (const entry of removed) {
-    const ids = entry.kind === 'answer' ? entry.parts.map(({ id }) => id) : [entry.id ?? inputItemId(responseId)]
+  for (const [index, entry] of removed.entries()) {
+    const next = removed[index + 1]
+    const answered = next?.kind === 'answer' ? next.responseId : null
+    const ids =
+      entry.kind === 'answer' ? entry.parts.map(({ id }) => id) : [entry.id ?? (entry.kind === 'user' ? inputItemId(answered) : null)]
     for (const id of ids) if (id !== null && id !== '') await remove(`/v1/conversations/${chat.id}/items/${id}`)
     if (entry.kind === 'answer' && entry.responseId !== null && entry.status !== 'completed')
       await remove(`/v1/responses/${entry.responseId}`)

@@ -63,15 +63,25 @@ const textOf = ({ parts }: Answer): string =>
 
 function Actions({ answer }: { readonly answer: Answer }) {
   if (answer.status !== 'completed') return <Retry answer={answer} />
+  // What was said after an older answer would be lost.
+  const isLast = entries.value.at(-1)?.key === answer.key
   const seconds = answer.startedAt === null || answer.endedAt === null ? null : elapsedText(answer.startedAt, answer.endedAt)
   return (
     <div class="actions">
       <CopyButton text={textOf(answer)} label="Copy the answer" />
-      <button type="button" class="icon-button small" disabled={isBusy.value} onClick={() => void regenerate(answer)} title="Answer again">
-        <Icon name="retry" />
-        <span class="hidden">Answer again</span>
-      </button>
-      {models.value.length > 1 && (
+      {isLast && (
+        <button
+          type="button"
+          class="icon-button small"
+          disabled={isBusy.value}
+          onClick={() => void regenerate(answer)}
+          title="Answer again"
+        >
+          <Icon name="retry" />
+          <span class="hidden">Answer again</span>
+        </button>
+      )}
+      {isLast && models.value.length > 1 && (
         <Menu
           label="Answer again with another model"
           items={models.value.map((name) => ({ label: name, onSelect: () => void regenerate(answer, name) }))}

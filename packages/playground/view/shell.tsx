@@ -1,7 +1,8 @@
-import { computed, signal, untracked, useSignalEffect } from '@preact/signals'
+import { computed, effect, signal, untracked, useSignalEffect } from '@preact/signals'
 import { useEffect } from 'preact/hooks'
 import { attachments, uploadAll } from '../state/attachments.ts'
 import { currentChat, openAddress } from '../state/chats.ts'
+import { isBusy } from '../state/conversation.ts'
 import { loadChat, refreshAll } from '../state/history.ts'
 import { loadChoices } from '../state/models.ts'
 import { filesPanel } from '../state/preferences.ts'
@@ -79,11 +80,29 @@ function Undo() {
   )
 }
 
+/** What ran has ended while the person looked elsewhere. */
+const hasNews = signal(false)
+
+/** The tab says which chat it shows, that something runs, and that it has ended. */
+function watchTitle(until: AbortSignal): void {
+  let wasBusy = false
+  const stop = effect(() => {
+    const { title, id } = currentChat.value
+    if (wasBusy && !isBusy.value && document.hidden) hasNews.value = true
+    wasBusy = isBusy.value
+    const mark = isBusy.value ? '… ' : hasNews.value ? '● ' : ''
+    document.title = `${mark}${id === null ? '' : `${title} · `}Cellblock`
+  })
+  until.addEventListener('abort', stop)
+  document.addEventListener('visibilitychange', () => document.hidden || (hasNews.value = false), { signal: until })
+}
+
 /** What the page hears while it is open: files dropped anywhere, keys, Back and Forward, and chats of other tabs. */
 function watchPage(): () => void {
   const listening = new AbortController()
   const { signal: until } = listening
   watchDrops(until)
+  watchTitle(until)
   watchKeys(until, close)
   addEventListener('popstate', () => void openAddress(), { signal: until })
   const refresh = (): void => void (document.visibilityState === 'visible' && refreshAll())
