@@ -63,7 +63,7 @@ const textOf = ({ parts }: Answer): string =>
 
 function Actions({ answer }: { readonly answer: Answer }) {
   if (answer.status !== 'completed') return <Retry answer={answer} />
-  // What was said after an older answer would be lost.
+  // Messages after an older answer would be lost.
   const isLast = entries.value.at(-1)?.key === answer.key
   const seconds = answer.startedAt === null || answer.endedAt === null ? null : elapsedText(answer.startedAt, answer.endedAt)
   return (
