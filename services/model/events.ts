@@ -13,9 +13,9 @@ export type EventPayload = Pick<ResponseEvent, 'type' | 'data'>
 
 /**
  * What a client sends to a running command, numbered from 0: data (base64) for its standard input, the end of it, a signal, a size. `total` counts the
- * characters of data up to and with this event; rows of earlier versions lack it.
+ * characters of data up to and with this event.
  */
-export type CommandInputEvent = { readonly seq: number; readonly at: number; readonly total?: number } & CommandInputPayload
+export type CommandInputEvent = { readonly seq: number; readonly at: number; readonly total: number } & CommandInputPayload
 export type CommandInputPayload =
   | { readonly type: 'stdin'; readonly data: string }
   | { readonly type: 'close' }

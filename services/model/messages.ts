@@ -22,8 +22,7 @@ export const WebhookMessage = z.object({
   ...ids,
   type: z.literal('webhook.deliver'),
   deliveryId: z.string(),
-  /** Absent in messages of earlier versions. */
-  endpointId: z.string().optional(),
+  endpointId: z.string(),
 })
 export const ExecutionStepMessage = z.object({
   ...ids,

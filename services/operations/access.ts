@@ -15,12 +15,11 @@ import type { WebhookEndpoint } from '../model/webhooks/webhook.ts'
 import type { Table } from '../ports/table.ts'
 import type { Clock } from '../ports/clock.ts'
 
-type Reader = { readonly deps: { readonly table: Table }; readonly caller: Caller }
-type ResponseReader = Pick<Reader, 'caller'> & {
-  readonly deps: { readonly table: Table }
+type Reader<Store extends keyof Table> = { readonly deps: { readonly table: Pick<Table, Store> }; readonly caller: Caller }
+type ResponseReader = Reader<'responses'> & {
   readonly ownsUnstored?: (responseId: string) => boolean
 }
-type TimedReader = { readonly deps: { readonly table: Table; readonly clock: Clock }; readonly caller: Caller }
+type UserFileReader = Reader<'userFiles'> & { readonly deps: { readonly clock: Clock } }
 
 /** The scope that the caller needs for what it does with the object; with the request's field that names the object, for the error. */
 type Need = Scope | { readonly scope: Scope; readonly param: string }
@@ -69,7 +68,7 @@ export function visibleTo(caller: Caller, scope: Scope): <Row extends { readonly
  * Checks the container as `containerOf` does, but without a read for a key that sees the whole tenant: then it checks only the form of the id, and
  * the acceptance finds out whether the container exists.
  */
-export async function checkContainer(reader: Reader, id: string, scope: Scope): Promise<void> {
+export async function checkContainer(reader: Reader<'containers'>, id: string, scope: Scope): Promise<void> {
   requireScope(reader.caller, scope)
   if (reader.caller.subject !== null) await containerOf(reader, id, scope)
   else if (!isId('container', id)) throw containerMissing(id)
@@ -79,7 +78,7 @@ const containerMissing = (id: string, param?: string): ServiceError =>
   missing({ code: 'container_not_found', what: 'container', id, advice: 'Create one with POST /v1/containers.', param })
 
 /** A container of another tenant, a deleted one and one that never existed get the same answer: ServiceError `container_not_found`. */
-export async function containerOf({ deps, caller }: Reader, id: string, need: Need): Promise<Container> {
+export async function containerOf({ deps, caller }: Reader<'containers'>, id: string, need: Need): Promise<Container> {
   const param = check(caller, need)
   const row = isId('container', id) ? await deps.table.containers.get(caller.tenant, id) : null
   if (row === null || row.deletedAt !== null || !isVisible(row, caller)) throw containerMissing(id, param)
@@ -93,7 +92,7 @@ const WORK_ADVICE: Readonly<Record<WorkKindName, string>> = {
 
 /** The row of an execution or a command. Throws ServiceError `execution_not_found` or `command_not_found`. */
 export async function workRowOf(
-  { deps, caller }: Reader,
+  { deps, caller }: Reader<'executions'>,
   { kind, id }: { readonly kind: WorkKindName; readonly id: string },
   scope: Scope,
 ): Promise<Execution> {
@@ -102,10 +101,10 @@ export async function workRowOf(
   if (row === null || !isVisible(row, caller)) throw missing({ code: `${kind}_not_found`, what: kind, id, advice: WORK_ADVICE[kind] })
   return row
 }
-export const executionOf = (reader: Reader, id: string, scope: Scope): Promise<Execution> =>
+export const executionOf = (reader: Reader<'executions'>, id: string, scope: Scope): Promise<Execution> =>
   workRowOf(reader, { kind: 'execution', id }, scope)
 /** An execution or a command, by the form of the id. */
-export const jobOf = (reader: Reader, id: string, scope: Scope): Promise<Execution> =>
+export const jobOf = (reader: Reader<'executions'>, id: string, scope: Scope): Promise<Execution> =>
   workRowOf(reader, { kind: workKindOfId(id).name, id }, scope)
 
 /** Responses with `store: false` cannot be read later, except on the connection that made them. */
@@ -124,7 +123,7 @@ export async function responseOf({ deps, caller, ownsUnstored }: ResponseReader,
   return row
 }
 
-export async function conversationOf({ deps, caller }: Reader, id: string, need: Need): Promise<Conversation> {
+export async function conversationOf({ deps, caller }: Reader<'conversations'>, id: string, need: Need): Promise<Conversation> {
   const param = check(caller, need)
   const row = isId('conversation', id) ? await deps.table.conversations.get(caller.tenant, id) : null
   if (row === null || row.deletedAt !== null || !isVisible(row, caller))
@@ -143,7 +142,7 @@ export const fileMissing = (id: string, param?: string): ServiceError =>
 
 /** A file version of a container that the caller may see; superseded versions keep their ids. */
 export async function fileOf(
-  { deps, caller }: Reader,
+  { deps, caller }: Reader<'files'>,
   { containerId, id }: { readonly containerId: string; readonly id: string },
   scope: Scope,
 ): Promise<ContainerFile> {
@@ -154,7 +153,7 @@ export async function fileOf(
 }
 
 /** A file of `/v1/files`. One that has expired does not exist any more. */
-export async function userFileOf({ deps, caller }: TimedReader, id: string, need: Need): Promise<UserFile> {
+export async function userFileOf({ deps, caller }: UserFileReader, id: string, need: Need): Promise<UserFile> {
   const param = check(caller, need)
   const row = isId('file', id) ? await deps.table.userFiles.get(caller.tenant, id) : null
   if (row === null || hasExpired(row, deps.clock.now()) || !isVisible(row, caller))
@@ -162,7 +161,7 @@ export async function userFileOf({ deps, caller }: TimedReader, id: string, need
   return row
 }
 
-export async function uploadOf({ deps, caller }: Reader, id: string, scope: Scope): Promise<Upload> {
+export async function uploadOf({ deps, caller }: Reader<'uploads'>, id: string, scope: Scope): Promise<Upload> {
   requireScope(caller, scope)
   const row = isId('upload', id) ? await deps.table.uploads.get(caller.tenant, id) : null
   if (row === null || !isVisible(row, caller))
@@ -171,7 +170,7 @@ export async function uploadOf({ deps, caller }: Reader, id: string, scope: Scop
 }
 
 /** A skill of another tenant or end user, a deleted one and one that never existed get the same answer: ServiceError `skill_not_found`. */
-export async function skillOf({ deps, caller }: Reader, id: string, need: Need): Promise<Skill> {
+export async function skillOf({ deps, caller }: Reader<'skills'>, id: string, need: Need): Promise<Skill> {
   const param = check(caller, need)
   const row = isId('skill', id) ? await deps.table.skills.get(caller.tenant, id) : null
   if (row === null || !isVisible(row, caller))
@@ -180,7 +179,7 @@ export async function skillOf({ deps, caller }: Reader, id: string, need: Need):
 }
 
 /** An endpoint of another end user and one of another tenant get the same answer: ServiceError `webhook_endpoint_not_found`. */
-export async function webhookOf({ deps, caller }: Reader, id: string, scope: Scope): Promise<WebhookEndpoint> {
+export async function webhookOf({ deps, caller }: Reader<'sharedRows'>, id: string, scope: Scope): Promise<WebhookEndpoint> {
   requireScope(caller, scope)
   const endpoint = isId('webhook', id)
     ? (await readEndpoints(deps.table.sharedRows, caller.tenant)).find((one) => one.id === id)

@@ -263,9 +263,8 @@ const restoredSchema = z.object({
   lost: z.array(
     z.object({ what: z.string().transform((name) => name.toWellFormed()), reason: z.string().transform((why) => why.toWellFormed()) }),
   ),
-  // Sandboxes of an earlier version do not report their usage.
-  run_ms: z.number().nonnegative().default(0),
-  cpu_ms: z.number().nonnegative().default(0),
+  run_ms: z.number().nonnegative(),
+  cpu_ms: z.number().nonnegative(),
 })
 
 const USAGE_TRAILER = 'cellblock-usage'

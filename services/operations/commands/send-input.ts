@@ -13,7 +13,7 @@ import type { Clock } from '../../ports/clock.ts'
  * sandbox, once and in this order. Throws ServiceError `conflict` when the command has ended or does not accept this input.
  */
 export async function sendCommandInput(
-  deps: { readonly table: Table; readonly signals: Signals; readonly clock: Clock },
+  deps: { readonly table: Pick<Table, 'events'>; readonly signals: Signals; readonly clock: Clock },
   row: Execution,
   input: CommandInputPayload,
 ): Promise<void> {
@@ -44,7 +44,7 @@ async function checkPending(events: EventStore, owner: EventOwner, total: number
   // A short log needs no second read.
   if (total * 0.75 <= LIMITS.maxPendingInputBytes) return
   const [first] = inputOf(await events.first(owner))
-  const before = first === undefined ? total : (first.total ?? 0) - lengthOf(first)
+  const before = first === undefined ? total : first.total - lengthOf(first)
   if ((total - before) * 0.75 > LIMITS.maxPendingInputBytes)
     throw new ServiceError(
       'conflict',

@@ -18,7 +18,7 @@ export interface NewContainer {
 }
 
 /** Creates the row only: a sandbox starts when code first runs. */
-export async function createContainer(table: Table, wanted: NewContainer, now: number): Promise<Container> {
+export async function createContainer(table: Pick<Table, 'containers'>, wanted: NewContainer, now: number): Promise<Container> {
   const container: Container = {
     v: 1,
     tenant: wanted.tenant,

@@ -17,7 +17,7 @@ const MAX_BYTES = 64 * 1024 * 1024
  * removed, the outputs of the item are used.
  */
 export async function historyNotebook(
-  deps: { readonly table: Table; readonly objects: ObjectStore },
+  deps: { readonly table: Pick<Table, 'executions'>; readonly objects: ObjectStore },
   caller: Caller,
   { items, isWhole }: History,
 ): Promise<ReturnType<typeof buildNotebook>> {

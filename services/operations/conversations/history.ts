@@ -27,7 +27,11 @@ export interface History {
 }
 
 /** The messages and calls of a conversation. */
-export async function conversationHistory(deps: { readonly table: Table }, tenant: string, conversationId: string): Promise<History> {
+export async function conversationHistory(
+  deps: { readonly table: Pick<Table, 'conversations'> },
+  tenant: string,
+  conversationId: string,
+): Promise<History> {
   const newest: Wire[] = []
   for (let after: string | null = null; ;) {
     const page = await deps.table.conversations.items(tenant, conversationId, { after, limit: ITEMS_PER_READ, order: 'desc' })
@@ -40,7 +44,7 @@ export async function conversationHistory(deps: { readonly table: Table }, tenan
 
 /** The messages and calls up to a response, along the chain of `previous_response_id`. */
 export async function historyUpTo(
-  deps: { readonly table: Table; readonly objects: ObjectStore },
+  deps: { readonly table: Pick<Table, 'responses'>; readonly objects: ObjectStore },
   caller: Caller,
   last: ResponseRow,
 ): Promise<History> {

@@ -32,7 +32,7 @@ export type NewExecution = Pick<
  * repetition with the same id changes nothing. Throws ServiceError `container_not_found` or `too_many_queued`; the execution is then not accepted.
  */
 export async function acceptExecution(
-  ports: { readonly table: Table; readonly queue: Queue },
+  ports: { readonly table: Pick<Table, 'executions' | 'containers' | 'flush'>; readonly queue: Queue },
   wanted: NewExecution,
   now: number,
 ): Promise<{ readonly execution: Execution; readonly container: Container }> {

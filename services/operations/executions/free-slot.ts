@@ -6,7 +6,7 @@ import type { Table } from '../../ports/table.ts'
 
 /** Frees the slot of an ended execution and enqueues the waiting executions of the tenant that receive a slot. */
 export async function freeSlot(
-  deps: { readonly table: Table; readonly queue: Queue; readonly clock: Clock; readonly slots?: ExecutionSlots },
+  deps: { readonly table: Pick<Table, 'sharedRows'>; readonly queue: Queue; readonly clock: Clock; readonly slots?: ExecutionSlots },
   tenant: string,
   executionId: string,
 ): Promise<void> {

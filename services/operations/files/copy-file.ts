@@ -10,7 +10,7 @@ import type { Table } from '../../ports/table.ts'
  * Throws ServiceError `file_not_found` when the bytes no longer exist, and the errors of `supersedeOlderVersions`.
  */
 export async function copyFile(
-  ports: { readonly table: Table; readonly objects: ObjectStore },
+  ports: { readonly table: Pick<Table, 'files' | 'containers'>; readonly objects: ObjectStore },
   source: FileSource,
   target: { readonly containerId: string; readonly path?: string; readonly id?: string; readonly now: number },
 ): Promise<ContainerFile> {

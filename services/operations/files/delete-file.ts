@@ -5,7 +5,7 @@ import type { Clock } from '../../ports/clock.ts'
 
 /** Removes a file from its container; the sandbox loses it before the next execution. Its bytes are deleted, so links to it stop working. */
 export async function deleteFile(
-  { table, objects, clock }: { readonly table: Table; readonly objects: ObjectStore; readonly clock: Clock },
+  { table, objects, clock }: { readonly table: Pick<Table, 'files' | 'containers'>; readonly objects: ObjectStore; readonly clock: Clock },
   file: ContainerFile,
 ): Promise<void> {
   const now = clock.now()

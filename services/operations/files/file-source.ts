@@ -19,7 +19,7 @@ export const sourceOf = (file: UserFile): FileSource => ({
 
 /** Finds the source by its id, without a check of the caller's rights; null if it was deleted or has expired. */
 export async function findSource(
-  table: Table,
+  table: Pick<Table, 'userFiles' | 'files'>,
   { tenant, id }: { readonly tenant: string; readonly id: string },
   now: number,
 ): Promise<FileSource | null> {

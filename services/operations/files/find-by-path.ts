@@ -5,7 +5,7 @@ import type { Table } from '../../ports/table.ts'
 
 /** The current files of a container, oldest first. */
 export async function currentFiles(
-  { table }: { readonly table: Table },
+  { table }: { readonly table: Pick<Table, 'files'> },
   { tenant, id }: { readonly tenant: string; readonly id: string },
 ): Promise<readonly ContainerFile[]> {
   return (await table.files.all(tenant, id)).filter((row) => row.isCurrent && row.state === 'stored')
@@ -13,7 +13,7 @@ export async function currentFiles(
 
 /** The current version of a path. Throws ServiceError `file_not_found` or `invalid_file_name`. */
 export async function fileByPath(
-  deps: { readonly table: Table },
+  deps: { readonly table: Pick<Table, 'files'> },
   container: { readonly tenant: string; readonly id: string },
   path: string,
 ): Promise<ContainerFile> {

@@ -7,7 +7,10 @@ import { sourceOf, type FileSource } from './file-source.ts'
 
 /** A file that is named by its id alone, for a copy into a container: of another container (`cfile_…`) or of `/v1/files` (`file-…`). */
 export async function findFile(
-  reader: { readonly deps: { readonly table: Table; readonly clock: Clock }; readonly caller: Caller },
+  reader: {
+    readonly deps: { readonly table: Pick<Table, 'files' | 'containers' | 'userFiles'>; readonly clock: Clock }
+    readonly caller: Caller
+  },
   id: string,
   { scope, param }: { readonly scope: Scope; readonly param: string },
 ): Promise<FileSource> {

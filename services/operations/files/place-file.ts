@@ -11,7 +11,7 @@ import { supersedeOlderVersions } from './supersede-older-versions.ts'
  * the container has too many files or was deleted.
  */
 export async function placeFile(
-  ports: { readonly table: Table; readonly objects: ObjectStore },
+  ports: { readonly table: Pick<Table, 'files' | 'containers'>; readonly objects: ObjectStore },
   wanted: Pick<ContainerFile, 'tenant' | 'path' | 'bytes' | 'sha256' | 'mime'> & { readonly body: Uint8Array | ByteStream },
   { containerId, id, now }: { readonly containerId: string; readonly id?: string; readonly now: number },
 ): Promise<ContainerFile> {

@@ -4,7 +4,7 @@ import { LIMITS } from '../../model/limits.ts'
 import type { ObjectStore } from '../../ports/object-store.ts'
 import type { Table } from '../../ports/table.ts'
 
-type Ports = { readonly table: Table; readonly objects: Pick<ObjectStore, 'delete'> }
+type Ports = { readonly table: Pick<Table, 'files' | 'containers'>; readonly objects: Pick<ObjectStore, 'delete'> }
 
 /**
  * Makes the newest version of a path the current one and increments the container's `filesVersion`. Called after the row was written, so that

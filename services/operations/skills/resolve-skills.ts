@@ -45,7 +45,7 @@ export class InlineBundles {
 
 /** The versions that a request means, for `attachSkills`. Throws ServiceError whose `param` begins with `param`. */
 export async function resolveSkills(
-  { deps, caller }: { readonly deps: { readonly table: Table }; readonly caller: Caller },
+  { deps, caller }: { readonly deps: { readonly table: Pick<Table, 'skills'> }; readonly caller: Caller },
   skills: readonly WantedSkill[] | null | undefined,
   { param, inline }: { readonly param: string; readonly inline: InlineBundles },
 ): Promise<readonly ContainerSkill[]> {

@@ -12,7 +12,7 @@ import type { Clock } from '../../ports/clock.ts'
 import type { MadeSkill } from './make-skill.ts'
 
 interface SkillCaller {
-  readonly deps: { readonly table: Table; readonly objects: ObjectStore; readonly clock: Clock }
+  readonly deps: { readonly table: Pick<Table, 'skills'>; readonly objects: ObjectStore; readonly clock: Clock }
   readonly caller: Caller
 }
 

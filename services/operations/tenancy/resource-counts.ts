@@ -25,7 +25,7 @@ export function createResourceCounts({
   limits,
   clock,
 }: {
-  readonly table: Table
+  readonly table: Pick<Table, 'sharedRows' | 'sandboxes' | 'containers'>
   readonly objects: ObjectStore
   readonly limits: Pick<LimitReader, 'of'>
   readonly clock: Clock

@@ -59,7 +59,7 @@ export function newResponse(wanted: NewResponse, now: number): ResponseRecord {
  * Throws ServiceError `conversation_not_found` or `too_many_queued`; then nothing was accepted.
  */
 export async function acceptResponse(
-  ports: { readonly table: Table; readonly queue: Queue; readonly objects: ObjectStore },
+  ports: { readonly table: Pick<Table, 'responses' | 'conversations'>; readonly queue: Queue; readonly objects: ObjectStore },
   response: ResponseRecord,
 ): Promise<void> {
   const stored = await storeRequest(ports.objects, response, response.request)
@@ -72,7 +72,7 @@ export async function acceptResponse(
 }
 
 async function joinConversation(
-  ports: { readonly table: Table; readonly objects: ObjectStore },
+  ports: { readonly table: Pick<Table, 'responses' | 'conversations'>; readonly objects: ObjectStore },
   { tenant, id, createdAt }: ResponseRecord,
   conversationId: string,
 ): Promise<void> {

@@ -4,7 +4,7 @@ import type { Table } from '../../ports/table.ts'
 
 /** Removes a response that has ended, with its events and objects. The row is removed last, so that a repetition finds the rest. */
 export async function removeResponse(
-  ports: { readonly table: Table; readonly objects: ObjectStore },
+  ports: { readonly table: Pick<Table, 'events' | 'responses'>; readonly objects: ObjectStore },
   tenant: string,
   id: string,
 ): Promise<void> {

@@ -9,7 +9,7 @@ import { waitForRow } from '../../jobs/wait-for-row.ts'
 
 /** Waits until a turn has ended, the client has disconnected, the hold is over or `seconds` have passed; releases the hold, and returns the row. */
 export async function waitForResponse(
-  deps: { readonly table: Table; readonly signals: Signals; readonly clock: Clock },
+  deps: { readonly table: Pick<Table, 'responses'>; readonly signals: Signals; readonly clock: Clock },
   row: ResponseRow,
   options: { readonly seconds: number; readonly signal: AbortSignal; readonly hold?: Hold; readonly subscription?: Subscription },
 ): Promise<ResponseRow> {

@@ -9,13 +9,13 @@ import type { ObjectStore } from '../../ports/object-store.ts'
 import type { Clock } from '../../ports/clock.ts'
 import { joinParts, partsInOrder } from './join-parts.ts'
 
-type Ports = { readonly table: Table; readonly objects: ObjectStore; readonly clock: Clock }
+type Ports = { readonly table: Pick<Table, 'uploads' | 'userFiles'>; readonly objects: ObjectStore; readonly clock: Clock }
 
 /** The deterministic id of the file that an upload becomes. */
 const fileIdOf = (upload: Upload): string => derivedId('file', upload.createdAt, `${upload.id}:file`)
 
 /** The file that a completed upload became; null if it was deleted. */
-export const fileOfUpload = (ports: { readonly table: Table }, upload: Upload): Promise<UserFile | null> =>
+export const fileOfUpload = (ports: { readonly table: Pick<Table, 'userFiles'> }, upload: Upload): Promise<UserFile | null> =>
   ports.table.userFiles.get(upload.tenant, fileIdOf(upload))
 
 /**

@@ -19,7 +19,7 @@ export interface UsageReport {
 
 /** Sums a tenant's usage from `from` to `to` (UTC days); the last 30 days by default. Throws ServiceError `invalid_request` for more than 92 days. */
 export async function readUsage(
-  { table, clock }: { readonly table: Table; readonly clock: Clock },
+  { table, clock }: { readonly table: Pick<Table, 'usage'>; readonly clock: Clock },
   tenant: string,
   {
     from,

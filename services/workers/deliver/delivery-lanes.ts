@@ -38,7 +38,7 @@ export class DeliveryLanes {
     const waiting = this.#waiting.get(tenant) ?? []
     if (this.#isStopped || this.#known.has(deliveryId) || waiting.length >= MAX_WAITING) return
     this.#known.add(deliveryId)
-    waiting.push({ message, endpoint: endpointId ?? deliveryId, traceparent: currentTraceparent() })
+    waiting.push({ message, endpoint: endpointId, traceparent: currentTraceparent() })
     this.#waiting.set(tenant, waiting)
     this.#start()
   }

@@ -118,7 +118,7 @@ export class ScriptedSandbox {
     await this.#onStage('restore', this.#id, null)
     if (this.kernel.wasUsed) return refuse(response, 409, 'conflict')
     this.kernel.markers = (JSON.parse(bytes.toString()) as { markers: string[] }).markers
-    sendJson(response, 200, { restored: this.kernel.markers.length, lost: [] })
+    sendJson(response, 200, { restored: this.kernel.markers.length, lost: [], run_ms: 0, cpu_ms: 0 })
   }
 
   #isSigned(request: IncomingMessage): boolean {

@@ -58,7 +58,7 @@ export function meteredRowsContract(table: () => Table): void {
       const { metered, seen } = meterOf(table())
       const owner = { kind: 'input', tenant: newId('tenant'), id: newId('command') } as const
       for (const seq of [0, 1, 2])
-        await metered.events.append(owner, { firstSeq: seq, events: [{ seq, at: 0, type: 'close' }], fence: 0, sourceSeq: null })
+        await metered.events.append(owner, { firstSeq: seq, events: [{ seq, at: 0, total: 0, type: 'close' }], fence: 0, sourceSeq: null })
       expect(seen.admitted).toBe(seen.sum)
       await metered.events.removeAll(owner)
       expect(seen.sum).toBe(0)

@@ -29,5 +29,5 @@ it.each([
   [{ seq: 3, type: 'signal', signal: 2 } as const, { seq: 3, signal: 2 }],
   [{ seq: 4, type: 'resize', cols: 80, rows: 24 } as const, { seq: 4, size: { cols: 80, rows: 24 } }],
 ])('sends the input %o', (event, entry) => {
-  expect(read(inputBody([{ ...event, at: 0 }]))).toEqual({ entries: [entry] })
+  expect(read(inputBody([{ ...event, at: 0, total: 4 }]))).toEqual({ entries: [entry] })
 })

@@ -15,8 +15,6 @@ export interface RowShape<Row> {
   readonly nullable: Readonly<Record<NullableField<Row>, true>>
   /** Values of fields that rows written by earlier versions lack. */
   readonly defaults?: Readonly<Partial<Row>>
-  /** Attributes of rows written by earlier versions, with the field that replaced each. Rows get the present name with their next write. */
-  readonly formerNames?: Readonly<Record<string, keyof Row & string>>
 }
 
 const INDEX_ATTRIBUTES: ReadonlySet<string> = new Set([
@@ -61,9 +59,7 @@ export function rowCodec<Row extends object>(shape: RowShape<Row>, indexOnly: re
       const row: Item = { ...nulls, ...shape.defaults }
       for (const [field, value] of Object.entries(item)) {
         if (INDEX_ATTRIBUTES.has(field) || indexOnly.includes(field)) continue
-        const formerly = shape.formerNames?.[field]
-        if (formerly !== undefined) row[formerly] ??= value
-        else row[field] = json.has(field) ? JSON.parse(value as string) : value
+        row[field] = json.has(field) ? JSON.parse(value as string) : value
       }
       return row as Row
     },

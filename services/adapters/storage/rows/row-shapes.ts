@@ -33,7 +33,6 @@ export const executionCodec = rowCodec<Execution>({
 })
 
 export const responseCodec = rowCodec<ResponseRecord>({
-  formerNames: { failingTries: 'consecutiveFailures', accountedFence: 'checkpointedFence', waitingFence: 'liveOutputFence' },
   json: {
     request: true,
     requestRef: true,

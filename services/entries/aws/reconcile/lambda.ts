@@ -1,11 +1,10 @@
 import { QUEUES } from '../../../model/messages.ts'
 import { deadLetterUrl, drainDeadLetters } from '../../../adapters/storage/sqs/drain-dead-letters.ts'
-import type { SqsBatchAnswer } from '../../../adapters/storage/sqs/lambda-batch.ts'
 import { createSqsClient } from '../../../adapters/storage/sqs/sqs-client.ts'
 import { openPlatform } from '../platform.ts'
 import { placeConfigFromEnv } from '../config.ts'
 import { reconcile, type Reconciled } from '../../../workers/reconcile/reconcile.ts'
-import { processDeadLetters, type DeadLetter } from '../../../workers/reconcile/dead-letters.ts'
+import { processDeadLetters } from '../../../workers/reconcile/dead-letters.ts'
 import { handleTaskStateChange } from '../../../workers/reconcile/handle-task-state-change.ts'
 
 const config = placeConfigFromEnv()
@@ -13,15 +12,8 @@ const { deployment, deps } = openPlatform(config)
 const sqs = createSqsClient({ region: config.AWS_REGION })
 const queueUrls = { turns: config.TURNS_QUEUE_URL, executions: config.EXECUTIONS_QUEUE_URL, placements: config.PLACEMENTS_QUEUE_URL }
 
-/** What invokes the reconciler: a task state change, or the schedule. */
-interface ReconcilerEvent {
-  /** Of an event source mapping that an earlier version had. */
-  readonly Records?: readonly DeadLetter[]
-}
-
 /** An event of a task changes its sandbox. The schedule ends the jobs of dead letters, and one pass processes all due rows. */
-export async function handler(event: ReconcilerEvent): Promise<SqsBatchAnswer | Reconciled | null> {
-  if (event.Records !== undefined) return processDeadLetters(deps, event.Records)
+export async function handler(event: unknown): Promise<Reconciled | null> {
   const change = deployment.readEvent(event)
   if (change !== null) {
     await handleTaskStateChange(deps, change)

@@ -20,7 +20,7 @@ const LINKS_AT_ONCE = 16
 
 /** Converts a finished execution into the result of its call. Every file version and every image gets one link. */
 export async function buildCallOutcome(
-  ports: { readonly table: Table; readonly objects: ObjectStore; readonly clock: Clock },
+  ports: { readonly table: Pick<Table, 'files' | 'tenants' | 'links'>; readonly objects: ObjectStore; readonly clock: Clock },
   execution: Execution,
   { hidesPictures = false }: Pick<ResponseRequest, 'hidesPictures'>,
 ): Promise<CallOutcome> {
@@ -44,7 +44,7 @@ export async function buildCallOutcome(
 
 /** The files, each with a long-lived link; missing files are omitted. */
 export async function linkFiles(
-  ports: { readonly table: Table; readonly clock: Clock },
+  ports: { readonly table: Pick<Table, 'files' | 'tenants' | 'links'>; readonly clock: Clock },
   execution: Execution,
   files: readonly ExecutionFile[],
 ): Promise<LinkedFile[]> {
@@ -70,7 +70,7 @@ export async function linkFiles(
 
 /** A link to this version of the file; later versions do not change what it shows. */
 export async function linkFile(
-  ports: { readonly table: Table; readonly clock: Clock },
+  ports: { readonly table: Pick<Table, 'links'>; readonly clock: Clock },
   file: Pick<ContainerFile, 'id' | 'tenant' | 'containerId' | 'objectKey' | 'path' | 'mime' | 'bytes'>,
   { publicUrl, days }: { readonly publicUrl: string; readonly days: number },
 ): Promise<{ readonly id: string; readonly url: string }> {

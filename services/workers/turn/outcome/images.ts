@@ -28,7 +28,7 @@ export interface LinkedImage {
 
 /** Creates a link for every displayed PNG and JPEG; inline ones are stored as objects first. */
 export async function linkImages(
-  ports: { readonly table: Table; readonly objects: ObjectStore; readonly clock: Clock },
+  ports: { readonly table: Pick<Table, 'tenants' | 'links'>; readonly objects: ObjectStore; readonly clock: Clock },
   owner: ImageOwner,
   outputs: readonly Output[],
 ): Promise<readonly LinkedImage[]> {

@@ -24,7 +24,7 @@ interface PartLink {
 
 /** The displayed bundles: small parts unchanged, images and large parts as links under `cellblock/ref`, one or a list. */
 export async function linkBundles(
-  ports: { readonly table: Table; readonly objects: ObjectStore; readonly clock: Clock },
+  ports: { readonly table: Pick<Table, 'tenants' | 'links'>; readonly objects: ObjectStore; readonly clock: Clock },
   owner: ImageOwner,
   { outputs, images }: { readonly outputs: readonly Output[]; readonly images: readonly LinkedImage[] },
 ): Promise<readonly MimeBundle[]> {
