@@ -8,7 +8,6 @@ import {
   type ExecuteRequest,
   type NamespaceBudget,
   type NamespaceUsage,
-  type SandboxFile,
   type SandboxHealth,
   type SnapshotStream,
   type Supervisor,
