@@ -6,7 +6,7 @@ const encoder = new TextEncoder()
 const RESERVED = /^(con|prn|aux|nul|com[0-9]|lpt[0-9])(\..*)?$/i
 /**
  * C0, DEL, C1, bidirectional overrides and isolates, zero-width spaces and byte-order marks: names that look like other names. Joiners (U+200C, U+200D) are
- * letters of a language's spelling, and direction marks (U+200E, U+200F, U+061C) change nothing but the place of punctuation.
+ * part of a language's spelling, and direction marks (U+200E, U+200F, U+061C) change nothing but the place of punctuation.
  */
 // oxlint-disable-next-line no-control-regex
 const FORBIDDEN = /[\u0000-\u001f\u007f-\u009f\u200b\u202a-\u202e\u2066-\u2069\ufeff\\]/u

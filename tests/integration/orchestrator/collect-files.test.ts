@@ -11,7 +11,6 @@ import { createSandboxLink } from '../../../services/adapters/link/create-sandbo
 import { collectFiles } from '../../../services/workers/run/transfer/collect-files.ts'
 import { createSupervisorClient } from '../../../services/adapters/supervisor-client/supervisor-client.ts'
 import { createLocalSignals } from '../../../services/adapters/storage/signals/local-signals.ts'
-import { executionRow } from '../../support/rows.ts'
 import { startStorage, type Storage } from '../../support/start-storage.ts'
 import { sendJson, startStubSupervisor } from '../../support/stub-supervisor.ts'
 import { silentTelemetry } from '../../support/silent-telemetry.ts'
@@ -155,7 +154,7 @@ describe('names', () => {
     expect(await rows()).toEqual([])
   })
 
-  it('that are equal in form C are two files, and the renamed one is told', async () => {
+  it('that are equal in form C are two files, and the renamed one is named in lost', async () => {
     const both = { files: [made(decomposed, 'mac'), made(composed, 'linux')] }
     const { files, lost } = await collect(both)
     const other = expect.stringMatching(/^B\u00fccher-[0-9a-f]{8}\.txt$/) as string
@@ -177,8 +176,10 @@ describe('names', () => {
   })
 
   it('with joiners are collected, those with overrides are named', async () => {
-    const { files, lost } = await collect({ files: [made('گزارش\u200cها.csv', 'x'), made('evil\u202egnp.exe', 'x')] })
-    expect(files).toMatchObject([{ path: 'گزارش\u200cها.csv' }])
+    const { files, lost } = await collect({
+      files: [made('\u06af\u0632\u0627\u0631\u0634\u200c\u0647\u0627.csv', 'x'), made('evil\u202egnp.exe', 'x')],
+    })
+    expect(files).toMatchObject([{ path: '\u06af\u0632\u0627\u0631\u0634\u200c\u0647\u0627.csv' }])
     expect(lost).toMatchObject([{ what: 'file "evil\u202egnp.exe"' }])
   })
 })

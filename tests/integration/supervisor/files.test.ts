@@ -113,7 +113,7 @@ describe('hostile files', () => {
     expect((await supervisor().call('GET', '/files/evil')).status).toBe(404)
   })
 
-  it('a second hard link is a file of its own for the protocol, and both are given out', async () => {
+  it('a second hard link is a separate file for the protocol, and both are given out', async () => {
     const first = await supervisor().run('import os\nopen("one", "w").write("x")')
     expect(first.done.files.map(({ path }) => path)).toEqual(['one'])
     const second = await supervisor().run('os.link("one", "two")')

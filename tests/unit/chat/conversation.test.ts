@@ -100,14 +100,14 @@ describe('inputEntries', () => {
   })
 
   it('gives the model no control characters of outputs', () => {
-    const printed = '\u001b[31mred\u001b[0m \u001b]0;title\u0007bell\u0007\u001b[2K\u001b]never ended\tand\ntext\u0000'
+    const printed = '\u001b[31mred\u001b[0m \u001b]0;title\u0007bell\u0007 \u001b[2K\u001b]never ended\tand\ntext\u0000'
     const request = responseRow().request
     const input = [
       { type: 'function_call', call_id: 'c1', name: 'f', arguments: '{}' },
       { type: 'function_call_output', call_id: 'c1', output: printed },
     ]
     const entries = buildEntries({ request: { ...request, input }, items: [], history: [], files: [] })
-    expect(entries.find(({ kind }) => kind === 'result')).toMatchObject({ text: 'red bellnever ended\tand\ntext' })
+    expect(entries.find(({ kind }) => kind === 'result')).toMatchObject({ text: 'red bell never ended\tand\ntext' })
   })
 
   it('throws for no sequence of items', () => {

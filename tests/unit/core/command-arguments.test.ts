@@ -11,7 +11,7 @@ const run = async (argv: readonly string[]): Promise<string> => {
 describe('the script of a shell', () => {
   it.each([
     ['a command line', shellCommand('echo one\r\nif true; then\r\n  echo two\r\nfi\r\n')],
-    ['options of its own', ['bash', '-euo', 'pipefail', '-c', 'echo one\r\necho two\r\n']],
+    ['further options', ['bash', '-euo', 'pipefail', '-c', 'echo one\r\necho two\r\n']],
     ['the Bourne shell', ['/bin/sh', '-c', 'echo one\r\necho two\r\n']],
   ])('runs with Windows line ends: %s', async (_name, argv) => {
     expect(await run(argv)).toBe('one\ntwo\n')

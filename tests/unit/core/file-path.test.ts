@@ -11,7 +11,7 @@ describe('normalizeFilePath', () => {
     ['日本/データ.csv', '日本/データ.csv'],
     ['...hidden', '...hidden'],
     // Persian, an emoji of two people's parts, Hindi: joiners belong to the spelling.
-    ['گزارش\u200cها.csv', 'گزارش\u200cها.csv'],
+    ['\u06af\u0632\u0627\u0631\u0634\u200c\u0647\u0627.csv', '\u06af\u0632\u0627\u0631\u0634\u200c\u0647\u0627.csv'],
     ['👩\u200d💻 notes.txt', '👩\u200d💻 notes.txt'],
     ['क्\u200dष.txt', 'क्\u200dष.txt'],
     // Direction marks, as WhatsApp and office programs write them.

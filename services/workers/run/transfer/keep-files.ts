@@ -37,7 +37,7 @@ export async function keepFiles(
     return truncateLosses([...lost, ...missing].map(({ what, reason }) => ({ what, reason: `${WHEN}: ${reason}` })))
   } catch (cause) {
     signal.throwIfAborted()
-    // A sandbox that does not answer is released all the same. What was collected after each execution is kept.
+    // A sandbox that does not answer is released anyway. What was collected after each execution is kept.
     if (cause instanceof LinkError || cause instanceof SupervisorError) return []
     throw cause
   }

@@ -33,7 +33,7 @@ def absolute(path: object) -> str:
 
 
 def _existing_spelling(path: str) -> str:
-    """The path as it is on disk: names from Macs have accents as characters of their own (form D), and clients send either form."""
+    """The path as it is on disk: names from Macs have accents as separate characters (form D), and clients send either form."""
     found = "/"
     for name in path.split("/")[1:]:
         forms = (name, unicodedata.normalize("NFC", name), unicodedata.normalize("NFD", name))
