@@ -120,6 +120,20 @@ export function costFault(bytes: Uint8Array, bounds: JsonBounds): string | null 
   return hasProtoKey ? 'has the key "__proto__". Rename or remove this key.' : null
 }
 
+/** A display of at most 10 MiB may be a chart of many points. */
+const DISPLAY: JsonBounds = { ...DOCUMENT, maxValues: 1_000_000 }
+
+/** A stored display of JSON as a value. Its text when it is malformed, or when parsing it would cost more than its size shows. */
+export function displayValue(bytes: Uint8Array): unknown {
+  const text = Buffer.from(bytes).toString('utf8')
+  if (costFault(bytes, DISPLAY) !== null) return text
+  try {
+    return JSON.parse(text)
+  } catch {
+    return text
+  }
+}
+
 /** JSON that a sandbox wrote; undefined if it is malformed or exceeds the bounds of a request. */
 export function parseHostileJson(text: string): unknown {
   if (costFault(Buffer.from(text), DOCUMENT) !== null) return undefined

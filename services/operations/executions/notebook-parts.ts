@@ -1,3 +1,4 @@
+import { displayValue } from '../../model/scan-json.ts'
 import { storedBytes } from './stored-bytes.ts'
 import type { Execution, ExecutionSource } from '../../model/executions/execution.ts'
 import { loadResult } from './load-result.ts'
@@ -67,7 +68,7 @@ export async function inlineOutput(objects: ObjectStore, output: Output, budget:
 /** Text as it is, JSON parsed, everything else base64: nbformat's own rule. */
 function decode(bytes: Buffer, mime: string): unknown {
   if (mime.startsWith('text/') || mime === 'image/svg+xml' || mime === 'application/javascript') return bytes.toString('utf8')
-  return mime.endsWith('json') ? JSON.parse(bytes.toString('utf8')) : bytes.toString('base64')
+  return mime.endsWith('json') ? displayValue(bytes) : bytes.toString('base64')
 }
 
 /** Maximum number of a container's newest executions in a notebook, and their size in bytes. */

@@ -1,3 +1,4 @@
+import { displayValue } from '../../model/scan-json.ts'
 import { REF_MIME, refsOf, type MimeBundle, type Output } from '../../model/executions/outputs.ts'
 import type { ApiDeps } from '../../http/deps.ts'
 import { CHART_MIME, e2bChart, e2bData, TABLE_MIME, withFloats } from './charts.ts'
@@ -63,11 +64,7 @@ async function completeBundle(deps: Pick<ApiDeps, 'objects' | 'results'>, bundle
         const chunks: Uint8Array[] = []
         for await (const chunk of (await deps.objects.get(objectKey))?.body ?? []) chunks.push(chunk)
         const bytes = Buffer.concat(chunks)
-        complete[mime] = IS_TEXT.test(mime)
-          ? bytes.toString()
-          : IS_JSON.test(mime)
-            ? (JSON.parse(bytes.toString()) as unknown)
-            : bytes.toString('base64')
+        complete[mime] = IS_TEXT.test(mime) ? bytes.toString() : IS_JSON.test(mime) ? displayValue(bytes) : bytes.toString('base64')
       }
     },
   )

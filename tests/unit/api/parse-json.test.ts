@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { expect, it } from 'vitest'
-import { MESSAGE, parseHostileJson } from '../../../services/model/scan-json.ts'
+import { displayValue, MESSAGE, parseHostileJson } from '../../../services/model/scan-json.ts'
 import { parseJson } from '../../../services/http/parse-json.ts'
 import { LIMITS } from '../../../services/model/limits.ts'
 import { ServiceError } from '../../../services/model/errors.ts'
@@ -69,4 +69,11 @@ it('refuses a million brackets within the time limit', () => {
   const startedAt = performance.now()
   expect(() => parseJson(encode('['.repeat(1_000_000)))).toThrow('nested deeper')
   expect(performance.now() - startedAt).toBeLessThan(20_000)
+})
+
+it('leaves a stored display as text when it is nested too deep, has too many values, or is not JSON', () => {
+  const shown = (text: string): unknown => displayValue(Buffer.from(text))
+  expect(shown('{"data":[1,2]}')).toEqual({ data: [1, 2] })
+  for (const text of ['['.repeat(100_000) + ']'.repeat(100_000), `[${'0,'.repeat(1_000_001)}0]`, '{"__proto__":1}', '{'])
+    expect(shown(text) === text).toBe(true)
 })
