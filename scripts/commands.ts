@@ -88,6 +88,7 @@ export const COMMANDS = {
   'test:fuzz': { needs: ['dependencies', 'schemathesis'], entry: ['tests/fuzz/main.ts'], isVerbose: true },
   'test:chaos': { needs: SANDBOX, entry: ['tests/chaos/main.ts'] },
   'test:soak': { needs: SANDBOX, entry: ['tests/chaos/soak/main.ts'] },
+  'test:noise': { needs: SANDBOX, entry: ['tests/load/noise/main.ts'] },
   'test:load': { needs: SANDBOX, entry: ['tests/load/main.ts'] },
   bench: { needs: SANDBOX, entry: ['tests/bench/main.ts'] },
   'generate:client': { needs: ['dependencies', 'client-generator'], entry: ['scripts/generate-client/main.ts'] },

@@ -1,0 +1,161 @@
+import { connect } from 'node:net'
+import { WebSocket } from 'ws'
+import { ROUTES } from '../../../services/wires/routes.ts'
+
+/** The hostile tenant, and an execution of it that does not end. */
+export interface Hostile {
+  readonly url: string
+  readonly apiKey: string
+  readonly executionId: string
+  readonly conversationId: string
+}
+
+/** One way in which a tenant takes a parser, a pool or a form of connection. */
+export interface HostileForm {
+  readonly name: string
+  /** What it sends at once or holds. */
+  readonly load: string
+  /** Starts the load, which ends with its thread. */
+  start(hostile: Hostile): void
+}
+
+const MB = 1_000_000
+const list = `[${'0,'.repeat(MB)}0]`
+/** Documents of about 2 MB that cost more than a string of their size. */
+const DOCUMENTS: readonly string[] = [
+  list,
+  `{"model":"demo","input":${list},"messages":${list},"metadata":${list},"code":${list}}`,
+  `{"__proto__":1,"input":${list}}`,
+  `${'['.repeat(MB)}${']'.repeat(MB)}`,
+  `{${Array.from({ length: 200_000 }, (_, index) => `"${MB + index}":0`).join(',')}}`,
+]
+
+const pathOf = (path: string, { executionId, conversationId }: Hostile): string =>
+  path
+    .replace('{execution_id}', executionId)
+    .replace('{conversation_id}', conversationId)
+    .replaceAll(/\{\w+\}/g, 'x')
+const headersOf = ({ apiKey }: Hostile, path: string): Readonly<Record<string, string>> =>
+  path.startsWith('/e2b') ? { 'x-api-key': apiKey } : { authorization: `Bearer ${apiKey}` }
+
+const isOffered = ({ scope }: (typeof ROUTES)[number]): boolean => scope !== 'admin'
+const writing = ROUTES.filter((route) => route.method !== 'get' && isOffered(route))
+const reading = ROUTES.filter((route) => route.method === 'get' && isOffered(route))
+
+/** Repeats a call, `atOnce` at a time. Its failures are the hostile tenant's. */
+function repeat(atOnce: number, call: (turn: number) => Promise<unknown>): void {
+  let turn = 0
+  const loop = async (): Promise<void> => {
+    for (;;) await call(turn++).catch(() => undefined)
+  }
+  for (let index = 0; index < atOnce; index++) void loop()
+}
+
+/** Holds connections that send this and never read. */
+function hold(hostile: Hostile, count: number, textOf: (index: number) => string): void {
+  const { hostname, port } = new URL(hostile.url)
+  for (let index = 0; index < count; index++) {
+    const socket = connect({ host: hostname, port: Number(port) })
+    socket.on('error', () => undefined)
+    socket.once('connect', () => socket.write(textOf(index)))
+    socket.pause()
+  }
+}
+
+function head(hostile: Hostile, method: string, path: string, more: Readonly<Record<string, string>> = {}): string {
+  const headers = { host: 'localhost', ...headersOf(hostile, path), ...more }
+  const lines = Object.entries(headers).map(([name, value]) => `${name}: ${value}\r\n`)
+  return `${method.toUpperCase()} ${pathOf(path, hostile)} HTTP/1.1\r\n${lines.join('')}\r\n`
+}
+
+const documents =
+  (routes: readonly (typeof ROUTES)[number][]): HostileForm['start'] =>
+  (hostile) =>
+    repeat(2, async (turn) => {
+      const route = routes[turn % routes.length] ?? writing[0]
+      const path = route?.path ?? '/'
+      const answer = await fetch(`${hostile.url}${pathOf(path, hostile)}`, {
+        method: route?.method.toUpperCase() ?? 'POST',
+        headers: { ...headersOf(hostile, path), 'content-type': 'application/json' },
+        body: DOCUMENTS[Math.floor(turn / routes.length) % DOCUMENTS.length] ?? list,
+      })
+      await answer.arrayBuffer()
+    })
+
+const SENT = `{"a":"${'x'.repeat(65_536)}`
+const onEach = (routes: readonly (typeof ROUTES)[number][], index: number) => routes[index % routes.length] ?? { method: 'get', path: '/' }
+
+const CONNECTIONS: readonly HostileForm[] = [
+  {
+    name: 'unfinished bodies',
+    load: '120 connections with 64 KiB of 9 MB each, over all routes',
+    start: (hostile) =>
+      hold(hostile, 120, (index) => {
+        const { method, path } = onEach(writing, index)
+        return head(hostile, method, path, { 'content-type': 'application/json', 'content-length': '9000000' }) + SENT
+      }),
+  },
+  {
+    name: 'unread answers',
+    load: '200 connections with 20 requests each, over all routes',
+    start: (hostile) =>
+      hold(hostile, 200, (index) => {
+        const { path } = onEach(reading, index)
+        return head(hostile, 'get', path).repeat(20)
+      }),
+  },
+  {
+    name: 'event streams',
+    load: '600 idle streams',
+    start: (hostile) => hold(hostile, 600, () => head(hostile, 'get', '/v1/executions/{execution_id}/events')),
+  },
+  {
+    name: 'connections without a key',
+    load: '400 connections that send half of a head',
+    start: (hostile) => hold(hostile, 400, () => 'POST /session HTTP/1.1\r\nhost: localhost\r\n'),
+  },
+  {
+    name: 'WebSockets',
+    load: '300 connections, each with unread messages of 1 MB',
+    start: ({ url, apiKey }) => {
+      const message = JSON.stringify({ type: 'response.steer', input: 'x'.repeat(MB), previous_response_id: 'resp_x' })
+      for (let index = 0; index < 300; index++) {
+        const socket = new WebSocket(`${url.replace('http', 'ws')}/v1/responses`, { headers: { authorization: `Bearer ${apiKey}` } })
+        socket.on('error', () => undefined)
+        socket.once('open', () => (socket.pause(), socket.send(message)))
+      }
+    },
+  },
+]
+
+const post = ({ url, apiKey }: Hostile, path: string, body: unknown): Promise<ArrayBuffer> =>
+  fetch(`${url}${path}`, {
+    method: 'POST',
+    headers: { authorization: `Bearer ${apiKey}`, 'content-type': 'application/json' },
+    body: JSON.stringify(body),
+  }).then((answer) => answer.arrayBuffer())
+
+const POOLS: readonly HostileForm[] = [
+  {
+    name: 'turns',
+    load: '8 callers that start background responses without a pause',
+    start: (hostile) => repeat(8, () => post(hostile, '/v1/responses', { model: 'demo', input: 'x', background: true })),
+  },
+  {
+    name: 'stored bytes',
+    load: '4 callers that add items of 60 KB without a pause',
+    start: (hostile) => {
+      const items = [{ type: 'message', role: 'user', content: 'x'.repeat(60_000) }]
+      return repeat(4, () => post(hostile, `/v1/conversations/${hostile.conversationId}/items`, { items }))
+    },
+  },
+]
+
+/** Every form; `isWhole`: each route of a JSON body is a form of its own, otherwise they are taken in turn. */
+export const hostileForms = (isWhole: boolean): readonly HostileForm[] => [
+  ...(isWhole
+    ? writing.map((route) => ({ name: `JSON of ${route.operationId}`, load: '2 bodies of 2 MB', start: documents([route]) }))
+    : [{ name: 'JSON of every route', load: '2 bodies of 2 MB at once', start: documents(writing) }]),
+  ...CONNECTIONS,
+  ...POOLS,
+]
