@@ -94,6 +94,7 @@ export const runEnvironment = (config: Config, storage: StorageEnvironment, imag
     ...storage,
     SANDBOX_IMAGES: images,
     SANDBOX_ARCHITECTURE: config.sandboxes.architecture,
+    SANDBOX_DISK_GIB: String(config.sandboxes.diskGiB),
     // The DNS firewall allows DynamoDB's regional name only, not the names per account.
     AWS_ACCOUNT_ID_ENDPOINT_MODE: 'disabled',
   }) satisfies Set<RunEnv> & { AWS_ACCOUNT_ID_ENDPOINT_MODE: string }
@@ -118,6 +119,7 @@ export const placeEnvironment = (
     SANDBOX_DRIVER: 'fargate',
     SANDBOX_IMAGES: network.toJsonString(sandboxes.images),
     SANDBOX_ARCHITECTURE: config.sandboxes.architecture,
+    SANDBOX_DISK_GIB: String(config.sandboxes.diskGiB),
     CLUSTER_ARN: sandboxes.clusterArn,
     SUBNET_IDS: network.sandboxSubnets.map(({ subnetId }) => subnetId).join(','),
     SECURITY_GROUP_IDS: network.sandboxGroup.securityGroupId,

@@ -3,8 +3,6 @@ import { awsPrice, FARGATE_PRICES, type Price } from '../../services/adapters/dr
 /** On-demand list prices without free tiers, of the day and Region in `drivers/fargate/prices.ts`. The cost model reads no other table. */
 export const PRICES = {
   ...FARGATE_PRICES,
-  /** Disk beyond the 20 GB included in a task. */
-  fargateDiskGbHour: awsPrice(0.000111, 'GB-hour', 'fargate'),
   lambdaArmGbSecond: awsPrice(0.0000133334, 'GB-second', 'lambda'),
   lambdaMillionRequests: awsPrice(0.2, 'million requests', 'lambda'),
   sqsMillionRequests: awsPrice(0.4, 'million requests', 'sqs'),

@@ -35,7 +35,7 @@ const FLAGS = ['turns', 'per-container', 'run', 'gap', 'idle', 'start', 'model',
 
 /** Throws UsageError. */
 export function usageFrom(flags: Flags<(typeof FLAGS)[number]>, config: Pick<Config, 'sandboxes'>): Usage {
-  const { architecture, spotPercent } = config.sandboxes
+  const { architecture, spotPercent, diskGiB } = config.sandboxes
   const tier = choiceOption(flags, 'tier', { choices: MEMORY_TIERS, fallback: TYPICAL.tier })
   const turnsPerContainer = numberOption(flags, 'per-container', { fallback: TYPICAL.turnsPerContainer, min: 1 })
   const gapSeconds = numberOption(flags, 'gap', { fallback: TYPICAL.gapSeconds })
@@ -49,6 +49,7 @@ export function usageFrom(flags: Flags<(typeof FLAGS)[number]>, config: Pick<Con
     startSeconds: numberOption(flags, 'start', { fallback: TYPICAL.startSeconds }),
     modelSeconds: numberOption(flags, 'model', { fallback: TYPICAL.modelSeconds }),
     tier,
+    diskGiB,
     architecture: choiceOption(flags, 'architecture', { choices: ['X86_64', 'ARM64'] as const, fallback: architecture }),
     spotShare: numberOption(flags, 'spot', { fallback: spotPercent, max: 100 }) / 100,
   }
@@ -94,6 +95,7 @@ export function costReport(usage: Usage, config: Config) {
     rateLimit: config.api.rateLimit !== undefined,
     pool,
     architecture: usage.architecture,
+    diskGiB: usage.diskGiB,
     spotShare: usage.spotShare,
   })
   return {
@@ -161,7 +163,7 @@ export function costText(report: ReturnType<typeof costReport>): string {
     wake,
     'An idle month with the settings of cdk.json:',
     table(month.lines),
-    `Without the lines marked *, which are optional or depend on use: ${dollars(month.base)}.`,
+    `These settings: ${dollars(month.total)} US dollars. Without the lines marked *, which settings remove or use determines: ${dollars(month.base)}.`,
     'The sandboxes of the same turns at other providers:',
     rows.map(row).join('\n'),
     `Bare sandbox time, ${usage.turns} × ${usage.runSeconds} s in sequence, without idle time:`,

@@ -19,7 +19,10 @@ export const POOL_SIZE_USAGE = `Usage: npm run pool-size -- --arrivals N [--star
 const MAX_STARTS_PER_SECOND = 20
 
 /** Throws UsageError. */
-export function poolReport(args: readonly string[], defaults: { readonly architecture: 'X86_64' | 'ARM64'; readonly spotPercent: number }) {
+export function poolReport(
+  args: readonly string[],
+  defaults: { readonly architecture: 'X86_64' | 'ARM64'; readonly spotPercent: number; readonly diskGiB: number },
+) {
   const flags = readFlags(args, ['arrivals', 'start', 'wait', 'share', 'tier', 'architecture', 'spot'], ['json'])
   if (flags.arrivals === undefined) throw new UsageError('--arrivals is missing: pass the peak number of new containers per minute.')
   const demand: PoolDemand = {
@@ -33,6 +36,7 @@ export function poolReport(args: readonly string[], defaults: { readonly archite
   const hour = sandboxHour({
     tier,
     architecture,
+    diskGiB: defaults.diskGiB,
     spotShare: numberOption(flags, 'spot', { fallback: defaults.spotPercent, max: 100 }) / 100,
   })
   const size = poolSizeFor(demand)

@@ -19,6 +19,7 @@ export interface IdleDeployment {
   /** Warm sandboxes by tier. */
   readonly pool: Partial<Record<MemoryTier, number>>
   readonly architecture: Usage['architecture']
+  readonly diskGiB: number
   readonly spotShare: number
 }
 
@@ -98,10 +99,10 @@ const rateLimitMonth = (): Line => ({
 const poolMonth = (
   tier: MemoryTier,
   count: number,
-  { architecture, spotShare }: Pick<IdleDeployment, 'architecture' | 'spotShare'>,
+  { architecture, spotShare, diskGiB }: Pick<IdleDeployment, 'architecture' | 'spotShare' | 'diskGiB'>,
 ): Line => ({
   name: `pool ${tier}`,
-  usd: count * sandboxHour({ tier, architecture, spotShare }) * HOURS_A_MONTH,
+  usd: count * sandboxHour({ tier, architecture, spotShare, diskGiB }) * HOURS_A_MONTH,
   how: `${count} warm`,
   isOptional: true,
 })

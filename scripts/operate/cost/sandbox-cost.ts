@@ -8,8 +8,13 @@ const MIN_TASK_SECONDS = 60
 const SPOT_SHARE_OF_PRICE = 0.3
 
 /** One hour of a sandbox, US dollars. */
-export function sandboxHour({ tier, architecture, spotShare }: Pick<Usage, 'tier' | 'architecture' | 'spotShare'>): number {
-  return fargateCostPerHour(tier, architecture) * (1 - spotShare * (1 - SPOT_SHARE_OF_PRICE))
+export function sandboxHour({
+  tier,
+  architecture,
+  spotShare,
+  diskGiB,
+}: Pick<Usage, 'tier' | 'architecture' | 'spotShare' | 'diskGiB'>): number {
+  return fargateCostPerHour(tier, architecture, diskGiB) * (1 - spotShare * (1 - SPOT_SHARE_OF_PRICE))
 }
 
 /** Billed seconds of one container's sandbox, by purpose. */

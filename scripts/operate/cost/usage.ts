@@ -20,6 +20,8 @@ export interface Usage {
   readonly storedDays: number
   readonly tier: MemoryTier
   readonly architecture: 'X86_64' | 'ARM64'
+  /** Disk of a sandbox; 20 GiB are free. */
+  readonly diskGiB: number
   /** Share of sandboxes on Spot, 0 to 1. */
   readonly spotShare: number
   /** Average cores while code runs, and peak memory in GB: some providers bill by these. */
@@ -39,6 +41,7 @@ export const TYPICAL: Usage = {
   storedDays: 30,
   tier: '1g',
   architecture: 'X86_64',
+  diskGiB: 20,
   spotShare: 0,
   cores: 0.5,
   memoryGb: 0.5,

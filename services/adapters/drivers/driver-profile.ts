@@ -13,7 +13,7 @@ export interface DriverProfile {
   readonly name: string
   readonly capabilities: DriverCapabilities
   /** An estimate for one second of a sandbox of this tier, US dollars. */
-  readonly costPerSecond: (tier: MemoryTier, architecture: Architecture) => number
+  readonly costPerSecond: (tier: MemoryTier, architecture: Architecture, diskGiB?: number) => number
   readonly prices: PriceList
 }
 

@@ -7,6 +7,8 @@ import { ARCHITECTURES } from '../../adapters/drivers/driver-profile.ts'
 import { FUNCTION_ENV } from './function-env.ts'
 
 const pool = z.partialRecord(z.enum(MEMORY_TIERS), z.number().int().min(0))
+/** Disk of a sandbox, part of its price. */
+const diskGiB = z.coerce.number().int().min(1).optional()
 /** URI by the name with which containers ask for the image; the first is the default: `{"standard":"…:tag"}`. */
 const images = jsonVariable(
   z
@@ -21,6 +23,7 @@ export const RunEnv = z.object({
   SANDBOX_IMAGES: images,
   /** Architecture of the task definitions; it determines the price of a sandbox second. */
   SANDBOX_ARCHITECTURE: z.enum(ARCHITECTURES),
+  SANDBOX_DISK_GIB: diskGiB,
 })
 export type RunEnv = z.input<typeof RunEnv>
 
@@ -30,6 +33,7 @@ export const PlaceEnv = z.object({
   SANDBOX_IMAGES: images,
   /** Determines the price of a sandbox second. */
   SANDBOX_ARCHITECTURE: z.enum(ARCHITECTURES),
+  SANDBOX_DISK_GIB: diskGiB,
   /** Warm sandboxes of the default image by tier: `{"1g":2}`. */
   POOL_SIZES: jsonVariable(pool).default({}),
   /** The same for other images: `{"slim":{"1g":2}}`. */

@@ -23,7 +23,7 @@ export function openPlatform(config: ReturnType<typeof placeConfigFromEnv>): {
     deployment,
     deps: {
       ...countStorage(createFunctionPorts(config)),
-      costPerSecond: (tier) => DRIVERS[config.SANDBOX_DRIVER].costPerSecond(tier, config.SANDBOX_ARCHITECTURE),
+      costPerSecond: (tier) => DRIVERS[config.SANDBOX_DRIVER].costPerSecond(tier, config.SANDBOX_ARCHITECTURE, config.SANDBOX_DISK_GIB),
       driver: deployment.createDriver(config.SANDBOX_IMAGES),
       poolSizes: config.POOL_SIZES,
       poolCeilings: config.POOL_CEILINGS,

@@ -45,9 +45,12 @@ export const ACCOUNT_LIMITS = {
   concurrentExecutions: { unit: 'count', default: 100, min: 1, max: 2_000 },
   /** Event streams that one process holds open for the tenant. */
   openStreams: { unit: 'count', default: 500, min: 1, max: 100_000 },
-  /** Maximum use of one UTC day: sandbox seconds, US dollars at list prices, and tokens of models. */
+  /**
+   * Maximum use of one UTC day: sandbox seconds, US dollars at list prices, and tokens of models. The default of one tenant for a month is below the budget that a
+   * new deployment announces, 100 US dollars.
+   */
   sandboxSecondsPerDay: { unit: 'seconds', default: 2_000_000, min: 1, max: 1_000_000_000 },
-  dollarsPerDay: { unit: 'count', default: 500, min: 1, max: 1_000_000 },
+  dollarsPerDay: { unit: 'count', default: 3, min: 1, max: 1_000_000 },
   modelTokensPerDay: { unit: 'count', default: 100_000_000, min: 1, max: 1_000_000_000_000 },
   /** Containers that have a sandbox at the same time. */
   liveContainers: { unit: 'count', default: 1_000, min: 1, max: 10_000 },

@@ -7,7 +7,8 @@ import { round, summarize } from '../statistics.ts'
 /** Dollars calculated from published prices. Nothing is measured, so there is one run. */
 export const cost: Bench = {
   name: 'cost',
-  title: '1,000 turns of 2 s sandbox time each, from the price tables',
+  title:
+    '1,000 turns of 2 s each: sandbox time alone, with a fixed hold of five minutes; `npm run cost` adds functions, requests and storage',
   async run() {
     const { ours, peers } = costOfSandboxTime(TYPICAL)
     const conversation = total(costOfTurns(TYPICAL).filter(({ name }) => ['start', 'run', 'idle hold'].includes(name)))

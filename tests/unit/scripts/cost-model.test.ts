@@ -3,6 +3,7 @@ import { costOfMonth } from '../../../scripts/operate/cost/month-cost.ts'
 import { costAtPeers, costOfSandboxTime } from '../../../scripts/operate/cost/peer-cost.ts'
 import { sandboxHour } from '../../../scripts/operate/cost/sandbox-cost.ts'
 import { costOfTurns } from '../../../scripts/operate/cost/turn-cost.ts'
+import { FARGATE_PROFILE } from '../../../services/adapters/drivers/fargate/profile.ts'
 import { total, TYPICAL, type Usage } from '../../../scripts/operate/cost/usage.ts'
 import { PEER_COST, PEER_PRICES } from '../../../scripts/operate/peer-prices.ts'
 
@@ -40,15 +41,30 @@ describe('the cost of turns', () => {
     expect(costOfTurns(usage({ modelSeconds: 0, gapSeconds: 0, idleSeconds: 0 })).every(({ usd }) => usd >= 0)).toBe(true)
   })
   it('Spot and ARM are cheaper', () => {
-    const onDemand = sandboxHour({ tier: '4g', architecture: 'X86_64', spotShare: 0 })
-    expect(sandboxHour({ tier: '4g', architecture: 'X86_64', spotShare: 1 })).toBeCloseTo(0.3 * onDemand, 9)
-    expect(sandboxHour({ tier: '4g', architecture: 'ARM64', spotShare: 0 })).toBeLessThan(onDemand)
+    const onDemand = sandboxHour({ tier: '4g', architecture: 'X86_64', spotShare: 0, diskGiB: 20 })
+    expect(sandboxHour({ tier: '4g', architecture: 'X86_64', spotShare: 1, diskGiB: 20 })).toBeCloseTo(0.3 * onDemand, 9)
+    expect(sandboxHour({ tier: '4g', architecture: 'ARM64', spotShare: 0, diskGiB: 20 })).toBeLessThan(onDemand)
+  })
+  it('has the disk above 20 GiB', () => {
+    const hourWith = (diskGiB: number): number => sandboxHour({ tier: '1g', architecture: 'X86_64', spotShare: 0, diskGiB })
+    expect([20, 21, 200].map(hourWith)).toEqual([0, 1, 180].map((more) => expect.closeTo(0.02913 + more * 0.000111, 9)))
+    expect(FARGATE_PROFILE.costPerSecond('1g', 'X86_64', 200)).toBeCloseTo(hourWith(200) / 3600, 12)
+    expect(FARGATE_PROFILE.prices.maxUsdPerSecond).toBeGreaterThanOrEqual(FARGATE_PROFILE.costPerSecond('64g', 'X86_64', 200))
   })
 })
 
 describe('an idle month', () => {
   const month = (change: Partial<Parameters<typeof costOfMonth>[0]>) =>
-    costOfMonth({ endpointZones: 1, alarmMetrics: 20, uploadService: false, pool: {}, architecture: 'X86_64', spotShare: 0, ...change })
+    costOfMonth({
+      endpointZones: 1,
+      alarmMetrics: 20,
+      uploadService: false,
+      pool: {},
+      architecture: 'X86_64',
+      diskGiB: 20,
+      spotShare: 0,
+      ...change,
+    })
   it('shows the upload service on a line, worked out by hand', () => {
     const line = month({ uploadService: true }).find(({ name }) => name === 'upload service')
     expect(line?.usd).toBeCloseTo(730 * (0.25 * 0.03238 + 0.00356 + 0.0225 + 0.005), 9)

@@ -78,7 +78,7 @@ describe('npm run cost', () => {
 })
 
 describe('npm run pool-size', () => {
-  const defaults = { architecture: 'X86_64', spotPercent: 0 } as const
+  const defaults = { architecture: 'X86_64', spotPercent: 0, diskGiB: 20 } as const
   it('returns the same size as the code that sizes the pool, for sandboxes per minute', () => {
     const report = poolReport(['--arrivals', '30', '--start', '40', '--wait', '5', '--share', '99'], defaults)
     expect(report.size).toBe(poolSizeFor({ arrivalsPerSecond: 0.5, startSeconds: 40, targetWaitSeconds: 5, share: 0.99 }))

@@ -19,6 +19,8 @@ export const PRICES_REGION = 'us-east-1'
 
 /** On-demand list prices without free tiers. Results estimate the cost of a sandbox from them. */
 export const FARGATE_PRICES = {
+  /** Disk beyond the 20 GB included in a task. */
+  fargateDiskGbHour: awsPrice(0.000111, 'GB-hour', 'fargate'),
   fargateX86VcpuHour: awsPrice(0.04048, 'vCPU-hour', 'fargate'),
   fargateX86GbHour: awsPrice(0.004445, 'GB-hour', 'fargate'),
   fargateArmVcpuHour: awsPrice(0.03238, 'vCPU-hour', 'fargate'),

@@ -8,14 +8,20 @@ const HOURLY: Record<Architecture, { readonly vcpu: number; readonly gb: number 
   ARM64: { vcpu: FARGATE_PRICES.fargateArmVcpuHour.usd, gb: FARGATE_PRICES.fargateArmGbHour.usd },
 }
 
+/** Included in the price of a task. */
+const FREE_DISK_GIB = 20
+/** The most that a task can have. */
+const MAX_DISK_GIB = 200
+
 /** One hour of a task, on demand, US dollars. */
-export function fargateCostPerHour(tier: MemoryTier, architecture: Architecture): number {
+export function fargateCostPerHour(tier: MemoryTier, architecture: Architecture, diskGiB: number = FREE_DISK_GIB): number {
   const { cpu, memoryMiB } = FARGATE_SIZES[tier]
   const { vcpu, gb } = HOURLY[architecture]
-  return (cpu / 1024) * vcpu + (memoryMiB / 1024) * gb
+  return (cpu / 1024) * vcpu + (memoryMiB / 1024) * gb + Math.max(0, diskGiB - FREE_DISK_GIB) * FARGATE_PRICES.fargateDiskGbHour.usd
 }
 
-const fargateCostPerSecond = (tier: MemoryTier, architecture: Architecture): number => fargateCostPerHour(tier, architecture) / 3600
+const fargateCostPerSecond = (tier: MemoryTier, architecture: Architecture, diskGiB?: number): number =>
+  fargateCostPerHour(tier, architecture, diskGiB) / 3600
 
 export const FARGATE_PROFILE = {
   name: 'fargate',
@@ -25,7 +31,7 @@ export const FARGATE_PROFILE = {
     asOf: PRICES_AS_OF,
     region: PRICES_REGION,
     maxUsdPerSecond: Math.max(
-      ...MEMORY_TIERS.flatMap((tier) => ARCHITECTURES.map((architecture) => fargateCostPerSecond(tier, architecture))),
+      ...MEMORY_TIERS.flatMap((tier) => ARCHITECTURES.map((architecture) => fargateCostPerSecond(tier, architecture, MAX_DISK_GIB))),
     ),
   },
 } as const satisfies DriverProfile

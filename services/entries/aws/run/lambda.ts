@@ -20,7 +20,7 @@ const step = createRunStep({
   workerId: newId('worker'),
   images: config.SANDBOX_IMAGES,
   stepBudgetMs: STEP_BUDGET_MS,
-  costPerSecond: (tier) => costPerSecond(tier, config.SANDBOX_ARCHITECTURE),
+  costPerSecond: (tier) => costPerSecond(tier, config.SANDBOX_ARCHITECTURE, config.SANDBOX_DISK_GIB),
 })
 
 export const handler = createBatchHandler('executions', step, logFailedMessage(ports.telemetry, 'executions'))
