@@ -1,4 +1,5 @@
 import type { AnyRoute, Method } from '../../http/route.ts'
+import { activityRoutes } from './activity.ts'
 import { envdFileRoutes } from './files.ts'
 import { filesystemRoutes } from './filesystem.ts'
 import { interpreterRoutes } from './interpreter.ts'
@@ -12,9 +13,6 @@ const NOT_OFFERED: readonly (readonly [string, string, readonly Method[]])[] = [
   ['/sandboxes/{sandbox_id}/snapshots', 'Snapshots of a sandbox are not kept for other sandboxes.', ['post']],
   ['/sandboxes/{sandbox_id}/fork', 'A sandbox cannot be forked.', ['post']],
   ['/sandboxes/{sandbox_id}/network', 'Sandboxes have no network, so network rules have no effect.', ['put']],
-  ['/sandboxes/{sandbox_id}/metrics', 'Metrics of a sandbox are not recorded; each execution reports its usage.', ['get']],
-  ['/sandboxes/{sandbox_id}/logs', 'Logs of a sandbox are not recorded; each execution keeps its events.', ['get']],
-  ['/v2/sandboxes/{sandbox_id}/logs', 'Logs of a sandbox are not recorded; each execution keeps its events.', ['get']],
   ['/sandboxes/metrics', 'Metrics of sandboxes are not recorded; each execution reports its usage.', ['get']],
   ['/snapshots', 'Snapshots of a sandbox are not kept for other sandboxes.', ['get']],
   ...['/templates', '/v2/templates', '/v3/templates', '/templates/{template_id}'].map(
@@ -43,6 +41,7 @@ const notOfferedRoutes: readonly AnyRoute[] = NOT_OFFERED.flatMap(([path, why, m
 export const e2bRoutes: readonly AnyRoute[] = [
   ...notOfferedRoutes,
   ...sandboxRoutes,
+  ...activityRoutes,
   ...interpreterRoutes,
   ...envdFileRoutes,
   ...filesystemRoutes,

@@ -110,19 +110,18 @@ describe('the control plane', () => {
 
   it('deletes a sandbox at its timeout, and answers every later call with 502', async () => {
     const { sandboxID, trafficAccessToken } = await create(api.owner, { timeout: 10 })
-    api.skew = 11_000
+    api.skew += 11_000
     expect((await contexts(sandboxID, trafficAccessToken)).status).toBe(502)
     for (const token of [trafficAccessToken, 'x']) {
       const answer = await contexts(sandboxID, token)
       expect([answer.status, await answer.json()]).toEqual([502, { sandboxId: sandboxID, code: 502, message: 'The sandbox was not found' }])
     }
     expect((await control('GET', `/sandboxes/${sandboxID}`, api.owner)).status).toBe(404)
-    api.skew = 0
   })
 
   it('shows a sandbox as paused whose timeout pauses it, until a client connects', async () => {
     const paused = await create(api.owner, { timeout: 10, autoPause: true })
-    api.skew = 11_000
+    api.skew += 11_000
     const state = async (): Promise<unknown> => (await control('GET', `/sandboxes/${paused.sandboxID}`, api.owner)).json()
     expect(await state()).toMatchObject({ state: 'paused' })
     const listed = async (wanted: string): Promise<readonly string[]> =>
@@ -134,15 +133,13 @@ describe('the control plane', () => {
     expect((await control('POST', `/v2/sandboxes/${paused.sandboxID}/connect`, api.owner, { timeout: 60 })).status).toBe(201)
     expect(await state()).toMatchObject({ state: 'running' })
     expect((await contexts(paused.sandboxID, paused.trafficAccessToken)).status).toBe(200)
-    api.skew = 0
   })
 
   it('resumes a sandbox whose timeout has paused it with a call, if its client chose that', async () => {
     const { sandboxID, trafficAccessToken } = await create(api.owner, { timeout: 10, autoPause: true, autoResume: { enabled: true } })
-    api.skew = 11_000
+    api.skew += 11_000
     expect((await contexts(sandboxID, trafficAccessToken)).status).toBe(200)
     expect(await (await control('GET', `/sandboxes/${sandboxID}`, api.owner)).json()).toMatchObject({ state: 'running' })
-    api.skew = 0
   })
 
   it('accepts a key in the form of keys of E2B', async () => {
@@ -164,10 +161,33 @@ describe('the control plane', () => {
     }
   })
 
+  it('answers one sample of usage for the present, and none for the past', async () => {
+    const { sandboxID } = await create(api.owner)
+    const metrics = async (query = ''): Promise<unknown> =>
+      (await control('GET', `/sandboxes/${sandboxID}/metrics${query}`, api.owner)).json()
+    const now = Math.floor(api.now() / 1000)
+    const sample = [{ cpuCount: 1, cpuUsedPct: 0, memUsed: 0, diskUsed: 0 }]
+    expect(await metrics()).toMatchObject(sample)
+    expect(await metrics(`?start=${now - 5}&end=${now}`)).toMatchObject(sample)
+    expect(await metrics(`?start=${now - 3_600}&end=${now - 1_800}`)).toEqual([])
+    expect((await control('GET', `/sandboxes/${sandboxID}/metrics`, api.otherTenant)).status).toBe(404)
+  })
+
+  it('answers the executions of a sandbox as its logs, without their code', async () => {
+    const { sandboxID } = await create(api.owner)
+    const started = await api.post(`/v1/containers/cntr_${sandboxID.slice(0, 26)}/executions`, { code: 'secret = 1' })
+    expect(started.status).toBe(202)
+    for (const path of [`/sandboxes/${sandboxID}/logs`, `/v2/sandboxes/${sandboxID}/logs`]) {
+      const text = await (await control('GET', path, api.owner)).text()
+      expect(text).toContain('is queued')
+      expect(text).not.toContain('secret')
+    }
+  })
+
   it('lists sandboxes that were started later than a time', async () => {
     const key = await api.newKey({})
     const first = await create(key)
-    api.skew = 5_000
+    api.skew += 5_000
     const second = await create(key)
     const list = async (startedAfter: number): Promise<readonly string[]> => {
       const query = new URLSearchParams({ startedAfter: new Date(startedAfter).toISOString() })
@@ -175,7 +195,6 @@ describe('the control plane', () => {
     }
     expect(await list(api.now() - 2_000)).toEqual([second.sandboxID])
     expect(await list(api.now() - 60_000)).toEqual([second.sandboxID, first.sandboxID])
-    api.skew = 0
   })
 })
 
@@ -307,9 +326,8 @@ it('opens a container of another wire, which remains when the sandbox times out'
   const id = container.id.slice('cntr_'.length) + api.owner.tenant.slice('tnt_'.length)
   const opened = (await (await control('POST', `/v2/sandboxes/${id}/connect`, api.owner, { timeout: 1 })).json()) as Opened
   expect((await contexts(opened.sandboxID, opened.envdAccessToken)).status).toBe(200)
-  api.skew = 5_000
+  api.skew += 5_000
   expect((await contexts(opened.sandboxID, opened.envdAccessToken)).status).toBe(200)
-  api.skew = 0
 })
 
 it.for(['\ud800', 'a\0b', '%', '%zz', '../..', '\u202e', 'x'.repeat(70_000)])('does not fail for text such as %j', async (text) => {
