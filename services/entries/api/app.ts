@@ -1,4 +1,6 @@
 import { Hono } from 'hono'
+import { compress } from 'hono/compress'
+import { etag } from 'hono/etag'
 import { createBudgetReader } from '../../operations/tenancy/budget.ts'
 import { createRequestLimiter } from '../../operations/tenancy/request-limiter.ts'
 import type { Holds } from '../../operations/tenancy/hold.ts'
@@ -44,6 +46,9 @@ function holdsOf({ config: { openCalls: capacity, maxOpenStreams }, clock, table
   return new SharedHolds({ sharedRows: table.sharedRows, limits, clock, capacity })
 }
 
+/** Files and documents for browsers, the same for everyone: compressed, and answered with 304 when the browser has them. */
+const DOCUMENTS = ['/', '/assets/*', '/docs', '/docs/*', '/openapi.json']
+
 /** The HTTP edge: the same app under Node's server and under Lambda. `routes`: other ones than the product's, for a test. */
 export function createApp(ports: ApiPorts, routes: readonly AnyRoute[] = ROUTES): Hono<ApiHono> {
   const limits = createLimitReader(ports.table.tenants, ports.clock)
@@ -79,6 +84,8 @@ export function createApp(ports: ApiPorts, routes: readonly AnyRoute[] = ROUTES)
       : () => Promise.resolve(implicitCaller)
   const authenticators = { byKey, bySession: page === undefined ? byKey : acceptSessions(byKey, page, deps.clock) }
   for (const route of routes) mountRoute(app, { deps, authenticators }, route)
+  // In AWS the distribution compresses as well, which leaves what is compressed as it is.
+  for (const path of DOCUMENTS) app.use(path, compress(), etag({ weak: true }))
   mountDocs(app, deps)
   mountErrorPages(app)
   mountLlms(app, deps.config)

@@ -1,11 +1,11 @@
 import type { Hono } from 'hono'
-import { compress } from 'hono/compress'
 import { randomBytes } from 'node:crypto'
 import { createReadStream } from 'node:fs'
 import { stat } from 'node:fs/promises'
 import { Readable } from 'node:stream'
 import { fileURLToPath } from 'node:url'
 import type { ApiDeps } from '../../http/deps.ts'
+import { PAGE_HEADER } from '../../http/page/page-session.ts'
 import { publicUrlOf } from '../../http/public-url.ts'
 import { json } from '../../http/responses.ts'
 import { openApiDocument } from './openapi.ts'
@@ -17,14 +17,25 @@ import { WIRES } from '../../wires/routes.ts'
 const policy = (nonce: string): string =>
   `default-src 'none'; script-src 'self' 'nonce-${nonce}'; style-src 'self' 'unsafe-inline'; img-src 'self' data: blob:; font-src 'self' data:; connect-src 'self'; worker-src 'self' blob:; base-uri 'none'; form-action 'none'; frame-ancestors 'none'`
 
+/** Requests that a reader sends from the reference carry the session of the page, which needs the page's header for changes. */
+const sessionScript = (nonce: string): string => `<script nonce="${nonce}">
+const send = window.fetch
+window.fetch = (input, init) => {
+  const request = new Request(input, init)
+  if (new URL(request.url).origin === location.origin) {
+    request.headers.set('${PAGE_HEADER}', 'reference')
+    if (/^Bearer *$/.test(request.headers.get('authorization') ?? '')) request.headers.delete('authorization')
+  }
+  return send(request)
+}
+</script>`
+
 /** Serves `/openapi.json`, and a reference page of it whose script is a local file. */
 export function mountDocs(
   app: Hono<ApiHono>,
   { config, readReference = readInstalledReference }: Pick<ApiDeps, 'config' | 'readReference'>,
 ): void {
-  app.get('/openapi.json', compress(), (context) =>
-    json(200, openApiDocument(publicUrlOf(context.req.raw, config)), { 'cache-control': 'no-cache' }),
-  )
+  app.get('/openapi.json', (context) => json(200, openApiDocument(publicUrlOf(context.req.raw, config)), { 'cache-control': 'no-cache' }))
 
   app.get('/docs', async (context, next) => {
     // The page's library is loaded with the first request for the page, so it does not delay the start.
@@ -45,7 +56,11 @@ export function mountDocs(
       agent: { disabled: true },
       mcp: { disabled: true },
     })
-    return (await render(context, next)) ?? context.notFound()
+    const answer = await render(context, next)
+    if (answer === undefined) return context.notFound()
+    // The library's document names no language.
+    const html = (await answer.text()).replace('<html>', '<html lang="en">').replace(/<head>/, `<head>${sessionScript(nonce)}`)
+    return new Response(html, answer)
   })
 
   app.get('/docs/reference.js', async (context) => {

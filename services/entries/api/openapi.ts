@@ -4,7 +4,9 @@ import { ROUTES, WIRES } from '../../wires/routes.ts'
 
 const DESCRIPTION = `A self-hosted, multi-tenant code interpreter backend. Model-written or hand-written Python runs as notebook cells in a locked sandbox without a network; answers, outputs, files and the executed notebook come back.
 
-The Responses, Conversations, Containers, Container files, Files, Uploads and Language models routes speak OpenAI's wire, so its SDKs are clients: set the base URL to \`/v1\` here. Every failure has the same envelope, \`{error: {message, type, code, param}, request_id}\`. Failing user code is a result, not an error.`
+The Responses, Conversations, Containers, Container files, Files, Uploads and Language models routes speak OpenAI's wire, so its SDKs are clients: set the base URL to \`/v1\` here. Every failure has the same envelope, \`{error: {message, type, code, param}, request_id}\`. Failing user code is a result, not an error.
+
+[Chat](/) · [Guide](/docs/guide/) · [Errors](/docs/errors). Someone who is signed in to the chat page can send requests from here without a key.`
 
 const TAGS = [
   { name: 'Responses', description: 'Chat turns: a model that may run code.' },

@@ -24,6 +24,17 @@ function decoded(path: string): string | null {
   }
 }
 
+async function firstOf(
+  paths: readonly string[],
+  readFile: (path: string) => Promise<PageFile | null>,
+): Promise<{ readonly path: string; readonly file: PageFile } | null> {
+  for (const path of paths) {
+    const file = await readFile(path)
+    if (file !== null) return { path, file }
+  }
+  return null
+}
+
 /** Serves the built documentation at `/docs/guide/`. `readFile` is null on a server without it, and reads nothing before it is built. */
 export function mountGuide(app: Hono<ApiHono>, readFile: ((path: string) => Promise<PageFile | null>) | null): void {
   app.get('/docs/guide', () => new Response(null, { status: 302, headers: { location: BASE } }))
@@ -32,16 +43,21 @@ export function mountGuide(app: Hono<ApiHono>, readFile: ((path: string) => Prom
       throw new ServiceError('not_found', 'This server has no documentation. Start it with `npm start`, or read the folder docs/.')
     const rest = decoded(new URL(context.req.url).pathname.slice(BASE.length))
     if (rest === null) throw new ServiceError('not_found', `The documentation has no such page. Start at ${BASE}.`)
-    const path = rest === '' || rest.endsWith('/') ? `${rest}index.html` : rest
-    const file = await readFile(path)
-    if (file === null && (await readFile('index.html')) === null)
+    const candidates =
+      rest === '' || rest.endsWith('/') ? [`${rest}index.html`] : /\.\w+$/.test(rest) ? [rest] : [`${rest}.html`, `${rest}/index.html`]
+    const found = await firstOf(candidates, readFile)
+    if (found === null && (await readFile('index.html')) === null)
       throw new ServiceError(
         'not_found',
         'The documentation is not built yet. `npm start` builds it in the background, in a few minutes; `npm run docs:build` builds it at once. The same text is in the folder docs/.',
       )
-    if (file === null) throw new ServiceError('not_found', `The documentation has no page ${BASE}${rest}. Start at ${BASE}.`)
+    const missing = found === null && context.req.header('accept')?.includes('text/html') ? await readFile('404.html') : null
+    if (found === null && missing === null)
+      throw new ServiceError('not_found', `The documentation has no page ${BASE}${rest}. Start at ${BASE}.`)
+    const { path, file } = found ?? { path: '404.html', file: missing as PageFile }
     const isPage = path.endsWith('.html')
     return new Response(file.bytes, {
+      status: found === null ? 404 : 200,
       headers: {
         'content-type': file.contentType,
         'cache-control': path.startsWith('assets/') ? MAX_AGE : 'no-cache',

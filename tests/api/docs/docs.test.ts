@@ -90,7 +90,7 @@ it('serves a page without external resources', async () => {
   expect([...html.matchAll(/(?:src|href)="([^"]+)"/g)].map((match) => match[1])).toEqual(['/docs/reference.js'])
   expect(html).not.toContain('cdn.')
 
-  const script = await fetch(`${api.url}/docs/reference.js`)
+  const script = await fetch(`${api.url}/docs/reference.js`, { headers: { 'accept-encoding': 'identity' } })
   expect(script.headers.get('content-type')).toBe('text/javascript; charset=utf-8')
   expect((await script.arrayBuffer()).byteLength).toBe(Number(script.headers.get('content-length')))
 })
@@ -137,4 +137,15 @@ it('serves a page per error code, which a refusal names in its header', async ()
 it('tells a language model how to use the server', async () => {
   const text = await (await fetch(`${api.url}/llms.txt`)).text()
   for (const path of ['/v1', '/mcp', '/openapi.json', '/docs/errors']) expect(text).toContain(`${api.url}${path}`)
+})
+
+it.each(['/docs', '/docs/reference.js', '/openapi.json'])('compresses %s, and answers 304 to a browser that has it', async (path) => {
+  const answer = await fetch(`${api.url}${path}`, { headers: { 'accept-encoding': 'gzip' } })
+  expect(answer.headers.get('content-encoding')).toBe('gzip')
+  expect(answer.headers.get('vary')?.toLowerCase()).toContain('accept-encoding')
+  await answer.arrayBuffer()
+  // The reference has a new nonce in each answer.
+  if (path === '/docs') return
+  const etag = answer.headers.get('etag') ?? ''
+  expect((await fetch(`${api.url}${path}`, { headers: { 'if-none-match': etag } })).status).toBe(304)
 })

@@ -193,6 +193,30 @@ describe('the documentation', () => {
     expect((await fetch(`${api.url}/docs/guide/%ff`)).status).toBe(404)
   })
 
+  it('has addresses without an ending, and a page for people at any other address', async () => {
+    const files: Readonly<Record<string, string>> = {
+      'index.html': 'Start',
+      'faq.html': 'Questions',
+      'guides/index.html': 'Guides',
+      '404.html': 'No such page',
+    }
+    const readGuide = async (path: string) => {
+      const text = files[path]
+      return text === undefined ? null : { bytes: Uint8Array.from(Buffer.from(text)), contentType: 'text/html; charset=utf-8' }
+    }
+    const own = await startApi({ page: { ...page, readGuide } })
+    const get = async (path: string, accept = 'text/html'): Promise<readonly [number, string]> => {
+      const answer = await fetch(`${own.url}/docs/guide/${path}`, { headers: { accept } })
+      return [answer.status, await answer.text()]
+    }
+    expect(await get('faq')).toEqual([200, 'Questions'])
+    expect(await get('faq.html')).toEqual([200, 'Questions'])
+    expect(await get('guides')).toEqual([200, 'Guides'])
+    expect(await get('none')).toEqual([404, 'No such page'])
+    expect(await get('none', 'application/json')).toEqual([404, expect.stringContaining('"not_found"')])
+    await own.stop()
+  })
+
   it.each([
     ['on a server without it', null, 'npm start'],
     ['before it is built', async () => null, 'npm run docs:build'],
