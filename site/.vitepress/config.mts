@@ -32,7 +32,7 @@ export default defineConfig({
     sidebar: [
       {
         text: 'Start here',
-        items: [{ text: 'From clone to plot', link: '/' }, ...pages('concepts', 'faq', 'glossary')],
+        items: [{ text: 'From clone to plot', link: '/' }, ...pages('web-page', 'concepts', 'faq', 'glossary')],
       },
       { text: 'Guides', items: [{ text: 'Overview', link: '/guides/' }, ...pages(...GUIDES)] },
       {
