@@ -15,7 +15,6 @@ const matching = (pattern: RegExp, sentence: string) => z.string({ error: senten
 export const OPEN_CALLS = 500
 /** Streams of one task behind private ingress. */
 export const TASK_STREAMS = 100
-
 /** The Region of CloudFront's web ACLs, certificates and metrics. */
 export const CLOUDFRONT_REGION = 'us-east-1'
 
@@ -290,8 +289,7 @@ function parseJson(text: string): unknown {
   }
 }
 
-const RENAMED: Readonly<Record<string, string>> = { warmMost: 'warmMax' }
-const withNewName = (name: string): string => (RENAMED[name] === undefined ? name : `${name} (now ${RENAMED[name]})`)
+const withNewName = (name: string): string => (name === 'warmMost' ? `${name} (now warmMax)` : name)
 
 function sentenceOf(issue: z.core.$ZodIssue): string {
   const path = ['cellblock', ...issue.path].join('.')

@@ -82,7 +82,7 @@ One hostile tenant takes every parser, form of connection and pool in turn, on t
 tenant measures its requests. Prints a table; exits with 1 when a threshold is missed.
 
   --seconds  length of each measurement
-  --short    takes the routes in turn, instead of each route as a form of its own
+  --short    takes the routes in turn, instead of each route as a separate form
   --write    writes the table into docs/tenancy.md
 `,
   'test:load': `Usage: npm run test:load [-- --tenants N] [--minutes N]

@@ -54,8 +54,8 @@ class CodeInterpreter(unittest.TestCase):
         self.assertEqual(self.sandbox.files.read("a/b.txt"), "one")
         with self.assertRaises(NotFoundException):
             self.sandbox.files.read("a/missing.txt")
-        self.sandbox.files.write("/workspace/w.txt", "two")
-        self.assertEqual(self.sandbox.commands.run("cat /app/w.txt ~/w.txt; sudo pwd").stdout, "twotwo/home/user\n")
+        self.sandbox.files.write("/workspace/w.txt", "two\n")
+        self.assertEqual(self.sandbox.commands.run("cat /app/w.txt ~/w.txt; sudo pwd").stdout, "two\ntwo\n/home/user\n")
         self.assertEqual(self.sandbox.files.write("m.txt", "x", metadata={"author": "ann"}).path, "/home/user/m.txt")
         self.assertEqual(self.sandbox.files.get_info("m.txt").metadata, {"author": "ann"})
 

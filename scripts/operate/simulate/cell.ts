@@ -57,7 +57,7 @@ export interface CellOptions {
   readonly poolSize: number
 }
 
-/** What an environment of the API's function has of its own. */
+/** What an environment of the API's function keeps for itself. */
 export interface SimulatedApi {
   readonly holds: Holds
   readonly requests: RequestLimiter

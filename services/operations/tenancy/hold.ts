@@ -23,6 +23,6 @@ export const whileHeld = (signal: AbortSignal, hold: Hold): AbortSignal =>
 
 /** For the waits inside a call that has this hold. */
 export const within = ({ signal }: Hold): Holds => ({
-  take: async () => ({ signal, release: NO_HOLD.release }),
+  take: async () => ({ ...NO_HOLD, signal }),
   used: () => Promise.reject(new Error("A call does not know its tenant's open calls.")),
 })

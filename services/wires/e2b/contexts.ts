@@ -18,7 +18,7 @@ import { bodyOf, e2bRoute } from './routing.ts'
 import { useSandbox } from './open-sandbox.ts'
 import { changeSession, type Session } from './session.ts'
 
-/** A context of E2B: a language, a folder in which it begins, and variables of its own. */
+/** A context of E2B: a language, a folder in which it begins, and its own variables. */
 export type Context = Session['contexts'][number]
 
 const MAX_CONTEXTS = 20

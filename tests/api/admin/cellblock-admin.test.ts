@@ -52,10 +52,10 @@ it('administers tenants, keys and usage', async () => {
 })
 
 it('says whose key it is', async () => {
-  const { keyId: id, tenant, key } = await api.newKey({ name: 'laptop', subject: 'ann', scopes: ['read'] })
+  const { keyId: id, tenant, key } = await api.newKey({ name: 'notebook', subject: 'ann', scopes: ['read'] })
   const { code, out } = await cellblock(key, 'whoami')
   expect(code).toBe(0)
-  expect(out).toContain(`key       ${id} "laptop", from CELLBLOCK_API_KEY`)
+  expect(out).toContain(`key       ${id} "notebook", from CELLBLOCK_API_KEY`)
   expect(out).toMatch(new RegExp(`^tenant +${tenant} `, 'm'))
   expect(out).toMatch(/^end user +ann$/m)
   expect(out).toMatch(/^scopes +read$/m)

@@ -22,7 +22,7 @@ interface Place {
 }
 
 const WORKERS = '2'
-/** A busy machine exceeds the time limits of single tests, so a failing test runs once more. */
+/** A busy machine exceeds the time limits of single tests, so a failing test runs again. */
 const RETRIES = '1'
 const MAX_MESSAGE_CHARACTERS = 160
 

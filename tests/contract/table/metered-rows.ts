@@ -4,7 +4,7 @@ import type { ObjectStore } from '../../../services/ports/object-store.ts'
 import type { Table } from '../../../services/ports/table.ts'
 import { T0, containerRow, conversationRow, executionRow, responseRow } from '../../support/rows.ts'
 
-/** What a meter is told about rows: bytes that were admitted, and the sum of what was added and given back. */
+/** What a meter receives about rows: bytes that were admitted, and the sum of what was added and given back. */
 function meterOf(table: Table) {
   const seen = { admitted: 0, sum: 0, containers: 0 }
   const metered = table.metered({

@@ -151,7 +151,7 @@ const POOLS: readonly HostileForm[] = [
   },
 ]
 
-/** Every form; `isWhole`: each route of a JSON body is a form of its own, otherwise they are taken in turn. */
+/** Every form; `isWhole`: each route of a JSON body is a separate form, otherwise they are taken in turn. */
 export const hostileForms = (isWhole: boolean): readonly HostileForm[] => [
   ...(isWhole
     ? writing.map((route) => ({ name: `JSON of ${route.operationId}`, load: '2 bodies of 2 MB', start: documents([route]) }))

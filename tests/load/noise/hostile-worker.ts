@@ -1,9 +1,9 @@
 import { parentPort, workerData } from 'node:worker_threads'
 import { hostileForms, type Hostile } from './hostile-forms.ts'
 
-// The load has a thread of its own, so that making it does not delay the measurements.
+// The load has a separate thread, so that making it does not delay the measurements.
 const { form, isWhole, hostile } = workerData as { readonly form: string; readonly isWhole: boolean; readonly hostile: Hostile }
 hostileForms(isWhole)
   .find(({ name }) => name === form)
   ?.start(hostile)
-parentPort?.postMessage('started')
+parentPort?.postMessage('started', [])

@@ -34,7 +34,7 @@ export async function measureNoise(options: {
 }): Promise<readonly NoiseFigure[]> {
   const server = await startServer()
   try {
-    const hostile = await prepareHostile(server.url, await createTenant(server, 'hostile'), server.as)
+    const hostile = await prepareHostile(server.url, await createTenant(server, 'hostile'), (tenant) => server.as(tenant))
     const other = server.as(await createTenant(server, 'other'))
     await measure(other, options.windowMs)
     const figures: NoiseFigure[] = []

@@ -55,7 +55,7 @@ export const SHARE_MUTANTS: readonly Mutant[] = [
     'api/limits/counted.test.ts',
   ),
   share(
-    'input of a command that nobody reads',
+    'input of a command that is never read',
     'operations/commands/send-input.ts',
     ["if (input.type === 'stdin') await checkPending", 'if (false) await checkPending'],
     'api/limits/counted.test.ts',

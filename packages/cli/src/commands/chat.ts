@@ -161,10 +161,9 @@ class Chat {
   }
 
   async #cancel(response: Fields): Promise<void> {
-    if (response['id'] === undefined) return
-    await this.#api
-      .call('POST', `/v1/responses/${String(response['id'])}/cancel`)
-      .catch((error: unknown) => this.#io.note(`${String(error)}\n`))
+    const id = response['id']
+    if (typeof id !== 'string') return
+    await this.#api.call('POST', `/v1/responses/${id}/cancel`).catch((error: unknown) => this.#io.note(`${String(error)}\n`))
   }
 
   async #download(response: Fields, folder: string): Promise<void> {

@@ -59,7 +59,7 @@ function lineOf(row: Row): Readonly<Record<string, string>> {
     id: String(row['id']),
     container: String(row['container_id']),
     language: String(row['language']),
-    status: row['reason'] === null ? String(row['status']) : `${String(row['status'])} (${String(row['reason'])})`,
+    status: typeof row['reason'] === 'string' ? `${String(row['status'])} (${row['reason']})` : String(row['status']),
     created_at: String(row['created_at']).slice(0, 19),
     time: usage === null ? '' : usage.run_ms < 10_000 ? `${(usage.run_ms / 1000).toFixed(1)} s` : secondsText(usage.run_ms / 1000),
   }
