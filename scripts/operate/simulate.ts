@@ -131,7 +131,7 @@ export function simulationText({ steady, burst, pool, departures, thresholds }: 
     )
   if (burst !== null)
     lines.push(
-      `A burst of ${burst.claims} claims: all starts accepted after ${burst.drained_seconds} s, ${burst.starts_per_second} per second`,
+      `A burst of ${burst.claims} claims: all starts accepted after ${burst.drained_seconds} s, 98 % of them at ${burst.starts_per_second} per second`,
       `  first execution: p50 ${seconds(burst.first_execution_ms.p50)}, p99 ${seconds(burst.first_execution_ms.p99)}; throttled starts ${burst.throttled_starts}, throttled functions ${burst.throttled_functions}, failed executions ${burst.failed_executions}`,
     )
   if (pool !== null)

@@ -6,7 +6,7 @@ export interface BurstReport {
   readonly claims: number
   /** From the first claim to the last start that ECS accepted. */
   readonly drained_seconds: number
-  /** From the first accepted start to the last. */
+  /** From the first accepted start to the 98th of 100. */
   readonly starts_per_second: number
   readonly first_execution_ms: Percentiles
   readonly throttled_starts: number

@@ -1,5 +1,5 @@
 import { openCell } from './cell.ts'
-import { round, startsPerSecond } from './statistics.ts'
+import { mostOf, round, startsPerSecond } from './statistics.ts'
 
 export interface PoolReport {
   readonly size: number
@@ -27,13 +27,12 @@ export async function simulatePool({ size, seed }: { readonly size: number; read
       readyAt = time.now()
       if ((await observed.sandboxes.ready('1g', size + 100)).length >= size) break
     }
-    const counted = Math.ceil(size * 0.98)
-    const requested = ((ecs.counts.launches[counted - 1] ?? began) - began) / 1000
+    const requested = ((ecs.counts.launches[mostOf(size) - 1] ?? began) - began) / 1000
     return {
       size,
       requested_seconds: round(requested),
       ready_seconds: round((readyAt - began) / 1000),
-      starts_per_second: startsPerSecond(ecs.counts.launches.slice(0, counted)),
+      starts_per_second: startsPerSecond(ecs.counts.launches.slice(0, size)),
       overshoot: Math.max(0, most - size),
     }
   } finally {

@@ -64,10 +64,10 @@ describe('a simulated cell', () => {
     expect(report.first_execution_ms.p50).toBeGreaterThan(45_000)
   })
 
-  it('drains a burst at the rate at which Fargate starts tasks', async () => {
-    const report = await simulateBurst({ claims: 160, seed: 3 })
+  it.each([1, 2, 3, 4, 5])('drains a burst at the rate at which Fargate starts tasks (seed %i)', async (seed) => {
+    const report = await simulateBurst({ claims: 160, seed })
     expect(report).toMatchObject({ failed_executions: 0 })
-    expect(report.starts_per_second).toBeGreaterThan(16)
+    expect(report.starts_per_second).toBeGreaterThan(17)
     expect(report.starts_per_second).toBeLessThanOrEqual(23)
     expect(report.throttled_starts).toBeGreaterThan(0)
   })
