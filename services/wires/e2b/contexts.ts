@@ -140,7 +140,7 @@ async function reset(
 const data = { plane: 'data', scope: 'run' } as const
 
 export const contextRoutes: readonly AnyRoute[] = [
-  e2bRoute({ ...data, method: 'get', path: '/contexts', handle: list }),
+  e2bRoute({ ...data, scope: 'read', method: 'get', path: '/contexts', handle: list }),
   e2bRoute({ ...data, method: 'post', path: '/contexts', body: NewContext, handle: create }),
   e2bRoute({ ...data, method: 'delete', path: '/contexts/{context_id}', handle: remove }),
   e2bRoute({ ...data, method: 'post', path: '/contexts/{context_id}/restart', handle: restart }),

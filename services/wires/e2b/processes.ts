@@ -62,7 +62,7 @@ const start = serverStream({ path: at('Start'), scope: 'run', body: Start }, asy
   return (signal) => messages(call.deps, execution, { after: 0, signal })
 })
 
-const connect = serverStream({ path: at('Connect'), scope: 'run', body: ofProcess }, async (call, { process }) => {
+const connect = serverStream({ path: at('Connect'), scope: 'read', body: ofProcess }, async (call, { process }) => {
   const { container } = await useSandbox(call)
   const { row } = await selectCommand(call, container, process)
   const owner = { kind: 'execution', tenant: row.tenant, id: row.id } as const
@@ -119,7 +119,7 @@ async function endOf(deps: ApiDeps, row: Execution): Promise<Readonly<Record<str
   return { exitCode: -1, exited: false, status, error: status }
 }
 
-const list = unary({ path: at('List'), scope: 'run', body: () => openObject({}) }, async (call) => {
+const list = unary({ path: at('List'), scope: 'read', body: () => openObject({}) }, async (call) => {
   const { container } = await useSandbox(call)
   const running = await runningCommands(call, container)
   return {

@@ -1,6 +1,7 @@
 import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client'
+import { Server } from '@modelcontextprotocol/server'
 import { toFile } from 'openai'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
 import * as z from 'zod'
 import { SCOPES, type Scope } from '../../../services/model/tenants/tenant.ts'
 import { grantFor, tokenOf } from '../../../services/wires/e2b/access-token.ts'
@@ -10,6 +11,7 @@ import { ROUTES } from '../../../services/wires/routes.ts'
 import { finishExecution } from '../../support/finish-execution.ts'
 import { zipOf } from '../../support/skill-files.ts'
 import { startApi, type TestApi, type TestKey } from '../../support/start-api.ts'
+import { DECIDED_SCOPES } from './decided-scopes.ts'
 
 let api: TestApi
 let container: string
@@ -90,7 +92,22 @@ const METHODS: Readonly<Record<string, readonly [Scope, (client: Client) => Prom
   'tasks/cancel': ['run', method('tasks/cancel', () => ({ taskId: execution }))],
 }
 
+it('has a decision on the scope of every operation of every wire', () => {
+  expect(Object.fromEntries(ROUTES.map(({ method, path, scope }) => [`${method} ${path}`, scope ?? 'public']))).toEqual(DECIDED_SCOPES)
+})
+
 describe("MCP's wire", () => {
+  it('has no method without a scope', async () => {
+    const registered = vi.spyOn(Server.prototype, 'setRequestHandler')
+    await clients.all.listResources()
+    const methods = registered.mock.calls.map(([name]) => name)
+    registered.mockRestore()
+    // Of the protocol itself, without data of a tenant; `tools/call` needs what the tool needs.
+    const neutral = ['initialize', 'ping', 'server/discover', 'tools/call']
+    const decided = Object.keys(METHODS).map((name) => name.split(' ')[0])
+    expect([...new Set(methods)].toSorted()).toEqual([...new Set([...neutral, ...decided])].toSorted())
+  })
+
   it('has no tool without a scope', async () => {
     const { tools } = await clients.all.listTools()
     expect(tools.map(({ name }) => name).toSorted()).toEqual([...Object.keys(TOOLS), ...RUNNING_TOOLS].toSorted())
