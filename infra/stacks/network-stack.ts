@@ -1,4 +1,4 @@
-import { type StackProps } from 'aws-cdk-lib'
+import { CfnOutput, type StackProps } from 'aws-cdk-lib'
 import type { ISecurityGroup, ISubnet, IVpc } from 'aws-cdk-lib/aws-ec2'
 import type { IRepository } from 'aws-cdk-lib/aws-ecr'
 import type { Role } from 'aws-cdk-lib/aws-iam'
@@ -76,6 +76,8 @@ export class NetworkStack extends FlaggedStack {
       role: this.runRole,
       access,
     })
+    if (network === undefined && config.network.zoneIds !== undefined)
+      new CfnOutput(this, 'ZoneIds', { value: config.network.zoneIds.join(',') })
     this.builtImages = built?.uris ?? null
     this.allowedDnsNames = this.dnsNamesOf(data)
     this.vpc = vpc

@@ -3,11 +3,15 @@ import { SetupError } from '../setup/progress.ts'
 import { CLOUDFRONT_REGION } from '../../infra/config.ts'
 import { stackName, type Deployment, type StackId } from './deployment.ts'
 
+export interface Account {
+  readonly region: string
+  readonly isBootstrapped: boolean
+  /** Of the CDK's own bootstrap stack; null where the account has another or none. */
+  readonly bootstrapVersion: number | null
+}
+
 /** Finds the SDK's Region and credentials and verifies them. Throws a SetupError that says what to set. */
-export async function findAccount({
-  sdk,
-  config,
-}: Pick<Deployment, 'sdk' | 'config'>): Promise<{ readonly region: string; readonly isBootstrapped: boolean }> {
+export async function findAccount({ sdk, config }: Pick<Deployment, 'sdk' | 'config'>): Promise<Account> {
   const client = new CloudFormationClient(sdk)
   const region = await client.config.region().catch(() => {
     throw new SetupError('No AWS Region is set. Set AWS_REGION, for example AWS_REGION=eu-west-1, and run the command again.')
@@ -18,8 +22,14 @@ export async function findAccount({
     )
   })
   try {
-    const isBootstrapped = (await readStack(client, 'CDKToolkit')) !== null || config.deployment.bootstrapQualifier !== undefined
-    return { region, isBootstrapped }
+    const hasOwnBootstrap = config.deployment.bootstrapQualifier !== undefined
+    const bootstrap = await readStack(client, 'CDKToolkit')
+    const version = bootstrap?.Outputs?.find(({ OutputKey }) => OutputKey === 'BootstrapVersion')?.OutputValue
+    return {
+      region,
+      isBootstrapped: bootstrap !== null || hasOwnBootstrap,
+      bootstrapVersion: version === undefined || hasOwnBootstrap ? null : Number(version),
+    }
   } catch (error) {
     throw toSetupError(error, region)
   }

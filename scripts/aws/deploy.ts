@@ -9,6 +9,7 @@ import { createDynamoTable } from '../../services/adapters/storage/dynamodb/dyna
 import { SetupError } from '../setup/progress.ts'
 import { findAccount, outputsOf, protectStack } from './account.ts'
 import { runCdk, synthesise } from './cdk.ts'
+import { preflight } from './preflight.ts'
 import { ensureEcsServiceLinkedRole } from './service-linked-role.ts'
 import { stackName, type Deployment, type StackId } from './deployment.ts'
 import { siteFiles } from '../../infra/build/site-files.ts'
@@ -21,11 +22,13 @@ export interface Deployed {
 }
 
 /**
- * Creates or updates the whole service: the CDK's bootstrap stack if it is missing, the data, the image, the other stacks, the browser
+ * Checks the account, and creates or updates the whole service: the CDK's bootstrap stack if it is missing, the data, the image, the other stacks, the browser
  * scripts, and the first admin key. Idempotent. `publish` pushes the sandbox image into the repository of that URI.
  */
-export async function deploy(deployment: Deployment, publish: (repository: string) => Promise<void>): Promise<Deployed> {
-  const { region, isBootstrapped } = await findAccount(deployment)
+export async function deploy(wanted: Deployment, publish: (repository: string) => Promise<void>): Promise<Deployed> {
+  const account = await findAccount(wanted)
+  const { region, isBootstrapped } = account
+  const deployment = await preflight(wanted, account)
   await ensureEcsServiceLinkedRole(deployment)
   await synthesise(deployment)
   if (!isBootstrapped) {

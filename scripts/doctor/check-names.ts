@@ -18,6 +18,7 @@ export const ACCOUNT_CHECKS = [
   'Fargate vCPUs',
   'Fargate Spot vCPUs',
   'Lambda concurrency',
+  'CodeBuild builds',
   'Stacks',
   'Endpoints',
   'Service role',
@@ -46,4 +47,7 @@ export const ACCOUNT_CHECKS = [
   'Empty answers',
 ] as const
 
-export type CheckName = (typeof LOCAL_CHECKS)[number] | (typeof ACCOUNT_CHECKS)[number]
+/** Checks of an account before the first stack of a deployment. */
+export const DEPLOY_CHECKS = ['VPCs', 'Zones', 'Bootstrap'] as const
+
+export type CheckName = (typeof LOCAL_CHECKS)[number] | (typeof ACCOUNT_CHECKS)[number] | (typeof DEPLOY_CHECKS)[number]

@@ -1,4 +1,4 @@
-import { GetServiceQuotaCommand, type ServiceQuotasClient } from '@aws-sdk/client-service-quotas'
+import { GetAWSDefaultServiceQuotaCommand, GetServiceQuotaCommand, type ServiceQuotasClient } from '@aws-sdk/client-service-quotas'
 import type { Config } from '../../../infra/config.ts'
 import { openCallsOf } from '../../../infra/environments.ts'
 import type { MemoryTier } from '../../../services/model/limits.ts'
@@ -6,7 +6,7 @@ import { FARGATE_SIZES } from '../../../services/adapters/drivers/fargate/sizes.
 import type { CheckName } from '../check-names.ts'
 import { fail, ok, warn, type Finding } from '../finding.ts'
 
-interface Quota {
+export interface Quota {
   readonly what: CheckName
   readonly service: string
   readonly code: string
@@ -17,8 +17,16 @@ interface Quota {
   readonly why: string
 }
 
+/** Functions that AWS keeps out of every reservation. */
+const UNRESERVED = 100
+
 /** Quotas that the settings need. */
-export function quotasFor({ sandboxes, concurrency, api }: Pick<Config, 'sandboxes' | 'concurrency' | 'api'>): readonly Quota[] {
+export function quotasFor({
+  sandboxes,
+  concurrency,
+  api,
+  deployment,
+}: Pick<Config, 'sandboxes' | 'concurrency' | 'api' | 'deployment'>): readonly Quota[] {
   const tiers = Object.entries(sandboxes.tiers) as [MemoryTier, { readonly warm: number }][]
   const vcpu = (tier: MemoryTier): number => FARGATE_SIZES[tier].cpu / 1024
   const warm = tiers.reduce((sum, [tier, settings]) => sum + vcpu(tier) * settings.warm, 0)
@@ -58,10 +66,25 @@ export function quotasFor({ sandboxes, concurrency, api }: Pick<Config, 'sandbox
       service: 'lambda',
       code: 'L-B99A9384',
       unit: 'functions at once',
-      min: 10,
+      // With a reservation AWS keeps 100 functions for all others and refuses the deployment otherwise.
+      min: api.reservedConcurrency === undefined ? 10 : api.reservedConcurrency + UNRESERVED,
       recommended: functions,
       why: 'chat, run and place steps and open calls, as cdk.json allows them',
     },
+    // AWS counts builds on ARM under other codes.
+    ...(deployment.imageBuilder === 'codebuild' && sandboxes.architecture === 'X86_64'
+      ? [
+          {
+            what: 'CodeBuild builds' as const,
+            service: 'codebuild',
+            code: 'L-2DC20C30',
+            unit: 'builds at once',
+            min: 1,
+            recommended: sandboxes.images.length,
+            why: 'the images of the sandboxes, which wait for each other with fewer',
+          },
+        ]
+      : []),
   ]
 }
 
@@ -78,8 +101,7 @@ export async function checkQuotas(client: ServiceQuotasClient, quotas: readonly 
   return Promise.all(
     quotas.map(async (quota) => {
       try {
-        const { Quota: found } = await client.send(new GetServiceQuotaCommand({ ServiceCode: quota.service, QuotaCode: quota.code }))
-        return evaluateQuota(quota, found?.Value ?? 0)
+        return evaluateQuota(quota, await readQuota(client, quota))
       } catch (error) {
         return warn(
           quota.what,
@@ -88,4 +110,14 @@ export async function checkQuotas(client: ServiceQuotasClient, quotas: readonly 
       }
     }),
   )
+}
+
+/** AWS lists only its default where nobody changed the value. */
+async function readQuota(client: ServiceQuotasClient, { service: ServiceCode, code: QuotaCode }: Quota): Promise<number> {
+  const { Quota: found } = await client.send(new GetServiceQuotaCommand({ ServiceCode, QuotaCode })).catch((error: unknown) => {
+    if (error instanceof Error && error.name === 'NoSuchResourceException')
+      return client.send(new GetAWSDefaultServiceQuotaCommand({ ServiceCode, QuotaCode }))
+    throw error
+  })
+  return found?.Value ?? 0
 }

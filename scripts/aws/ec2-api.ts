@@ -1,0 +1,45 @@
+import { signedService, type SignedServiceOptions } from '../doctor/account/signed-request.ts'
+
+export interface Zone {
+  readonly name: string
+  /** Names the same zone in every account. */
+  readonly id: string
+}
+
+/** What a deployment asks EC2 before it begins. Each call throws an Error with EC2's answer. */
+export interface Ec2Api {
+  /** Availability zones of the Region in the order of their names, as CloudFormation takes them. */
+  zones(): Promise<readonly Zone[]>
+  vpcCount(): Promise<number>
+}
+
+const VERSION = '2016-11-15'
+
+export function createEc2Api(options: SignedServiceOptions): Ec2Api {
+  const post = signedService('ec2', options)
+  const call = async (action: string, input: Readonly<Record<string, string>> = {}): Promise<string> => {
+    const body = new URLSearchParams({ Action: action, Version: VERSION, ...input }).toString()
+    const answer = await post(body, { 'content-type': 'application/x-www-form-urlencoded; charset=utf-8' })
+    const text = await answer.text()
+    if (!answer.ok) throw new Error(`${action}: ${/<Code>([^<]*)/.exec(text)?.[1] ?? answer.status}`)
+    return text
+  }
+  return {
+    async zones() {
+      const said = await call('DescribeAvailabilityZones', {
+        'Filter.1.Name': 'zone-type',
+        'Filter.1.Value.1': 'availability-zone',
+        'Filter.2.Name': 'state',
+        'Filter.2.Value.1': 'available',
+      })
+      const ids = valuesOf(said, 'zoneId')
+      return valuesOf(said, 'zoneName')
+        .map((name, place) => ({ name, id: ids[place] ?? '' }))
+        .toSorted((one, other) => one.name.localeCompare(other.name))
+    },
+    vpcCount: async () => valuesOf(await call('DescribeVpcs'), 'vpcId').length,
+  }
+}
+
+const valuesOf = (xml: string, element: string): string[] =>
+  [...xml.matchAll(new RegExp(`<${element}>([^<]*)<`, 'g'))].map(([, value = '']) => value)

@@ -1,0 +1,127 @@
+import { CloudFormationClient } from '@aws-sdk/client-cloudformation'
+import { ServiceQuotasClient } from '@aws-sdk/client-service-quotas'
+import type { Config } from '../../infra/config.ts'
+import { checkQuotas, quotasFor, type Quota } from '../doctor/account/quotas.ts'
+import { fail, warn, type Finding } from '../doctor/finding.ts'
+import { SetupError } from '../setup/progress.ts'
+import { outputsOf, type Account } from './account.ts'
+import type { Deployment } from './deployment.ts'
+import { createEc2Api, type Ec2Api, type Zone } from './ec2-api.ts'
+
+/** Zones where CloudFront reaches no load balancer by a VPC origin (CloudFront Developer Guide), and those without Fargate. */
+const ZONES_WITHOUT = {
+  vpcOrigins: ['use1-az3', 'usw1-az2', 'apne1-az3', 'cac1-az3'],
+  fargate: ['usw1-az2', 'apne1-az3'],
+} as const
+
+/** The templates' assets need this version of the CDK's bootstrap stack. */
+const BOOTSTRAP_VERSION = 6
+
+/**
+ * Checks the account before the first stack, because what it lacks stops a deployment in its last stack, after twenty minutes. Returns the deployment in
+ * zones that serve it. Throws a SetupError that says what to request; the account is unchanged then.
+ */
+export async function preflight(deployment: Deployment, account: Pick<Account, 'region' | 'bootstrapVersion'>): Promise<Deployment> {
+  const { config, sdk, progress } = deployment
+  const { region } = account
+  const stacks = new CloudFormationClient(sdk)
+  const ec2 = createEc2Api({ region, credentials: stacks.config.credentials, endpoint: sdk.endpoint })
+  const [network, service] = await Promise.all([createdOutputs(deployment, 'Network'), createdOutputs(deployment, 'Service')])
+  const zones = await selectZones(config, { ec2, network })
+  const vpcs = await vpcQuota(config, { ec2, isNew: { network: network === null, service: service === null } })
+  const quotas = [...quotasFor(config), ...('quota' in vpcs ? [vpcs.quota] : [])]
+  const findings = [
+    ...(await checkQuotas(new ServiceQuotasClient({ ...sdk, maxAttempts: 2 }), quotas)),
+    ...('finding' in vpcs ? [vpcs.finding] : []),
+    ...('finding' in zones ? [zones.finding] : []),
+    ...bootstrapFindings(account.bootstrapVersion),
+  ]
+  const failed = findings.filter(({ outcome }) => outcome === 'fail')
+  if (failed.length > 0)
+    throw new SetupError(`This account cannot take the deployment yet. Nothing was changed.\n${failed.map(sentence).join('\n')}`)
+  for (const finding of findings) if (finding.outcome === 'warn') progress(sentence(finding))
+  if (service === null && config.api.privateIngress === undefined)
+    progress(
+      'AWS has to verify a new account before it creates a CloudFront distribution, and no API tells whether it has: if the Service stack fails with "must be verified", ask AWS Support and run the command again.',
+    )
+  if (!('zoneIds' in zones)) return deployment
+  progress(`the network is in the availability zones ${zones.zoneIds.join(' and ')}`)
+  return inZones(deployment, zones.zoneIds)
+}
+
+/** Null also for a stack whose creation failed: it has no outputs, and the CDK creates it again. */
+async function createdOutputs(deployment: Deployment, stack: 'Network' | 'Service'): Promise<Readonly<Record<string, string>> | null> {
+  const outputs = await outputsOf(deployment, stack)
+  return outputs === null || Object.keys(outputs).length === 0 ? null : outputs
+}
+
+const sentence = ({ check, message }: Finding): string => `${check}: ${message}`
+
+const inZones = (deployment: Deployment, zoneIds: readonly string[]): Deployment => {
+  const { config, context } = deployment
+  const settings = context as { readonly network?: object }
+  return {
+    ...deployment,
+    config: { ...config, network: { ...config.network, zoneIds: [...zoneIds] } },
+    context: { ...settings, network: { ...settings.network, zoneIds } },
+  }
+}
+
+/** Why nothing is chosen: the settings name zones, the first two names serve, or a finding says what is wrong. */
+type Selection = { readonly zoneIds: readonly string[] } | { readonly finding: Finding } | object
+
+/** A network stays in the zones in which it was created. A new one gets the first two that serve it. */
+async function selectZones(
+  { api, network: { zoneIds } }: Pick<Config, 'api' | 'network'>,
+  { ec2, network }: { readonly ec2: Ec2Api; readonly network: Readonly<Record<string, string>> | null },
+): Promise<Selection> {
+  const lacking: readonly string[] = api.uploadService ? ZONES_WITHOUT.vpcOrigins : ZONES_WITHOUT.fargate
+  const serves = ({ id }: Pick<Zone, 'id'>): boolean => !lacking.includes(id)
+  const advice = 'Set network.zoneIds in cdk.json to two other zones, or api.uploadService to false (docs/deploy.md).'
+  const unusable = (ids: readonly string[]): Finding =>
+    fail('Zones', `CloudFront's VPC origins or Fargate do not work in ${ids.join(', ')}. ${advice}`)
+  if (zoneIds !== undefined) {
+    const wrong = zoneIds.filter((id) => !serves({ id }))
+    return wrong.length === 0 ? {} : { finding: unusable(wrong) }
+  }
+  const earlier = network?.['ZoneIds']
+  if (earlier !== undefined) return { zoneIds: earlier.split(',') }
+  try {
+    const zones = await ec2.zones()
+    const wrong = zones.slice(0, 2).filter((zone) => !serves(zone))
+    if (wrong.length === 0) return {}
+    const usable = zones.filter(serves).slice(0, 2)
+    return network !== null || usable.length < 2
+      ? { finding: unusable(wrong.map(({ id }) => id)) }
+      : { zoneIds: usable.map(({ id }) => id) }
+  } catch (error) {
+    return { finding: warn('Zones', `could not be read (${String(error)}): these credentials need ec2:DescribeAvailabilityZones.`) }
+  }
+}
+
+/** The sandboxes' network and that of the upload service. */
+async function vpcQuota(
+  { api }: Pick<Config, 'api'>,
+  { ec2, isNew }: { readonly ec2: Ec2Api; readonly isNew: { readonly network: boolean; readonly service: boolean } },
+): Promise<{ readonly quota: Quota } | { readonly finding: Finding } | object> {
+  const added = Number(isNew.network) + Number(isNew.service && api.uploadService)
+  if (added === 0) return {}
+  try {
+    const present = await ec2.vpcCount()
+    const needed = present + added
+    const why = `the ${present} that exist and ${added} of this deployment`
+    return { quota: { what: 'VPCs', service: 'vpc', code: 'L-F678F1CE', unit: 'VPCs', min: needed, recommended: needed, why } }
+  } catch (error) {
+    return { finding: warn('VPCs', `could not be counted (${String(error)}): these credentials need ec2:DescribeVpcs.`) }
+  }
+}
+
+const bootstrapFindings = (version: number | null): readonly Finding[] =>
+  version === null || version >= BOOTSTRAP_VERSION
+    ? []
+    : [
+        fail(
+          'Bootstrap',
+          `the stack CDKToolkit has version ${version}; the templates need ${BOOTSTRAP_VERSION}. Run npx cdk bootstrap, which keeps its bucket.`,
+        ),
+      ]
