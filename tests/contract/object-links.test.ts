@@ -45,7 +45,9 @@ afterAll(async () => {
 })
 beforeEach(() => void (skew = 0))
 
-const link = (change: { readonly filename?: string; readonly expiresSeconds?: number } = {}): Promise<string> =>
+const link = (
+  change: { readonly filename?: string; readonly contentType?: string; readonly expiresSeconds?: number } = {},
+): Promise<string> =>
   objects.presignGet(KEY, { publicUrl, filename: 'report.csv', contentType: 'text/csv', expiresSeconds: 300, ...change })
 const uploadLink = (bytes: number) => objects.presignPut(NEW, { publicUrl, bytes, contentType: 'text/csv', expiresSeconds: 60 })
 const codeOf = async (response: Response): Promise<unknown> =>
@@ -74,6 +76,14 @@ describe('a signed link', () => {
       'referrer-policy': 'no-referrer',
     })
   })
+
+  it.each(['text/javascript', 'application/x-javascript; charset=utf-8', 'text/JScript', 'application/ecmascript', 'text/livescript'])(
+    'sends %s as text, because the page trusts scripts of its origin',
+    async (contentType) => {
+      const { headers } = await fetch(await link({ contentType }))
+      expect(headers.get('content-type')).toBe('text/plain; charset=utf-8')
+    },
+  )
 
   it('keeps a hostile file name inside its quotes', async () => {
     const response = await fetch(await link({ filename: `a"; filename=evil.html\r\nx: y'()*` }))
