@@ -5,8 +5,9 @@ import tempfile
 import unittest
 from unittest import mock
 
+from cellblock_supervisor import cgroup as cgroup_module
 from cellblock_supervisor import isolation_checks
-from cellblock_supervisor.cgroup import Cgroup
+from cellblock_supervisor.cgroup import Cgroup, TmpfsUsage
 from cellblock_supervisor.config import Config, Limits
 from cellblock_supervisor.execution.kernel_host import KernelHost
 from cellblock_supervisor.execution.memory_monitor import RESERVE_BYTES, MemoryMonitor
@@ -75,6 +76,16 @@ class Fixtures(unittest.TestCase):
                 acts: list[bool] = []
                 MemoryMonitor(self.cgroup(files), limit, lambda acts=acts: acts.append(True)).check()  # type: ignore[misc]
                 self.assertEqual(bool(acts), is_full)
+
+    def test_counts_shared_memory_that_is_in_no_sized_folder(self) -> None:
+        v1 = {**V1_LIMITED, "memory/memory.stat": "shmem 1\ntotal_rss 1000\ntotal_shmem 5000\n"}
+        v2 = {**V2_LIMITED, "memory.stat": "anon 1000\nshmem 5000\n"}
+        for files in (v1, v2):
+            # A file of 3000 bytes is removed between both readings, or written.
+            for readings in ((4000, 1000), (1000, 4000)):
+                usages = [TmpfsUsage(9000, used) for used in readings]
+                with mock.patch.object(cgroup_module, "tmpfs_usage", side_effect=usages):
+                    self.assertEqual(self.cgroup(files).process_memory(), 2000)
 
 
 class Rlimits(unittest.IsolatedAsyncioTestCase):

@@ -1,7 +1,9 @@
 """Reads the sandbox's control group, version 1 or 2. A figure is None where the platform does not show it."""
 
+import functools
 import math
 import os
+from typing import NamedTuple
 
 from .config import WORKER_FOLDERS
 
@@ -42,9 +44,15 @@ class Cgroup:
         name, key = ("memory.stat", "inactive_file") if self._is_v2 else ("memory/memory.stat", "total_inactive_file")
         return self._field(name, key) or 0
 
-    def private_memory(self) -> int | None:
-        """Anonymous memory of processes, without files and tmpfs contents."""
-        return self._field("memory.stat", "anon") if self._is_v2 else self._field("memory/memory.stat", "total_rss")
+    def process_memory(self) -> int | None:
+        """Anonymous memory of processes, and shared memory that is in none of the worker's sized folders: memfd, System V, shared mappings."""
+        name, keys = ("memory.stat", ("anon", "shmem")) if self._is_v2 else ("memory/memory.stat", ("total_rss", "total_shmem"))
+        before = tmpfs_usage().used
+        anonymous, shared = self._fields(name, keys)
+        if anonymous is None:
+            return None
+        # A file that is removed between the readings is in the first one.
+        return anonymous + max(0, (shared or 0) - max(before, tmpfs_usage().used))
 
     def memory_peak(self) -> int | None:
         return self._number("memory.peak") if self._is_v2 else self._number("memory/memory.max_usage_in_bytes")
@@ -82,7 +90,7 @@ class Cgroup:
     def tmpfs_bytes(self) -> int:
         """The part of the memory limit that the worker's tmpfs folders take when they are full."""
         if self._tmpfs_bytes is None:
-            self._tmpfs_bytes = _tmpfs_bytes()
+            self._tmpfs_bytes = tmpfs_usage().size
         return self._tmpfs_bytes
 
     def _number(self, name: str) -> int | None:
@@ -90,11 +98,13 @@ class Cgroup:
         return int(text) if text.isdigit() else None
 
     def _field(self, name: str, key: str) -> int | None:
-        for line in self._read(name).splitlines():
-            words = line.split()
-            if len(words) == 2 and words[0] == key and words[1].isdigit():
-                return int(words[1])
-        return None
+        return self._fields(name, (key,))[0]
+
+    def _fields(self, name: str, keys: tuple[str, ...]) -> list[int | None]:
+        """Values of one reading of the file."""
+        lines = (line.split() for line in self._read(name).splitlines())
+        found = {words[0]: int(words[1]) for words in lines if len(words) == 2 and words[0] in keys and words[1].isdigit()}
+        return [found.get(key) for key in keys]
 
     def _read(self, name: str) -> str:
         try:
@@ -105,16 +115,27 @@ class Cgroup:
             return ""
 
 
-def _tmpfs_bytes() -> int:
-    total, seen = 0, set[int]()
+class TmpfsUsage(NamedTuple):
+    size: int
+    used: int
+
+
+def tmpfs_usage() -> TmpfsUsage:
+    """Bytes of the worker's tmpfs folders. Removed files that a process holds open are in use."""
+    size = used = 0
     try:
-        with open("/proc/self/mounts", encoding="utf-8", errors="replace") as file:
-            places = [line.split()[1] for line in file if line.split()[2] == "tmpfs"]
-        for place in places:
-            if place in WORKER_FOLDERS and (device := os.stat(place).st_dev) not in seen:
-                seen.add(device)
-                status = os.statvfs(place)
-                total += status.f_blocks * status.f_frsize
+        for place in _tmpfs_places():
+            status = os.statvfs(place)
+            size += status.f_blocks * status.f_frsize
+            used += (status.f_blocks - status.f_bfree) * status.f_frsize
     except OSError:
-        return 0
-    return total
+        return TmpfsUsage(0, 0)
+    return TmpfsUsage(size, used)
+
+
+@functools.cache
+def _tmpfs_places() -> tuple[str, ...]:
+    """One path for each tmpfs."""
+    with open("/proc/self/mounts", encoding="utf-8", errors="replace") as file:
+        places = [line.split()[1] for line in file if line.split()[2] == "tmpfs"]
+    return tuple({os.stat(place).st_dev: place for place in places if place in WORKER_FOLDERS}.values())

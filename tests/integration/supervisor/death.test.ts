@@ -100,6 +100,36 @@ describe('limits', () => {
     await keepsWorking()
   })
 
+  // More than the tier, less than the container: its limit leaves room for files in memory.
+  it.each([
+    [
+      'System V',
+      'import ctypes\nlibc = ctypes.CDLL(None)\nlibc.shmat.restype = ctypes.c_void_p\nfor _ in range(72): ctypes.memset(libc.shmat(libc.shmget(0, 10 << 20, 0o1600), None, 0), 1, 10 << 20)',
+    ],
+    ['memfd', 'import os\nfd = os.memfd_create("x")\nfor _ in range(72): os.write(fd, bytes(10 << 20))'],
+    ['a shared mapping', 'import mmap\nm = mmap.mmap(-1, 720 << 20)\nfor _ in range(72): m.write(bytes(10 << 20))'],
+  ])('of memory count shared memory: %s', async (_name, code) => {
+    const run = await supervisor().run(`${code}\nprint("has it", flush=True)\nimport time; time.sleep(10)`, { timeout_ms: 20_000 })
+    expect(run.done).toMatchObject({ outcome: 'oom', state_lost: { reason: 'oom' } })
+    await keepsWorking()
+  })
+
+  it('of memory leave what is in files out, also when files come and go', async () => {
+    const code = `import os, time
+held = bytearray(b"x") * (480 << 20)
+full = open("/mnt/data/full", "wb"); full.write(bytes(20 << 20)); full.flush()
+end, rounds = time.time() + 3, 0
+while time.time() < end:
+    with open("/mnt/data/x", "wb", buffering=0) as file:
+        for _ in range(100): file.write(bytes(1 << 20))
+    os.remove("/mnt/data/x")
+    rounds += 1
+os.remove("/mnt/data/full")
+print(rounds > 3)`
+    expect((await supervisor().run(code, { timeout_ms: 30_000 })).stdout).toBe('True\n')
+    await supervisor().run('del held; full.close()')
+  })
+
   it('of memory come from the configuration where the container sets none', async () => {
     await using unlimited = await startReadySandbox({
       options: ['--pids-limit=256'],

@@ -22,6 +22,7 @@ const killedBy =
   })
 const command = killedBy('command', 'commands.test.ts')
 const output = killedBy('output', 'outputs.test.ts')
+const memory = killedBy('memory', 'death.test.ts')
 const selfTest = (check: string, misconfiguration: string): Mutant => ({
   protection: `self-test: ${check}`,
   edits: [{ file: `${SUPERVISOR}/isolation_checks.py`, find: `    ${check}: frozenset(("docker",)),\n`, replace: '' }],
@@ -30,6 +31,14 @@ const selfTest = (check: string, misconfiguration: string): Mutant => ({
 
 /** Protections of the supervisor and the worker. */
 export const SANDBOX_MUTANTS: readonly Mutant[] = [
+  memory(
+    'shared memory counts',
+    'cgroup.py',
+    'return anonymous + max(0, (shared or 0) - max(before, tmpfs_usage().used))',
+    'return anonymous',
+    'of memory count shared memory',
+  ),
+  unit('removed files are no shared memory', 'cgroup.py', 'max(before, tmpfs_usage().used)', 'tmpfs_usage().used'),
   worker(
     'seccomp filter',
     'worker/isolation/seccomp.py',

@@ -39,4 +39,4 @@ class MemoryMonitor:
         """The whole limit is nearly used, or processes use memory that is reserved for tmpfs files."""
         if self._limit is not None and used > self._limit - RESERVE_BYTES:
             return True
-        return self._private_limit is not None and (self._cgroup.private_memory() or 0) > self._private_limit - RESERVE_BYTES
+        return self._private_limit is not None and (self._cgroup.process_memory() or 0) > self._private_limit - RESERVE_BYTES
