@@ -2,7 +2,7 @@ import type { App } from 'aws-cdk-lib'
 import { join } from 'node:path'
 import { prepareSite } from './build/site-files.ts'
 import { prepareImageContext } from './build/image-context.ts'
-import { IMAGE_VARIANTS, imageTag } from './build/image-inputs.ts'
+import { IMAGE_VARIANTS, imageTag, repositoryTag } from './build/image-inputs.ts'
 import type { DeploymentAssets, ImageTags } from './assets.ts'
 import { PROJECT } from './bundle/bundle-function.ts'
 import { sourceAssets } from './bundle/source-assets.ts'
@@ -17,7 +17,7 @@ const CACHE = join(PROJECT, '.cellblock')
 async function imageTags(): Promise<ImageTags> {
   const tags = IMAGE_VARIANTS.map(async (variant) => {
     const name = await imageTag(IMAGE_FOLDER, { variant })
-    return [variant, name.slice(name.indexOf(':') + 1)] as const
+    return [variant, repositoryTag(name)] as const
   })
   return Object.fromEntries(await Promise.all(tags)) as ImageTags
 }

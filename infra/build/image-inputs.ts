@@ -46,6 +46,12 @@ export async function imageTag(folder: string, { variant, hasDisplay = false }: 
   return `cellblock-sandbox:${hash.slice(0, 12)}${imageSuffix({ variant, hasDisplay })}`
 }
 
+/** The tag of this local image in a repository. It always ends in the image's name, by which a lifecycle rule selects the builds of one image. */
+export function repositoryTag(local: string): string {
+  const tag = local.slice(local.lastIndexOf(':') + 1)
+  return tag.includes('-') ? tag : `${tag}-slim`
+}
+
 /** Distinguishes the images of one version; empty for `slim`. */
 export const imageSuffix = ({ variant, hasDisplay = false }: ImageOptions): string =>
   `${variant === 'slim' ? '' : `-${variant}`}${hasDisplay ? '-xvfb' : ''}`

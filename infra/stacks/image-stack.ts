@@ -28,9 +28,12 @@ export class ImageStack extends FlaggedStack {
       imageTagMutability: TagMutability.IMMUTABLE,
       imageScanOnPush: true,
       encryption: RepositoryEncryption.AES_256,
-      lifecycleRules: [
-        { description: 'the last ten builds of each image', maxImageCount: 10 * (BUILT_IN_IMAGES.length + (folder === null ? 0 : 1)) },
-      ],
+      // A rule per image: one count for all would expire the unchanged image of a task definition after many pushes of others.
+      lifecycleRules: [...BUILT_IN_IMAGES, ...(folder === null ? [] : ['api'])].map((name) => ({
+        description: `the last ten builds of ${name}`,
+        tagPatternList: [`*-${name}`],
+        maxImageCount: 10,
+      })),
       removalPolicy: RemovalPolicy.DESTROY,
       emptyOnDelete: true,
     })

@@ -1,6 +1,7 @@
 import { ECRClient, GetAuthorizationTokenCommand, DescribeImagesCommand } from '@aws-sdk/client-ecr'
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
+import { repositoryTag } from '../../infra/build/image-inputs.ts'
 import { runCommand } from '../setup/command.ts'
 import { SetupError } from '../setup/progress.ts'
 import type { Deployment } from './deployment.ts'
@@ -14,7 +15,7 @@ const DOCKER_ARCHITECTURES = { X86_64: 'amd64', ARM64: 'arm64' } as const
  * differs from the sandboxes'.
  */
 export async function pushImage(deployment: Deployment, local: string, repository: string): Promise<void> {
-  const tag = local.slice(local.lastIndexOf(':') + 1)
+  const tag = repositoryTag(local)
   const remote = `${repository}:${tag}`
   await checkArchitecture(deployment, local)
   const ecr = new ECRClient(deployment.sdk)

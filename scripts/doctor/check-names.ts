@@ -28,6 +28,7 @@ export const ACCOUNT_CHECKS = [
   'Canary',
   'Backups',
   'Image',
+  'Stored images',
   'Warm pool',
   'Sandbox',
   'Network',

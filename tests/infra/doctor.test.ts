@@ -1,5 +1,6 @@
 import { CodeDeployClient } from '@aws-sdk/client-codedeploy'
 import { DynamoDBClient } from '@aws-sdk/client-dynamodb'
+import { ECRClient } from '@aws-sdk/client-ecr'
 import { IAMClient } from '@aws-sdk/client-iam'
 import { CloudFormationClient } from '@aws-sdk/client-cloudformation'
 import { ServiceQuotasClient } from '@aws-sdk/client-service-quotas'
@@ -29,6 +30,7 @@ const account = {
   hasService: true,
   brokenEndpoint: false,
   hasBackups: true,
+  hasImages: true,
   hasRole: true,
   failOpen: 'DISABLED',
   association: 'COMPLETE',
@@ -49,6 +51,13 @@ function platformAnswer(target: string | undefined, body: string): { status?: nu
     return account.failOpen === 'denied'
       ? { status: 400, body: JSON.stringify({ __type: 'AccessDeniedException', Message: 'not authorized' }) }
       : { body: JSON.stringify({ FirewallConfig: { ResourceId: 'vpc-1', FirewallFailOpen: account.failOpen } }) }
+  if (target?.endsWith('.DescribeImages')) {
+    const { repositoryName, imageIds } = JSON.parse(body) as { repositoryName: string; imageIds: { imageTag: string }[] }
+    const isStored = account.hasImages && repositoryName === 'cellblock-prod/sandbox' && imageIds[0]?.imageTag === '0123456789ab-standard'
+    return isStored
+      ? { body: JSON.stringify({ imageDetails: [{ repositoryName, imageTags: ['0123456789ab-standard'] }] }) }
+      : { status: 400, body: JSON.stringify({ __type: 'ImageNotFoundException', message: 'none' }) }
+  }
   if (target?.endsWith('.Query')) return { body: JSON.stringify({ Items: [], Count: 0 }) }
   if (target?.endsWith('DescribeContinuousBackups')) {
     const recovery = { PointInTimeRecoveryStatus: account.hasBackups ? 'ENABLED' : 'DISABLED', EarliestRestorableDateTime: 1_760_000_000 }
@@ -134,6 +143,7 @@ beforeAll(async () => {
     clients: {
       stacks: new CloudFormationClient({ ...client, endpoint }),
       ecs: undefined as never,
+      images: new ECRClient({ ...client, endpoint: platform }),
       quotas: new ServiceQuotasClient({ ...client, endpoint: quotas }),
       tables: new DynamoDBClient({ ...client, endpoint: platform }),
       roles: new IAMClient({ ...client, endpoint: platform }),
@@ -144,7 +154,7 @@ beforeAll(async () => {
       link: async (bucket) => `https://${bucket}.s3.eu-west-1.amazonaws.com/doctor/x?X-Amz-Signature=1`,
       remove: async (bucket) => void removed.push(bucket),
     },
-    image: 'cellblock-sandbox:0123456789ab',
+    image: 'cellblock-sandbox:0123456789ab-standard',
     api: null,
     isLong: false,
     poll: { now: Date.now, pollMs: 1, settleMs: 5 },
@@ -157,6 +167,7 @@ beforeEach(async () => {
   Object.assign(account, {
     brokenEndpoint: false,
     hasBackups: true,
+    hasImages: true,
     hasRole: true,
     functionUrl: originUrl,
     groups: GROUPS,
@@ -195,6 +206,7 @@ describe('the doctor in an account', () => {
       'Canary',
       'Backups',
       'Image',
+      'Stored images',
       'Warm pool',
       'Sandbox',
       'Internet',
@@ -292,6 +304,14 @@ describe('the standing parts of a deployment', () => {
     expect((await examine())['DNS firewall']).toMatchObject({ outcome: 'fail', message: expect.stringContaining('DELETING') })
     Object.assign(account, { failOpen: 'denied', association: 'COMPLETE' })
     expect((await examine())['DNS firewall']).toMatchObject({ outcome: 'warn', message: expect.stringContaining('AccessDeniedException') })
+  })
+
+  it('include the image of every task definition: one that its repository has lost fails', async () => {
+    account.hasImages = false
+    expect((await examine())['Stored images']).toMatchObject({
+      outcome: 'fail',
+      message: expect.stringContaining('cellblock-prod/sandbox:0123456789ab-standard'),
+    })
   })
 
   it('warn about a version that was rolled back, and fail without an alarm', async () => {

@@ -79,6 +79,20 @@ describe('images that CodeBuild builds', () => {
     expect(await remainingNeeds(COMMANDS['test:aws'], folder)).toContain('engine')
   })
 
+  it('are each kept by one lifecycle rule: builds of one image never expire another', () => {
+    const { LifecyclePolicyText: text } = only(found, 'AWS::ECR::Repository').Properties['LifecyclePolicy'] as {
+      LifecyclePolicyText: string
+    }
+    const { rules } = JSON.parse(text) as { rules: { selection: { tagPatternList?: string[]; countNumber: number } }[] }
+    for (const { Properties } of builds) {
+      const tag = String(Properties['Tag'])
+      const matching = rules.filter(
+        ({ selection }) => selection.tagPatternList?.every((pattern) => tag.endsWith(pattern.replace('*', ''))) ?? true,
+      )
+      expect(matching.map(({ selection }) => [selection.tagPatternList, selection.countNumber])).toEqual([[[`*${tag.slice(12)}`], 10]])
+    }
+  })
+
   it('are in the repository of the stage under the tags that task definitions name', () => {
     const tags = builds.map(({ Properties }) => String(Properties['Tag']))
     const images = all(found, 'AWS::ECS::TaskDefinition').map(({ Properties }) =>

@@ -69,7 +69,9 @@ export async function startScriptedEcs({ maxAttempts = 1 } = {}): Promise<Script
       return {
         taskDefinition: {
           taskDefinitionArn: taskDefinition,
-          containerDefinitions: [{ name: 'sandbox', image: 'repository/sandbox:0123456789ab' }],
+          containerDefinitions: [
+            { name: 'sandbox', image: '123456789012.dkr.ecr.eu-west-1.amazonaws.com/cellblock-prod/sandbox:0123456789ab-standard' },
+          ],
         },
       }
     },

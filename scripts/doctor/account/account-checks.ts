@@ -1,11 +1,13 @@
 import { singleImage, type BuiltInImage } from '../../../services/model/containers/images.ts'
 import { DescribeTaskDefinitionCommand, type ECSClient } from '@aws-sdk/client-ecs'
 import type { CodeDeployClient } from '@aws-sdk/client-codedeploy'
+import type { ECRClient } from '@aws-sdk/client-ecr'
 import type { DynamoDBClient } from '@aws-sdk/client-dynamodb'
 import type { IAMClient } from '@aws-sdk/client-iam'
 import type { CloudFormationClient } from '@aws-sdk/client-cloudformation'
 import type { ServiceQuotasClient } from '@aws-sdk/client-service-quotas'
 import type { Config } from '../../../infra/config.ts'
+import { repositoryTag } from '../../../infra/build/image-inputs.ts'
 import { layerBucketName } from '../../../infra/constructs/image-endpoints.ts'
 import { MEMORY_TIERS, type MemoryTier } from '../../../services/model/limits.ts'
 import { createFargateDriver, type FargateDriverOptions } from '../../../services/adapters/drivers/fargate/fargate-driver.ts'
@@ -24,6 +26,7 @@ import type { ResolverApi } from './resolver-api.ts'
 import type { Api } from './service-calls.ts'
 import { checkService } from './service-checks.ts'
 import { checkTaskEvents } from './task-events-check.ts'
+import { checkStoredImages } from './stored-images-check.ts'
 import { checkWarmPool } from './warm-pool-check.ts'
 
 export interface AccountDoctorOptions {
@@ -32,6 +35,7 @@ export interface AccountDoctorOptions {
   readonly clients: {
     readonly stacks: CloudFormationClient
     readonly ecs: ECSClient
+    readonly images: ECRClient
     readonly quotas: ServiceQuotasClient
     readonly tables: DynamoDBClient
     readonly roles: IAMClient
@@ -81,7 +85,7 @@ export async function checkAccount(options: AccountDoctorOptions): Promise<reado
     return findings
   }
   const image = await imageOf(clients.ecs, deployed, tier)
-  report(checkImage(image, options.image, config))
+  report(checkImage(image, options.image, config), await checkStoredImages(clients, deployed))
 
   const fargate: FargateDriverOptions = {
     ecs: clients.ecs,
@@ -138,9 +142,9 @@ function checkImage(deployed: string, local: string, { deployment }: Pick<Config
       'Image',
       `${tag(deployed)}, built by ${deployment.imageBuilder === 'codebuild' ? 'CodeBuild' : 'the CDK'}; not compared with this clone`,
     )
-  return tag(deployed) === tag(local)
+  return tag(deployed) === repositoryTag(local)
     ? ok('Image', `${tag(deployed)}, the image of this clone`)
-    : warn('Image', `${tag(deployed)} is deployed; this clone builds ${tag(local)}. Run npm run deploy to update it.`)
+    : warn('Image', `${tag(deployed)} is deployed; this clone builds ${repositoryTag(local)}. Run npm run deploy to update it.`)
 }
 
 /** Addresses that must not answer from the sandbox subnets. */

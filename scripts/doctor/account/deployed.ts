@@ -21,6 +21,8 @@ export interface Deployed {
   readonly firewallAssociation: string | null
   /** Those of one image. */
   readonly taskDefinitions: Partial<Record<MemoryTier, string>>
+  /** Those of all images and of the API's tasks. */
+  readonly allTaskDefinitions: readonly string[]
   readonly endpoints: readonly { readonly name: string; readonly status: string }[]
 }
 
@@ -59,6 +61,7 @@ export async function readDeployed(client: CloudFormationClient, stage: string, 
     taskDefinitions: Object.fromEntries(
       MEMORY_TIERS.flatMap((tier) => definitions.filter((arn) => arn.includes(`-sandbox-${imageName}-${tier}:`)).map((arn) => [tier, arn])),
     ),
+    allTaskDefinitions: definitions,
     endpoints: (network ?? [])
       .filter(({ ResourceType }) => ResourceType === 'AWS::EC2::VPCEndpoint')
       .map(({ LogicalResourceId = '', ResourceStatus = '' }) => ({ name: LogicalResourceId, status: ResourceStatus })),

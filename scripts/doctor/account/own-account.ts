@@ -1,6 +1,7 @@
 import { CloudFormationClient } from '@aws-sdk/client-cloudformation'
 import { CodeDeployClient } from '@aws-sdk/client-codedeploy'
 import { DynamoDBClient } from '@aws-sdk/client-dynamodb'
+import { ECRClient } from '@aws-sdk/client-ecr'
 import { ECSClient } from '@aws-sdk/client-ecs'
 import { DeleteObjectCommand, PutObjectCommand, S3Client } from '@aws-sdk/client-s3'
 import { IAMClient } from '@aws-sdk/client-iam'
@@ -50,6 +51,7 @@ export async function checkOwnAccount(
     clients: {
       stacks,
       ecs: new ECSClient({}),
+      images: new ECRClient({}),
       quotas: new ServiceQuotasClient({}),
       tables: new DynamoDBClient({}),
       roles: new IAMClient({}),

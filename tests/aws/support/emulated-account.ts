@@ -3,6 +3,7 @@ import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { readConfig, type Config } from '../../../infra/config.ts'
+import { repositoryTag } from '../../../infra/build/image-inputs.ts'
 import { outputsOf } from '../../../scripts/aws/account.ts'
 import { deploy, type Deployed } from '../../../scripts/aws/deploy.ts'
 import { PROJECT, type Deployment } from '../../../scripts/aws/deployment.ts'
@@ -152,7 +153,7 @@ export async function openAccount(image: string): Promise<Account> {
       last = await deploymentOf(wanted)
       // A push that needs no registry: the engine finds the image under the name that the task definitions have.
       const deployed = await deploy(last, async (repository) => {
-        const name = `${repository}:${wanted.imageTag ?? image.slice(image.indexOf(':') + 1)}`
+        const name = `${repository}:${wanted.imageTag ?? repositoryTag(image)}`
         await run('docker', ['tag', image, name])
       })
       outputs = deployed.outputs

@@ -1,6 +1,7 @@
 import { CloudFormationClient } from '@aws-sdk/client-cloudformation'
 import { CodeDeployClient } from '@aws-sdk/client-codedeploy'
 import { DynamoDBClient } from '@aws-sdk/client-dynamodb'
+import { ECRClient } from '@aws-sdk/client-ecr'
 import { ECSClient } from '@aws-sdk/client-ecs'
 import { IAMClient } from '@aws-sdk/client-iam'
 import { ServiceQuotasClient } from '@aws-sdk/client-service-quotas'
@@ -16,6 +17,7 @@ export async function examine(account: Account, image: string, key: string): Pro
     clients: {
       stacks: new CloudFormationClient(sdk),
       ecs: new ECSClient(sdk),
+      images: new ECRClient(sdk),
       quotas: new ServiceQuotasClient({ ...sdk, maxAttempts: 1 }),
       tables: new DynamoDBClient(sdk),
       roles: new IAMClient(sdk),

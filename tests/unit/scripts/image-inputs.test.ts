@@ -2,7 +2,7 @@ import { cp, mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
-import { IMAGE_VARIANTS, imageTag } from '../../../infra/build/image-inputs.ts'
+import { IMAGE_VARIANTS, imageTag, repositoryTag } from '../../../infra/build/image-inputs.ts'
 import { OFFICIAL_BASE_IMAGE } from '../../../infra/build/official-base-image.ts'
 
 const IMAGE_FILES = [
@@ -55,6 +55,11 @@ describe('imageTag', () => {
     await cp(folder, copy, { recursive: true })
     expect(await imageTag(copy, SLIM)).toBe(await imageTag(folder, SLIM))
     await rm(copy, { recursive: true })
+  })
+
+  it('ends in the image of the variant in a repository, also for slim', async () => {
+    const tags = await Promise.all(IMAGE_VARIANTS.map(async (variant) => repositoryTag(await imageTag(folder, { variant }))))
+    expect(tags).toEqual(IMAGE_VARIANTS.map((variant) => expect.stringMatching(new RegExp(`^[0-9a-f]{12}-${variant}$`))))
   })
 
   it('changes with the supervisor and with the variant', async () => {
