@@ -100,7 +100,7 @@ describe('limits', () => {
     await keepsWorking()
   })
 
-  // More than the tier, less than the container: its limit leaves room for files in memory.
+  // More than the tier, less than the container: its limit has space for files in memory.
   it.each([
     [
       'System V',

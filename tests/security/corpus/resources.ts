@@ -54,6 +54,16 @@ for i in range(0, len(m), 4096): m[i] = 1`,
     { timeoutSeconds: 120 },
   ],
   [
+    'segments of system v beyond the tier',
+    'shmat(2)',
+    py`
+libc.shmat.restype = ctypes.c_void_p
+for _ in range(150): ctypes.memset(libc.shmat(libc.shmget(0, 10 << 20, 0o1600), None, 0), 1, 10 << 20)
+print("holds 1.5 GB", flush=True); time.sleep(20)`,
+    OUT_OF_MEMORY,
+    { timeoutSeconds: 120 },
+  ],
+  [
     'shared memory file',
     'bytes of a tmpfs',
     py`

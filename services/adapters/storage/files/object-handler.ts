@@ -32,7 +32,7 @@ const SAFETY_HEADERS = {
   'content-security-policy': 'sandbox',
   'referrer-policy': 'no-referrer',
 } as const
-/** The page trusts scripts of its own origin, where these bytes are too. With `nosniff` a browser runs no text. */
+/** The page trusts scripts from its own origin, where these bytes are too. With `nosniff` a browser runs no text. */
 const inertType = (type: string): string => (/(?:java|ecma|j|live)script/i.test(type) ? 'text/plain; charset=utf-8' : type)
 const READ_BYTES = 256 * 1024
 /** How long a refused sender may continue to send before its connection is closed, milliseconds. */
