@@ -1,12 +1,12 @@
 import { CloudFormationClient } from '@aws-sdk/client-cloudformation'
 import { ServiceQuotasClient } from '@aws-sdk/client-service-quotas'
 import type { Config } from '../../infra/config.ts'
+import { createEc2Api, type Ec2Api, type Zone } from '../doctor/account/ec2-api.ts'
 import { checkQuotas, quotasFor, type Quota } from '../doctor/account/quotas.ts'
 import { fail, warn, type Finding } from '../doctor/finding.ts'
 import { SetupError } from '../setup/progress.ts'
 import { outputsOf, type Account } from './account.ts'
 import type { Deployment } from './deployment.ts'
-import { createEc2Api, type Ec2Api, type Zone } from './ec2-api.ts'
 
 /** Zones where CloudFront reaches no load balancer by a VPC origin (CloudFront Developer Guide), and those without Fargate. */
 const ZONES_WITHOUT = {

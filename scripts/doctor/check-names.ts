@@ -21,6 +21,8 @@ export const ACCOUNT_CHECKS = [
   'CodeBuild builds',
   'Stacks',
   'Endpoints',
+  'Other endpoints',
+  'Other containers',
   'Service role',
   'DNS firewall',
   'Entry',

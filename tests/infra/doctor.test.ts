@@ -14,6 +14,7 @@ import { networkFindings } from '../../scripts/doctor/account/probe-tasks.ts'
 import { checkPrograms, programsFor } from '../../scripts/doctor/account/hostile-programs.ts'
 import { withContainer } from '../../scripts/doctor/account/service-calls.ts'
 import { checkPublicSide } from '../../scripts/doctor/account/public-checks.ts'
+import { createEc2Api } from '../../scripts/doctor/account/ec2-api.ts'
 import { createResolverApi } from '../../scripts/doctor/account/resolver-api.ts'
 import { evaluateQuota, quotasFor } from '../../scripts/doctor/account/quotas.ts'
 import type { Finding } from '../../scripts/doctor/finding.ts'
@@ -31,6 +32,7 @@ const account = {
   brokenEndpoint: false,
   hasBackups: true,
   hasImages: true,
+  otherEndpoint: null as string | null,
   hasRole: true,
   failOpen: 'DISABLED',
   association: 'COMPLETE',
@@ -131,6 +133,20 @@ beforeAll(async () => {
     return asked.get('Action') === 'DescribeStacks' ? describeStack(name) : listStack(name)
   })
   const platform = await listen((request, body) => platformAnswer(request.headers['x-amz-target'] as string | undefined, body))
+  const ec2 = await listen((_, body) => {
+    const asked = new URLSearchParams(body)
+    const own = Object.entries(templates.network.Resources).flatMap(([id, { Type }]) =>
+      Type === 'AWS::EC2::VPCEndpoint' ? [`${id}-1`] : [],
+    )
+    const all = [...own, ...(account.otherEndpoint === null ? [] : [account.otherEndpoint])]
+    const items = all.map(
+      (id) => `<item><vpcEndpointId>${id}</vpcEndpointId><vpcId>x</vpcId><serviceName>com.amazonaws.eu-west-1.${id}</serviceName></item>`,
+    )
+    const isAsked = asked.get('Action') === 'DescribeVpcEndpoints' && asked.get('Filter.1.Value.1')?.includes('Vpc') === true
+    return isAsked
+      ? { body: `<DescribeVpcEndpointsResponse><vpcEndpointSet>${items.join('')}</vpcEndpointSet></DescribeVpcEndpointsResponse>` }
+      : { status: 400, body: '<Response><Errors><Error><Code>InvalidParameterValue</Code></Error></Errors></Response>' }
+  })
   originUrl = await listen(() => ({ status: 404, body: JSON.stringify({ error: { code: 'not_found' } }) }))
   const quotas = await listen((_, body) => {
     const { QuotaCode } = JSON.parse(body) as { QuotaCode: string }
@@ -149,6 +165,7 @@ beforeAll(async () => {
       roles: new IAMClient({ ...client, endpoint: platform }),
       releases: new CodeDeployClient({ ...client, endpoint: platform }),
       resolver: createResolverApi({ ...client, endpoint: platform }),
+      ec2: createEc2Api({ ...client, endpoint: ec2 }),
     },
     upload: {
       link: async (bucket) => `https://${bucket}.s3.eu-west-1.amazonaws.com/doctor/x?X-Amz-Signature=1`,
@@ -168,6 +185,7 @@ beforeEach(async () => {
     brokenEndpoint: false,
     hasBackups: true,
     hasImages: true,
+    otherEndpoint: null,
     hasRole: true,
     functionUrl: originUrl,
     groups: GROUPS,
@@ -207,6 +225,8 @@ describe('the doctor in an account', () => {
       'Backups',
       'Image',
       'Stored images',
+      'Other endpoints',
+      'Other containers',
       'Warm pool',
       'Sandbox',
       'Internet',
@@ -312,6 +332,16 @@ describe('the standing parts of a deployment', () => {
       outcome: 'fail',
       message: expect.stringContaining('cellblock-prod/sandbox:0123456789ab-standard'),
     })
+  })
+
+  it('exclude an endpoint and a container that something else has added', async () => {
+    account.otherEndpoint = 'guardduty-data'
+    const container = { name: 'aws-guardduty-agent-1', lastStatus: 'RUNNING' }
+    const task = { taskArn: 'arn:aws:ecs:eu-west-1:1:task/c/1', desiredStatus: 'RUNNING', lastStatus: 'RUNNING' } as const
+    ecs.tasks.set(task.taskArn, { ...task, containers: [{ name: 'sandbox' }, container] })
+    const findings = await examine()
+    expect(findings['Other endpoints']).toMatchObject({ outcome: 'warn', message: expect.stringContaining('eu-west-1.guardduty-data') })
+    expect(findings['Other containers']).toMatchObject({ outcome: 'warn', message: expect.stringContaining('aws-guardduty-agent-1') })
   })
 
   it('warn about a version that was rolled back, and fail without an alarm', async () => {

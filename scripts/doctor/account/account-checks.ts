@@ -22,6 +22,8 @@ import { checkNetwork, checkSandbox, type PollOptions } from './probe-tasks.ts'
 import { programsFor } from './hostile-programs.ts'
 import { checkPublicSide } from './public-checks.ts'
 import { checkQuotas, quotasFor } from './quotas.ts'
+import { checkOtherContainers, checkOtherEndpoints } from './additions-check.ts'
+import type { Ec2Api } from './ec2-api.ts'
 import type { ResolverApi } from './resolver-api.ts'
 import type { Api } from './service-calls.ts'
 import { checkService } from './service-checks.ts'
@@ -41,6 +43,7 @@ export interface AccountDoctorOptions {
     readonly roles: IAMClient
     readonly releases: CodeDeployClient
     readonly resolver: ResolverApi
+    readonly ec2: Pick<Ec2Api, 'endpoints'>
   }
   /** Creates a signed upload link for this bucket, and deletes the upload. */
   readonly upload: { link(bucket: string): Promise<string>; remove(bucket: string): Promise<void> }
@@ -74,6 +77,7 @@ export async function checkAccount(options: AccountDoctorOptions): Promise<reado
     return findings
   }
   report(ok('Stacks', `stage ${config.stage} in ${options.region}`), checkEndpoints(deployed))
+  report(await checkOtherEndpoints(clients.ec2, deployed), await checkOtherContainers(clients.ecs, deployed))
   report(await checkServiceRole(clients.roles), await checkDnsFirewall(clients.resolver, deployed))
   report(await checkEntry(config, deployed), await checkOrigin(deployed))
   const tableName = config.data.tableName ?? deployed.table

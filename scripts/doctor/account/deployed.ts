@@ -23,7 +23,9 @@ export interface Deployed {
   readonly taskDefinitions: Partial<Record<MemoryTier, string>>
   /** Those of all images and of the API's tasks. */
   readonly allTaskDefinitions: readonly string[]
-  readonly endpoints: readonly { readonly name: string; readonly status: string }[]
+  readonly endpoints: readonly { readonly id: string; readonly name: string; readonly status: string }[]
+  /** The network of the sandboxes; null in an app that brings its own. */
+  readonly vpc: string | null
 }
 
 /** A missing or incomplete stack; the message says what to do. */
@@ -64,7 +66,12 @@ export async function readDeployed(client: CloudFormationClient, stage: string, 
     allTaskDefinitions: definitions,
     endpoints: (network ?? [])
       .filter(({ ResourceType }) => ResourceType === 'AWS::EC2::VPCEndpoint')
-      .map(({ LogicalResourceId = '', ResourceStatus = '' }) => ({ name: LogicalResourceId, status: ResourceStatus })),
+      .map(({ LogicalResourceId = '', PhysicalResourceId = '', ResourceStatus = '' }) => ({
+        id: PhysicalResourceId,
+        name: LogicalResourceId,
+        status: ResourceStatus,
+      })),
+    vpc: physical(network, 'AWS::EC2::VPC')[0] ?? null,
   }
 }
 

@@ -15,6 +15,7 @@ import { imageTag } from '../../../infra/build/image-inputs.ts'
 import type { DoctorConfig } from '../config.ts'
 import { fail, type Finding } from '../finding.ts'
 import { checkAccount, defaultImageOf } from './account-checks.ts'
+import { createEc2Api } from './ec2-api.ts'
 import { createResolverApi } from './resolver-api.ts'
 
 const FOLDER = join(import.meta.dirname, '../../../runtime-image')
@@ -57,6 +58,7 @@ export async function checkOwnAccount(
       roles: new IAMClient({}),
       releases: new CodeDeployClient({}),
       resolver: createResolverApi({ region, credentials: stacks.config.credentials }),
+      ec2: createEc2Api({ region, credentials: stacks.config.credentials }),
     },
     upload: {
       link: (Bucket) => getSignedUrl(s3, new PutObjectCommand({ Bucket, Key: key }), { expiresIn: LINK_SECONDS }),

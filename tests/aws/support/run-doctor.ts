@@ -5,6 +5,7 @@ import { ECRClient } from '@aws-sdk/client-ecr'
 import { ECSClient } from '@aws-sdk/client-ecs'
 import { IAMClient } from '@aws-sdk/client-iam'
 import { ServiceQuotasClient } from '@aws-sdk/client-service-quotas'
+import { createEc2Api } from '../../../scripts/doctor/account/ec2-api.ts'
 import { checkAccount } from '../../../scripts/doctor/account/account-checks.ts'
 import type { Account } from './emulated-account.ts'
 
@@ -24,6 +25,11 @@ export async function examine(account: Account, image: string, key: string): Pro
       releases: new CodeDeployClient({ ...sdk, maxAttempts: 1 }),
       // The stack Guard is not deployed in the emulated account, so nothing is asked.
       resolver: async () => ({}),
+      ec2: createEc2Api({
+        region: sdk.region ?? '',
+        credentials: sdk.credentials ?? { accessKeyId: '', secretAccessKey: '' },
+        endpoint: sdk.endpoint,
+      }),
     },
     upload: { link: async (bucket) => `${sdk.endpoint}/${bucket}/doctor`, remove: async () => undefined },
     image,

@@ -1,4 +1,4 @@
-import { signedService, type SignedServiceOptions } from '../doctor/account/signed-request.ts'
+import { signedService, type SignedServiceOptions } from './signed-request.ts'
 
 export interface Zone {
   readonly name: string
@@ -6,11 +6,18 @@ export interface Zone {
   readonly id: string
 }
 
-/** What a deployment asks EC2 before it begins. Each call throws an Error with EC2's answer. */
+export interface VpcEndpoint {
+  readonly id: string
+  /** Such as `com.amazonaws.eu-west-1.sqs`. */
+  readonly service: string
+}
+
+/** What the commands ask EC2. Each call throws an Error with EC2's answer. */
 export interface Ec2Api {
   /** Availability zones of the Region in the order of their names, as CloudFormation takes them. */
   zones(): Promise<readonly Zone[]>
   vpcCount(): Promise<number>
+  endpoints(vpc: string): Promise<readonly VpcEndpoint[]>
 }
 
 const VERSION = '2016-11-15'
@@ -38,6 +45,11 @@ export function createEc2Api(options: SignedServiceOptions): Ec2Api {
         .toSorted((one, other) => one.name.localeCompare(other.name))
     },
     vpcCount: async () => valuesOf(await call('DescribeVpcs'), 'vpcId').length,
+    async endpoints(vpc) {
+      const said = await call('DescribeVpcEndpoints', { 'Filter.1.Name': 'vpc-id', 'Filter.1.Value.1': vpc })
+      const services = valuesOf(said, 'serviceName')
+      return valuesOf(said, 'vpcEndpointId').map((id, place) => ({ id, service: services[place] ?? '' }))
+    },
   }
 }
 
