@@ -42,8 +42,10 @@ describe('a refusal has the form of the wire', () => {
     const key = await limited({ requestsPerSecond: 1 })
     const answers = await Promise.all(Array.from({ length: 30 }, () => api.fetch(`${BASE}/files/x`, { key })))
     const refused = answers.find(({ status }) => status === 429)
-    expect(Object.fromEntries(refused?.headers ?? [])).toMatchObject({ 'retry-after': '1', 'ratelimit-limit': '1', 'ratelimit-reset': '1' })
-    expect(await refused?.json()).toEqual({ ...REFUSAL, error: 'rate_limited', retry_after_seconds: 1 })
+    const wait = Number(refused?.headers.get('retry-after'))
+    expect([1, 2]).toContain(wait)
+    expect(Object.fromEntries(refused?.headers ?? [])).toMatchObject({ 'ratelimit-limit': '1', 'ratelimit-reset': String(wait) })
+    expect(await refused?.json()).toEqual({ ...REFUSAL, error: 'rate_limited', retry_after_seconds: wait })
   })
 
   it('for a limit whose wait is longer than a second', async () => {

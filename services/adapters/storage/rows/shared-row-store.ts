@@ -1,7 +1,10 @@
 import type { SharedRowState, SharedRowStore } from '../../../ports/shared-row-store.ts'
-import { absent, all, any, below, equals, increment, set, type Action, type Condition } from './expression.ts'
+import { above, absent, all, any, below, between, equals, increment, set, type Action, type Condition } from './expression.ts'
 import type { Items } from './items.ts'
 import { rowKey } from './keys.ts'
+
+/** Clocks of processes differ: a later window of another process is shared. One further ahead is of a clock that was set back since, and ends. */
+const MAX_AHEAD = 15
 
 export const createSharedRowStore = (items: Items): SharedRowStore => ({
   async get<Values extends object>(tenant: string, name: string): Promise<SharedRowState<Values>> {
@@ -13,9 +16,11 @@ export const createSharedRowStore = (items: Items): SharedRowStore => ({
     const key = rowKey(tenant, 'quota', name)
     const change = async (actions: readonly Action[], condition: Condition): Promise<boolean> =>
       (await items.update(key, actions, { condition, isDeferred: true })) !== null
-    const add = (): Promise<boolean> => change([increment('count')], all(equals('window', window), below('count', max)))
+    const add = (): Promise<boolean> =>
+      change([increment('count')], all(between('window', window, window + MAX_AHEAD), below('count', max)))
     if (await add()) return true
-    if (await change([set('window', window), set('count', 1)], any(absent('window'), below('window', window)))) return true
+    const isOver = any(absent('window'), below('window', window), above('window', window + MAX_AHEAD))
+    if (await change([set('window', window), set('count', 1)], isOver)) return true
     // Another process may have begun the window after the first update.
     return Number((await items.get(key))?.['count']) < max && add()
   },
