@@ -55,7 +55,7 @@ describe('a new version', () => {
     const before = ids({})
     const changed = ids({ models: { list: [{ name: 'small' }] } })
     expect(RELEASED.filter((_, place) => changed[place] !== before[place])).toEqual(['api', 'chat'])
-    expect(ids({ api: { uploadService: false, reservedConcurrency: 200 } })).toEqual(before)
+    expect(ids({ deployment: { canaryMinutes: 0 } })).toEqual(before)
   })
 
   it('serves 10 % for five minutes by default, and the rest if no alarm went off', () => {

@@ -11,7 +11,7 @@ import { PRECONDITIONS } from './preconditions.ts'
 import { PROPERTIES } from './properties.ts'
 
 /** Control and direction characters, separators, endings that some systems drop, and reserved names. */
-const UNSAFE_TO_SHOW = /[\p{Cc}\p{Bidi_Control}\u200b-\u200d\ufeff\\/]|[. ]$|^(con|prn|aux|nul|(com|lpt)\d)(\.|$)/iu
+const UNSAFE_TO_SHOW = /[\p{Cc}\u200b\u202a-\u202e\u2066-\u2069\ufeff\\/]|[. ]$|^(con|prn|aux|nul|(com|lpt)\d)(\.|$)/iu
 /** The path of an object: tenant, container, kind and a random key, nothing chosen by user code. */
 const OBJECT_KEY = /^tenants\/[\w-]+\/cntr_\w+\/files\/[\w-]{32}$/
 
@@ -90,18 +90,21 @@ describe('file names', () => {
     expect(execution).toMatchObject({ status: 'succeeded', error: null })
     // A name that is not UTF-8 decodes like another name; such files are never collected.
     const readable = NAUGHTY_NAMES.map(({ name }, index) => ({ name, index })).filter(({ name }) => isUtf8(name))
-    const contents = new Map(readable.map(({ name, index }) => [name.toString(), `content ${index}`]))
+    // Of names that are equal in form C, the first keeps its name and the others get a hash behind it.
+    const contents = Map.groupBy(readable, ({ name }) => name.toString().normalize('NFC'))
+    const contentsOf = (name: string): readonly string[] =>
+      (contents.get(name) ?? contents.get(name.replace(/-[0-9a-f]{8}(\.[^.]*)?$/, '$1')) ?? []).map(({ index }) => `content ${index}`)
     for (const { path, url } of execution.files) {
       const name = path.slice('/mnt/data/'.length)
       expect(name).not.toMatch(UNSAFE_TO_SHOW)
       expect(name.normalize('NFC')).toBe(name)
       expect(objectKeyOf(url)).toMatch(OBJECT_KEY)
       const response = await fetch(url)
-      expect([name, await response.text()]).toEqual([name, contents.get(name)])
+      expect(contentsOf(name), name).toContain(await response.text())
       expect(response.headers.get('content-disposition')).toMatch(/^attachment; filename="[ -~]*"; filename\*=UTF-8''[\w.~%!-]*$/)
     }
     expect(execution.files.length).toBeGreaterThan(100)
-    const refused = execution.lost.filter(({ what }) => what.startsWith('file '))
+    const refused = execution.lost.filter(({ what, reason }) => what.startsWith('file ') && !reason.startsWith('It is kept as '))
     expect(execution.files.length + refused.length).toBe(NAUGHTY_NAMES.length)
   }, 120_000)
 

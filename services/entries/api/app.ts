@@ -1,6 +1,6 @@
 import { Hono } from 'hono'
 import { compress } from 'hono/compress'
-import { etag } from 'hono/etag'
+import { etag, RETAINED_304_HEADERS } from 'hono/etag'
 import { createBudgetReader } from '../../operations/tenancy/budget.ts'
 import { createRequestLimiter } from '../../operations/tenancy/request-limiter.ts'
 import type { Holds } from '../../operations/tenancy/hold.ts'
@@ -48,6 +48,8 @@ function holdsOf({ config: { openCalls: capacity, maxOpenStreams }, clock, table
 
 /** Files and documents for browsers, the same for everyone: compressed, and answered with 304 when the browser has them. */
 const DOCUMENTS = ['/', '/assets/*', '/docs', '/docs/*', '/openapi.json']
+/** A browser replaces the stored headers by those of a 304, so the policy of a document is in both. */
+const OF_304 = [...RETAINED_304_HEADERS, 'content-security-policy']
 
 /** The HTTP edge: the same app under Node's server and under Lambda. `routes`: other ones than the product's, for a test. */
 export function createApp(ports: ApiPorts, routes: readonly AnyRoute[] = ROUTES): Hono<ApiHono> {
@@ -85,7 +87,7 @@ export function createApp(ports: ApiPorts, routes: readonly AnyRoute[] = ROUTES)
   const authenticators = { byKey, bySession: page === undefined ? byKey : acceptSessions(byKey, page, deps.clock) }
   for (const route of routes) mountRoute(app, { deps, authenticators }, route)
   // In AWS the distribution compresses as well, which leaves what is compressed as it is.
-  for (const path of DOCUMENTS) app.use(path, compress(), etag({ weak: true }))
+  for (const path of DOCUMENTS) app.use(path, compress(), etag({ weak: true, retainedHeaders: OF_304 }))
   mountDocs(app, deps)
   mountErrorPages(app)
   mountLlms(app, deps.config)
