@@ -2,6 +2,11 @@ import { RemovalPolicy, SecretValue } from 'aws-cdk-lib'
 import type { IKey } from 'aws-cdk-lib/aws-kms'
 import { Secret } from 'aws-cdk-lib/aws-secretsmanager'
 import type { Construct } from 'constructs'
+import type { Config } from '../config.ts'
+
+/** Fixed, so that operators find it and an upgrade never replaces it. */
+export const modelsSecretName = ({ models, stage }: Pick<Config, 'models' | 'stage'>): string =>
+  models.secretName ?? `cellblock/${stage}/models`
 
 /** The model keys, a JSON object such as {"OPENAI_API_KEY":"…"}. The operator fills it after the deployment, so no template contains a key. */
 export const createModelsSecret = (scope: Construct, name: string, key: IKey): Secret =>

@@ -11,7 +11,7 @@ import { createAccessLogBucket } from '../constructs/access-log-bucket.ts'
 import { createEncryptionKey } from '../constructs/encryption-key.ts'
 import { JobQueue } from '../constructs/job-queue.ts'
 import { JobTable } from '../constructs/job-table.ts'
-import { createModelsSecret } from '../constructs/models-secret.ts'
+import { createModelsSecret, modelsSecretName } from '../constructs/models-secret.ts'
 import { ObjectBucket } from '../constructs/object-bucket.ts'
 import { FlaggedStack } from './flagged-stack.ts'
 
@@ -53,7 +53,7 @@ export class DataStack extends FlaggedStack {
       new JobQueue(this, `${definition.name}-queue`, { stage: config.stage, definition }),
     ])
     this.queues = Object.fromEntries(queues) as Record<QueueName, JobQueue>
-    this.modelsSecretName = config.models.secretName ?? `cellblock/${config.stage}/models`
+    this.modelsSecretName = modelsSecretName(config)
     this.modelsSecret = createModelsSecret(this, this.modelsSecretName, this.key)
     // Last, because its deletion protection would block the roll-back of a failed first deployment.
     table.node.addDependency(this.key, this.accessLogs, this.bucket, this.modelsSecret, ...Object.values(this.queues))

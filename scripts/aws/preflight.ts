@@ -1,6 +1,8 @@
 import { CloudFormationClient } from '@aws-sdk/client-cloudformation'
 import { ServiceQuotasClient } from '@aws-sdk/client-service-quotas'
+import { DescribeSecretCommand, SecretsManagerClient } from '@aws-sdk/client-secrets-manager'
 import type { Config } from '../../infra/config.ts'
+import { modelsSecretName } from '../../infra/constructs/models-secret.ts'
 import { createEc2Api, type Ec2Api, type Zone } from '../doctor/account/ec2-api.ts'
 import { checkQuotas, quotasFor, type Quota } from '../doctor/account/quotas.ts'
 import { fail, warn, type Finding } from '../doctor/finding.ts'
@@ -26,7 +28,11 @@ export async function preflight(deployment: Deployment, account: Pick<Account, '
   const { region } = account
   const stacks = new CloudFormationClient(sdk)
   const ec2 = createEc2Api({ region, credentials: stacks.config.credentials, endpoint: sdk.endpoint })
-  const [network, service] = await Promise.all([createdOutputs(deployment, 'Network'), createdOutputs(deployment, 'Service')])
+  const [data, network, service] = await Promise.all([
+    createdOutputs(deployment, 'Data'),
+    createdOutputs(deployment, 'Network'),
+    createdOutputs(deployment, 'Service'),
+  ])
   const zones = await selectZones(config, { ec2, network })
   const vpcs = await vpcQuota(config, { ec2, isNew: { network: network === null, service: service === null } })
   const quotas = [...quotasFor(config), ...('quota' in vpcs ? [vpcs.quota] : [])]
@@ -35,6 +41,7 @@ export async function preflight(deployment: Deployment, account: Pick<Account, '
     ...('finding' in vpcs ? [vpcs.finding] : []),
     ...('finding' in zones ? [zones.finding] : []),
     ...bootstrapFindings(account.bootstrapVersion),
+    ...(data === null ? await retainedSecretFindings(deployment) : []),
   ]
   const failed = findings.filter(({ outcome }) => outcome === 'fail')
   if (failed.length > 0)
@@ -50,7 +57,10 @@ export async function preflight(deployment: Deployment, account: Pick<Account, '
 }
 
 /** Null also for a stack whose creation failed: it has no outputs, and the CDK creates it again. */
-async function createdOutputs(deployment: Deployment, stack: 'Network' | 'Service'): Promise<Readonly<Record<string, string>> | null> {
+async function createdOutputs(
+  deployment: Deployment,
+  stack: 'Data' | 'Network' | 'Service',
+): Promise<Readonly<Record<string, string>> | null> {
   const outputs = await outputsOf(deployment, stack)
   return outputs === null || Object.keys(outputs).length === 0 ? null : outputs
 }
@@ -125,3 +135,22 @@ const bootstrapFindings = (version: number | null): readonly Finding[] =>
           `the stack CDKToolkit has version ${version}; the templates need ${BOOTSTRAP_VERSION}. Run npx cdk bootstrap, which keeps its bucket.`,
         ),
       ]
+
+/** The deletion of the stack Data retains the secret under its fixed name, and nothing else with one. */
+async function retainedSecretFindings({ config, sdk }: Deployment): Promise<readonly Finding[]> {
+  const check = 'Models secret'
+  const name = modelsSecretName(config)
+  try {
+    const { DeletedDate } = await new SecretsManagerClient(sdk).send(new DescribeSecretCommand({ SecretId: name }))
+    const state = DeletedDate === undefined ? 'exists from an earlier deployment' : 'waits for its deletion'
+    return [
+      fail(
+        check,
+        `${name} ${state}, and the stack Data creates it. Set models.secretName in cdk.json to another name, or remove it with aws secretsmanager delete-secret --force-delete-without-recovery --secret-id ${name}.`,
+      ),
+    ]
+  } catch (error) {
+    if (error instanceof Error && error.name === 'ResourceNotFoundException') return []
+    return [warn(check, `could not be read (${String(error)}): these credentials need secretsmanager:DescribeSecret.`)]
+  }
+}

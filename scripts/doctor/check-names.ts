@@ -51,6 +51,6 @@ export const ACCOUNT_CHECKS = [
 ] as const
 
 /** Checks of an account before the first stack of a deployment. */
-export const DEPLOY_CHECKS = ['VPCs', 'Zones', 'Bootstrap'] as const
+export const DEPLOY_CHECKS = ['VPCs', 'Zones', 'Bootstrap', 'Models secret'] as const
 
 export type CheckName = (typeof LOCAL_CHECKS)[number] | (typeof ACCOUNT_CHECKS)[number] | (typeof DEPLOY_CHECKS)[number]

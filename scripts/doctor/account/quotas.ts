@@ -21,72 +21,59 @@ export interface Quota {
 const UNRESERVED = 100
 
 /** Quotas that the settings need. */
-export function quotasFor({
-  sandboxes,
-  concurrency,
-  api,
-  deployment,
-}: Pick<Config, 'sandboxes' | 'concurrency' | 'api' | 'deployment'>): readonly Quota[] {
+export const quotasFor = (config: Pick<Config, 'sandboxes' | 'concurrency' | 'api' | 'deployment'>): readonly Quota[] => [
+  ...fargateQuotas(config),
+  lambdaQuota(config),
+  ...buildQuotas(config),
+]
+
+function fargateQuotas({ sandboxes }: Pick<Config, 'sandboxes'>): readonly Quota[] {
   const tiers = Object.entries(sandboxes.tiers) as [MemoryTier, { readonly warm: number }][]
   const vcpu = (tier: MemoryTier): number => FARGATE_SIZES[tier].cpu / 1024
   const warm = tiers.reduce((sum, [tier, settings]) => sum + vcpu(tier) * settings.warm, 0)
   const biggest = Math.max(...tiers.map(([tier]) => vcpu(tier)))
   const smallest = Math.min(...tiers.map(([tier]) => vcpu(tier)))
   const spot = sandboxes.spotPercent / 100
-  const functions = concurrency.chat + concurrency.run + concurrency.place + openCallsOf(api) + 2
   // Recommends ten containers besides the pool, and at least one of the largest tier.
-  const fargate = (share: number) => ({ min: (warm + biggest) * share, recommended: (warm + Math.max(biggest, 10 * smallest)) * share })
-  return [
-    ...(spot < 1
-      ? [
-          {
-            what: 'Fargate vCPUs' as const,
-            service: 'fargate',
-            code: 'L-3032A538',
-            unit: 'vCPUs',
-            ...fargate(1 - spot),
-            why: 'the warm pool and a few containers',
-          },
-        ]
-      : []),
-    ...(spot > 0
-      ? [
-          {
-            what: 'Fargate Spot vCPUs' as const,
-            service: 'fargate',
-            code: 'L-36FBB829',
-            unit: 'vCPUs',
-            ...fargate(spot),
-            why: 'the share of sandboxes on Spot',
-          },
-        ]
-      : []),
-    {
-      what: 'Lambda concurrency',
-      service: 'lambda',
-      code: 'L-B99A9384',
-      unit: 'functions at once',
-      // With a reservation AWS keeps 100 functions for all others and refuses the deployment otherwise.
-      min: api.reservedConcurrency === undefined ? 10 : api.reservedConcurrency + UNRESERVED,
-      recommended: functions,
-      why: 'chat, run and place steps and open calls, as cdk.json allows them',
-    },
-    // AWS counts builds on ARM under other codes.
-    ...(deployment.imageBuilder === 'codebuild' && sandboxes.architecture === 'X86_64'
-      ? [
-          {
-            what: 'CodeBuild builds' as const,
-            service: 'codebuild',
-            code: 'L-2DC20C30',
-            unit: 'builds at once',
-            min: 1,
-            recommended: sandboxes.images.length,
-            why: 'the images of the sandboxes, which wait for each other with fewer',
-          },
-        ]
-      : []),
-  ]
+  const sizes = (share: number) => ({ min: (warm + biggest) * share, recommended: (warm + Math.max(biggest, 10 * smallest)) * share })
+  const quota = { service: 'fargate', unit: 'vCPUs' } as const
+  const onDemand: Quota = {
+    ...quota,
+    what: 'Fargate vCPUs',
+    code: 'L-3032A538',
+    ...sizes(1 - spot),
+    why: 'the warm pool and a few containers',
+  }
+  const onSpot: Quota = { ...quota, what: 'Fargate Spot vCPUs', code: 'L-36FBB829', ...sizes(spot), why: 'the share of sandboxes on Spot' }
+  return [...(spot < 1 ? [onDemand] : []), ...(spot > 0 ? [onSpot] : [])]
 }
+
+const lambdaQuota = ({ concurrency, api }: Pick<Config, 'concurrency' | 'api'>): Quota => ({
+  what: 'Lambda concurrency',
+  service: 'lambda',
+  code: 'L-B99A9384',
+  unit: 'functions at once',
+  // With a reservation AWS keeps 100 functions for all others and refuses the deployment otherwise.
+  min: api.reservedConcurrency === undefined ? 10 : api.reservedConcurrency + UNRESERVED,
+  recommended: concurrency.chat + concurrency.run + concurrency.place + openCallsOf(api) + 2,
+  why: 'chat, run and place steps and open calls, as cdk.json allows them',
+})
+
+/** AWS counts builds on ARM under other codes. */
+const buildQuotas = ({ deployment, sandboxes }: Pick<Config, 'deployment' | 'sandboxes'>): readonly Quota[] =>
+  deployment.imageBuilder === 'docker' || sandboxes.architecture === 'ARM64'
+    ? []
+    : [
+        {
+          what: 'CodeBuild builds',
+          service: 'codebuild',
+          code: 'L-2DC20C30',
+          unit: 'builds at once',
+          min: 1,
+          recommended: sandboxes.images.length,
+          why: 'the images of the sandboxes, which wait for each other with fewer',
+        },
+      ]
 
 export function evaluateQuota({ what, code, unit, min, recommended, why }: Quota, value: number): Finding {
   const current = `${value} ${unit}`
@@ -112,7 +99,7 @@ export async function checkQuotas(client: ServiceQuotasClient, quotas: readonly 
   )
 }
 
-/** AWS lists only its default where nobody changed the value. */
+/** AWS lists only its default for a value that was never changed. */
 async function readQuota(client: ServiceQuotasClient, { service: ServiceCode, code: QuotaCode }: Quota): Promise<number> {
   const { Quota: found } = await client.send(new GetServiceQuotaCommand({ ServiceCode, QuotaCode })).catch((error: unknown) => {
     if (error instanceof Error && error.name === 'NoSuchResourceException')

@@ -13,9 +13,10 @@ const fresh = () => ({
   vpcs: 1,
   stacks: {} as Record<string, Record<string, string>>,
   quotas: { 'L-3032A538': 6, 'L-B99A9384': 1_000, 'L-F678F1CE': 5, 'L-2DC20C30': 1 } as Record<string, number>,
-  /** Quotas that nobody changed: AWS lists their default only. */
+  /** Quotas that were never changed: AWS lists their default only. */
   unchanged: ['L-F678F1CE'],
   deniedAction: '',
+  secret: null as object | null,
 })
 let account: ReturnType<typeof fresh>
 let calls: string[]
@@ -48,6 +49,10 @@ function answer(request: IncomingMessage, body: string): { status?: number; body
   if (typeof target === 'string') {
     const action = target.slice(target.indexOf('.') + 1)
     calls.push(action)
+    if (action === 'DescribeSecret')
+      return account.secret === null
+        ? { status: 400, body: JSON.stringify({ __type: 'ResourceNotFoundException', Message: 'none' }) }
+        : { body: JSON.stringify(account.secret) }
     return quotaAnswer(action, (JSON.parse(body) as { QuotaCode: string }).QuotaCode)
   }
   const asked = new URLSearchParams(body)
@@ -111,7 +116,7 @@ const check = (settings: object = {}, bootstrapVersion: number | null = null) =>
   preflight(deploymentWith(settings), { region: 'us-east-1', bootstrapVersion })
 
 describe('before the first stack, a deployment', () => {
-  it('continues in an account that has room, and says what nobody can know in advance', async () => {
+  it('continues in an account with enough quota, and says what no API tells in advance', async () => {
     const { config } = await check()
     expect(config.network.zoneIds).toBeUndefined()
     expect(lines).toEqual([expect.stringContaining('must be verified')])
@@ -145,7 +150,8 @@ describe('before the first stack, a deployment', () => {
   })
 
   it('counts no VPC that an earlier deployment has created', async () => {
-    Object.assign(account, { vpcs: 5, stacks: { 'Cellblock-prod-Network': { A: '1' }, 'Cellblock-prod-Service': { Url: 'x' } } })
+    const stacks = { 'Cellblock-prod-Network': { A: '1' }, 'Cellblock-prod-Service': { Url: 'x' } }
+    Object.assign(account, { vpcs: 5, stacks })
     await check()
     expect([calls.includes('DescribeVpcs'), lines]).toEqual([false, []])
   })
@@ -153,6 +159,16 @@ describe('before the first stack, a deployment', () => {
   it('refuses a bootstrap stack that is too old for the templates', async () => {
     await expect(check({}, 5)).rejects.toThrow('Bootstrap: the stack CDKToolkit has version 5; the templates need 6. Run npx cdk bootstrap')
     await check({}, 6)
+  })
+
+  it.each([
+    ['exists from an earlier deployment', {}],
+    ['waits for its deletion', { DeletedDate: 1_760_000_000 }],
+  ])('refuses a secret of model keys that %s', async (state, secret) => {
+    account.secret = secret
+    await expect(check()).rejects.toThrow(`Models secret: cellblock/prod/models ${state}`)
+    account.stacks = { 'Cellblock-prod-Data': { TableName: 't' } }
+    await check()
   })
 
   it('continues where a permission to read is missing, and names it', async () => {
