@@ -66,11 +66,13 @@ it('limits the requests per second of a tenant, whichever key it uses', async ()
   expect(refused.length).toBeGreaterThanOrEqual(30)
   expect(answers.length - refused.length).toBeGreaterThanOrEqual(2)
   const [first] = refused
+  // Until the window of two seconds ends.
+  const wait = first?.headers.get('retry-after')
+  expect(['1', '2']).toContain(wait)
   expect(Object.fromEntries(first?.headers ?? [])).toMatchObject({
-    'retry-after': '1',
     'ratelimit-limit': '1',
     'ratelimit-remaining': '0',
-    'ratelimit-reset': '1',
+    'ratelimit-reset': wait,
     'x-limit-name': 'requests_per_second',
   })
   expect(await first?.json()).toMatchObject({ error: { code: 'rate_limit_exceeded', type: 'rate_limit_error' } })
