@@ -17,6 +17,7 @@ const SHARED_ROOTS = [
     'prune-libraries.sh',
     'remove-gpu-code.py',
     'kernel.json',
+    'add-acorn.py',
     'add-data-sets.sh',
     'add-font-aliases.py',
     'merge-fonts.py',

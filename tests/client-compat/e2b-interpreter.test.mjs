@@ -108,14 +108,14 @@ describe('@e2b/code-interpreter', { timeout: 120_000 }, () => {
     assert.ok(!page.some(({ sandboxId }) => sandboxId === other.sandboxId))
     assert.equal(await other.kill(), true)
     assert.equal(await other.kill(), false)
-    await assert.rejects(other.runCode('1'), /401/)
+    await assert.rejects(other.runCode('1'), { name: 'TimeoutError', message: /502.*not found/ })
     const connected = await Sandbox.connect(sandbox.sandboxId, connection)
     assert.equal((await connected.runCode('6 * 7')).text, '42')
   })
 
   it('names unsupported features, and refuses a wrong key', async () => {
     await assert.rejects(sandbox.createSnapshot(), /501: .*not offer/)
-    await assert.rejects(sandbox.getMetrics(), /501: .*not offer/)
+    assert.ok(Array.isArray(await sandbox.getMetrics()))
     await assert.rejects(Sandbox.create('no-such-template', connection), /404: No template/)
     await assert.rejects(Sandbox.create({ ...connection, apiKey: 'ck_wrong' }), { name: 'AuthenticationError' })
     await assert.rejects(Sandbox.connect('0'.repeat(52), connection), { name: 'SandboxNotFoundError' })

@@ -176,7 +176,7 @@ function containersIn(input: PastTurn['request']['input']): readonly string[] {
  */
 async function copyInputFiles(deps: TurnDeps, row: ResponseRecord, containerId: string): Promise<void> {
   const { tenant, request } = row
-  if (request.interpreter === null) return
+  if (request.interpreter === null || (request.interpreter.fileIds.length === 0 && attachmentsIn(request.input).length === 0)) return
   const rows = await deps.table.files.all(tenant, containerId)
   const present = new Set(rows.filter(({ state }) => state !== 'deleted').map(({ id }) => id))
   for (const { id, path, file } of await incomingFiles(deps, row, { containerId, rows })) {

@@ -44,14 +44,14 @@ describe('files in a message', () => {
     expect(await filesIn(callOf(row).containerId)).toEqual({
       'sales.csv': 'a,b\n1,2\n',
       'book.xlsx': 'not text',
-      '3-book.xlsx': 'another',
+      'book-44b43ae0.xlsx': 'another',
       'image-4.png': 'PNG',
     })
     const [system, asked] = bench.upstream.requests[0]?.body.messages ?? []
-    for (const expected of ['"sales.csv" (8 bytes, uploaded by the user)', '"3-book.xlsx" (7 bytes', '"image-4.png" (3 bytes'])
+    for (const expected of ['"sales.csv" (8 bytes, uploaded by the user)', '"book-44b43ae0.xlsx" (7 bytes', '"image-4.png" (3 bytes'])
       expect(system?.content).toContain(expected)
     expect(asked?.content).toMatchObject([
-      { type: 'text', text: 'File "C:\\\\data\\\\sales.csv":\na,b\n1,2\n' },
+      { type: 'text', text: 'File "sales.csv" (sent as "C:\\\\data\\\\sales.csv"):\na,b\n1,2\n' },
       { type: 'text', text: expect.stringContaining('code finds it in /mnt/data') },
       {},
       { type: 'image_url', image_url: { url: `data:image/png;base64,${base64('PNG')}` } },

@@ -156,7 +156,10 @@ it('keeps the snapshot of a hibernation whose commit got no answer', async () =>
     },
   }
   const usage = { runMs: 1, cpuMs: 1 }
-  const supervisor = { snapshot: async () => ({ usage: () => usage, body: Readable.from([Buffer.from('variables')]) }) }
+  const supervisor = {
+    listFiles: async () => ({ files: [], skipped: [] }),
+    snapshot: async () => ({ usage: () => usage, body: Readable.from([Buffer.from('variables')]) }),
+  }
   const deps = {
     ...fixture.deps,
     table: { ...table, containers },

@@ -10,6 +10,7 @@ const IMAGE_FILES = [
   'prune-libraries.sh',
   'remove-gpu-code.py',
   'kernel.json',
+  'add-acorn.py',
   'add-data-sets.sh',
   'add-font-aliases.py',
   'add-system-fonts.py',
