@@ -56,6 +56,8 @@ export class TerminalSession {
       this.state.value = { kind: 'open' }
       void this.#send()
       await this.#follow(command.id, stopped)
+      // A shell that has ended takes no input, size or signal.
+      this.#id = null
       const ended = await call<WireCommand>(`/v1/commands/${command.id}`)
       this.state.value = { kind: 'ended', exitCode: ended.exit_code }
       // The end of a command stores the files that it wrote.
