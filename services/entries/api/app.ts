@@ -86,8 +86,11 @@ export function createApp(ports: ApiPorts, routes: readonly AnyRoute[] = ROUTES)
       : () => Promise.resolve(implicitCaller)
   const authenticators = { byKey, bySession: page === undefined ? byKey : acceptSessions(byKey, page, deps.clock) }
   for (const route of routes) mountRoute(app, { deps, authenticators }, route)
-  // In AWS the distribution compresses as well, which leaves what is compressed as it is.
-  for (const path of DOCUMENTS) app.use(path, compress(), etag({ weak: true, retainedHeaders: OF_304 }))
+  for (const path of DOCUMENTS) {
+    // In AWS the distribution compresses.
+    if (ports.config.openCalls === null) app.use(path, compress())
+    app.use(path, etag({ weak: true, retainedHeaders: OF_304 }))
+  }
   mountDocs(app, deps)
   mountErrorPages(app)
   mountLlms(app, deps.config)
