@@ -23,6 +23,7 @@ import { Icon, Logo } from './icons.tsx'
 import { KeysView } from './keys-view.tsx'
 import { LimitsEditor } from './limits-editor.tsx'
 import { UsageChart } from './usage-chart.tsx'
+import { DocumentLinks } from './document-links.tsx'
 
 const REFRESH_MS = 10_000
 
@@ -92,12 +93,7 @@ function AdminNavigation() {
             <Icon name="menu" /> Chats
           </button>
         )}
-        <a class="plain" href="/docs/guide/">
-          <Icon name="book" /> Guide
-        </a>
-        <a class="plain" href="/docs">
-          <Icon name="notebook" /> API reference
-        </a>
+        <DocumentLinks />
         <button type="button" class="plain" onClick={() => void signOut()}>
           <Icon name="leave" /> Sign out
         </button>

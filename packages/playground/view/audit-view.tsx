@@ -1,6 +1,7 @@
 import { signal } from '@preact/signals'
 import { useState } from 'preact/hooks'
 import { audit, keys, type AuditEntry } from '../state/admin.ts'
+import { PlainTable } from './plain-table.tsx'
 
 const FIRST_ERROR = 400
 /** Rows that are shown at first, and more at each request. */
@@ -50,33 +51,20 @@ function Entries({ title, empty, entries }: { readonly title: string; readonly e
         <p>{empty}</p>
       ) : (
         <div class="table-box">
-          <div class="scroll" tabIndex={0} role="group" aria-label={`${title}, table`}>
-            <table>
-              <thead>
-                <tr>
-                  {['Time', 'Operation', 'Status', 'Key', 'User', 'Request'].map((head) => (
-                    <th key={head} scope="col">
-                      {head}
-                    </th>
-                  ))}
-                </tr>
-              </thead>
-              <tbody>
-                {entries.slice(0, shown).map((entry) => (
-                  <tr key={entry.request_id}>
-                    <td>{entry.at.slice(0, 19).replace('T', ' ')}</td>
-                    <td>{entry.action}</td>
-                    <td>{entry.status}</td>
-                    <td>{keys.value.find(({ id }) => id === entry.key_id)?.name ?? entry.key_id}</td>
-                    <td>{entry.subject ?? ''}</td>
-                    <td>
-                      <code>{entry.request_id}</code>
-                    </td>
-                  </tr>
-                ))}
-              </tbody>
-            </table>
-          </div>
+          <PlainTable label={`${title}, table`} titles={['Time', 'Operation', 'Status', 'Key', 'User', 'Request']}>
+            {entries.slice(0, shown).map((entry) => (
+              <tr key={entry.request_id}>
+                <td>{entry.at.slice(0, 19).replace('T', ' ')}</td>
+                <td>{entry.action}</td>
+                <td>{entry.status}</td>
+                <td>{keys.value.find(({ id }) => id === entry.key_id)?.name ?? entry.key_id}</td>
+                <td>{entry.subject ?? ''}</td>
+                <td>
+                  <code>{entry.request_id}</code>
+                </td>
+              </tr>
+            ))}
+          </PlainTable>
           {entries.length > shown && (
             <button type="button" class="plain" onClick={() => setShown(shown + ROWS)}>
               Show older ({entries.length - shown} more)

@@ -2,6 +2,7 @@ import { useState } from 'preact/hooks'
 import { createKey, keys, newKey, revokeKey, type ApiKey } from '../state/admin.ts'
 import { CopyButton } from './copy-button.tsx'
 import { Icon } from './icons.tsx'
+import { PlainTable } from './plain-table.tsx'
 
 export function KeysView() {
   return (
@@ -13,32 +14,19 @@ export function KeysView() {
         </p>
       )}
       <div class="table-box">
-        <div class="scroll" tabIndex={0} role="group" aria-label="Keys">
-          <table>
-            <thead>
-              <tr>
-                {['Name', 'User', 'Scopes', 'Last used', 'State'].map((title) => (
-                  <th key={title} scope="col">
-                    {title}
-                  </th>
-                ))}
-              </tr>
-            </thead>
-            <tbody>
-              {keys.value.map((key) => (
-                <tr key={key.id}>
-                  <td>{key.name ?? key.id}</td>
-                  <td>{key.subject ?? 'every user'}</td>
-                  <td>{key.scopes.join(', ')}</td>
-                  <td>{key.last_used_at === null ? 'never' : key.last_used_at.slice(0, 16).replace('T', ' ')}</td>
-                  <td>
-                    <KeyState apiKey={key} />
-                  </td>
-                </tr>
-              ))}
-            </tbody>
-          </table>
-        </div>
+        <PlainTable label="Keys" titles={['Name', 'User', 'Scopes', 'Last used', 'State']}>
+          {keys.value.map((key) => (
+            <tr key={key.id}>
+              <td>{key.name ?? key.id}</td>
+              <td>{key.subject ?? 'every user'}</td>
+              <td>{key.scopes.join(', ')}</td>
+              <td>{key.last_used_at === null ? 'never' : key.last_used_at.slice(0, 16).replace('T', ' ')}</td>
+              <td>
+                <KeyState apiKey={key} />
+              </td>
+            </tr>
+          ))}
+        </PlainTable>
       </div>
       <NewKeyForm />
     </section>

@@ -1,6 +1,7 @@
 import { useState } from 'preact/hooks'
 import { changeLimit, limits, type TenantLimit } from '../state/admin.ts'
 import { bytesText } from '../render/format.ts'
+import { PlainTable } from './plain-table.tsx'
 
 /** Every limit of the tenant. What the tenant itself has set can be given back to the plan or the default. */
 export function LimitsEditor() {
@@ -8,24 +9,11 @@ export function LimitsEditor() {
     <details class="limits">
       <summary>{Object.keys(limits.value).length} limits</summary>
       <div class="table-box">
-        <div class="scroll" tabIndex={0} role="group" aria-label="Limits">
-          <table>
-            <thead>
-              <tr>
-                {['Limit', 'Value', 'Set by'].map((title) => (
-                  <th key={title} scope="col">
-                    {title}
-                  </th>
-                ))}
-              </tr>
-            </thead>
-            <tbody>
-              {Object.entries(limits.value).map(([name, limit]) => (
-                <LimitRow key={name} name={name} limit={limit} />
-              ))}
-            </tbody>
-          </table>
-        </div>
+        <PlainTable label="Limits" titles={['Limit', 'Value', 'Set by']}>
+          {Object.entries(limits.value).map(([name, limit]) => (
+            <LimitRow key={name} name={name} limit={limit} />
+          ))}
+        </PlainTable>
       </div>
     </details>
   )

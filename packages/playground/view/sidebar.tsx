@@ -19,6 +19,7 @@ import { ChatRow } from './chat-row.tsx'
 import { Icon, Logo } from './icons.tsx'
 import { Menu } from './menu.tsx'
 import { openDialog } from './dialogs.tsx'
+import { DocumentLinks } from './document-links.tsx'
 
 /** While a person types, the list follows after this pause, milliseconds. */
 const SEARCH_PAUSE_MS = 200
@@ -62,12 +63,7 @@ export function Sidebar({ onClose }: { readonly onClose: () => void }) {
         <button type="button" class="plain" aria-pressed={showsArchived.value} onClick={() => (showsArchived.value = !showsArchived.value)}>
           <Icon name="archive" /> {showsArchived.value ? 'Back to the chats' : 'Archived chats'}
         </button>
-        <a class="plain" href="/docs/guide/">
-          <Icon name="book" /> Guide
-        </a>
-        <a class="plain" href="/docs">
-          <Icon name="notebook" /> API reference
-        </a>
+        <DocumentLinks />
         <Menu label="Settings" class="plain" items={settings()}>
           <Icon name="settings" />
           <span aria-hidden="true">Settings</span>

@@ -3,6 +3,7 @@ import { useEffect } from 'preact/hooks'
 import { isBusy } from '../state/conversation.ts'
 import { refreshVariables, variables, variablesFailure } from '../state/kernel.ts'
 import { Icon } from './icons.tsx'
+import { PlainTable } from './plain-table.tsx'
 
 export const isVariablesOpen = signal(false)
 
@@ -26,31 +27,18 @@ export function VariablesView() {
       {variables.value.length === 0 ? (
         <p class="empty">No variables yet.</p>
       ) : (
-        <div class="scroll" tabIndex={0} role="group" aria-label="Variables, table">
-          <table>
-            <thead>
-              <tr>
-                {['Name', 'Type', 'Size', 'Value'].map((title) => (
-                  <th key={title} scope="col">
-                    {title}
-                  </th>
-                ))}
-              </tr>
-            </thead>
-            <tbody>
-              {variables.value.map(({ name, type, size, value }) => (
-                <tr key={name}>
-                  <td>
-                    <code>{name}</code>
-                  </td>
-                  <td>{type}</td>
-                  <td>{size}</td>
-                  <td title={value}>{value}</td>
-                </tr>
-              ))}
-            </tbody>
-          </table>
-        </div>
+        <PlainTable label="Variables, table" titles={['Name', 'Type', 'Size', 'Value']}>
+          {variables.value.map(({ name, type, size, value }) => (
+            <tr key={name}>
+              <td>
+                <code>{name}</code>
+              </td>
+              <td>{type}</td>
+              <td>{size}</td>
+              <td title={value}>{value}</td>
+            </tr>
+          ))}
+        </PlainTable>
       )}
     </section>
   )
