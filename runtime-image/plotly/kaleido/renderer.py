@@ -45,7 +45,7 @@ class _Renderer:
         self._owner = os.getpid()
         self._pictures = 0
         self._errors = tempfile.TemporaryFile()
-        # In a session of its own: an interrupt of the cell is for the program that waits.
+        # In a separate session: an interrupt of the cell is for the program that waits.
         self._process = subprocess.Popen(
             _COMMAND, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=self._errors, bufsize=0, start_new_session=True
         )

@@ -1,7 +1,7 @@
 import { createContainer } from '../../operations/containers/create-container.ts'
 import { ServiceError } from '../../model/errors.ts'
 import { findSource, type FileSource } from '../../operations/files/file-source.ts'
-import { planPaths } from '../../operations/files/plan-paths.ts'
+import { planPaths, type IncomingFile } from '../../operations/files/plan-paths.ts'
 import { mimeOf } from '../../model/files/mime.ts'
 import type { ContainerFile } from '../../model/files/file.ts'
 import { derivedId } from '../../model/ids.ts'
@@ -97,11 +97,12 @@ async function equip(deps: TurnDeps, { tenant, request }: ResponseRecord, contai
 async function futureContainer(deps: TurnDeps, row: ResponseRecord): Promise<ContainerContext> {
   const containerId = autoContainerId(row)
   const { interpreter } = row.request
-  const incoming = interpreter === null ? [] : await incomingFiles(deps, row, { containerId, rows: [] })
-  const paths = new Map(incoming.map(({ key, path }) => [key, path]))
+  const incoming = interpreter === null ? [] : await incomingFiles(deps, row, containerId)
+  const byId = planPaths(incoming)
+  const paths = new Map(incoming.map(({ key, id, name }) => [key, byId.get(id) ?? name]))
   return {
     containerId,
-    files: incoming.map(({ key, path, bytes }) => ({ id: key, path, bytes, source: 'user' })),
+    files: incoming.map(({ key, name, bytes }) => ({ id: key, path: paths.get(key) ?? name, bytes, source: 'user' })),
     skills: interpreter?.skills ?? [],
     stored: [],
     pathOf: (key) => paths.get(key) ?? null,
@@ -111,12 +112,8 @@ async function futureContainer(deps: TurnDeps, row: ResponseRecord): Promise<Con
 /** The id of a file's copy, by its own id or by `attachmentKey`. A repeated step computes the same one. */
 const copyId = (containerId: string, key: string): string => derivedId('containerFile', 0, `${containerId}:${key}`)
 
-interface Incoming {
+interface Incoming extends IncomingFile {
   readonly key: string
-  /** Id of the copy. */
-  readonly id: string
-  /** Where it is, or is going to be, in the container. */
-  readonly path: string
   readonly bytes: number
   readonly file: FileSource | Attachment
 }
@@ -125,7 +122,7 @@ interface Incoming {
 async function incomingFiles(
   { table, clock }: TurnDeps,
   { tenant, request: { interpreter, input } }: ResponseRecord,
-  { containerId, rows }: { readonly containerId: string; readonly rows: readonly ContainerFile[] },
+  containerId: string,
 ): Promise<readonly Incoming[]> {
   const now = clock.now()
   const sources = await Promise.all((interpreter?.fileIds ?? []).map((id) => findSource(table, { tenant, id }, now)))
@@ -136,9 +133,7 @@ async function incomingFiles(
     const key = attachmentKey(file)
     return { file, key, name: file.name, identity: key, createdAt: null }
   })
-  const incoming = [...named, ...attached].map((one) => ({ ...one, id: copyId(containerId, one.key), bytes: one.file.bytes }))
-  const paths = planPaths(incoming, rows)
-  return incoming.map(({ key, id, name, bytes, file }) => ({ key, id, path: paths.get(id) ?? name, bytes, file }))
+  return [...named, ...attached].map((one) => ({ ...one, id: copyId(containerId, one.key), bytes: one.file.bytes }))
 }
 
 /**
@@ -176,11 +171,15 @@ function containersIn(input: PastTurn['request']['input']): readonly string[] {
  */
 async function copyInputFiles(deps: TurnDeps, row: ResponseRecord, containerId: string): Promise<void> {
   const { tenant, request } = row
-  if (request.interpreter === null || (request.interpreter.fileIds.length === 0 && attachmentsIn(request.input).length === 0)) return
+  if (request.interpreter === null) return
+  const incoming = await incomingFiles(deps, row, containerId)
+  if (incoming.length === 0) return
   const rows = await deps.table.files.all(tenant, containerId)
   const present = new Set(rows.filter(({ state }) => state !== 'deleted').map(({ id }) => id))
-  for (const { id, path, file } of await incomingFiles(deps, row, { containerId, rows })) {
+  const paths = planPaths(incoming, rows)
+  for (const { id, name, file } of incoming) {
     if (present.has(id)) continue
+    const path = paths.get(id) ?? name
     const target = { containerId, id, path, now: deps.clock.now() }
     const copy =
       'objectKey' in file

@@ -3,6 +3,7 @@ import pLimit from 'p-limit'
 import type { Container } from '../../../model/containers/container.ts'
 import type { Lost } from '../../../model/executions/execution.ts'
 import { sandboxPathOf, type ContainerFile, type ExecutionFile } from '../../../model/files/file.ts'
+import { lostFile } from './losses.ts'
 import { aliasOfPath, normalizeFilePath } from '../../../model/files/file-path.ts'
 import { newId } from '../../../model/ids.ts'
 import { LIMITS } from '../../../model/limits.ts'
@@ -45,8 +46,9 @@ interface FoundFile {
 
 /**
  * Copies files that the code created or changed into the object store and writes a row for each version. Names are data: a name in another Unicode form
- * is stored in form C and keeps its spelling in sandboxes, and `lost` names a path that the rules refuse. A repetition after a crash creates no second version, because a version with the same bytes is recognised. A file that a user uploads
- * during the execution was never in the sandbox, so the code cannot have deleted it; the newer of two versions is the current one.
+ * is stored in form C and keeps its spelling in sandboxes, and `lost` names a path that the rules refuse. A repetition after a crash creates no second
+ * version, because a version with the same bytes is recognised. A file that a user uploads during the execution was never in the sandbox, so the code cannot
+ * have deleted it; the newer of two versions is the current one.
  */
 export async function collectFiles(deps: RunDeps, request: CollectionRequest): Promise<Collected> {
   const { owner, maxFiles, envelope } = request
@@ -113,17 +115,15 @@ function nameFiles(
       files.push({ found: file, path: own, before })
       if (!isFree)
         lost.push({
-          what: nameOf(file),
+          what: lostFile(file.path),
           reason: `It is kept as ${JSON.stringify(own)}: another file has the same name in Unicode normal form C.`,
         })
     } catch (cause) {
-      lost.push({ what: nameOf(file), reason: cause instanceof Error ? cause.message : 'Its name is refused.' })
+      lost.push({ what: lostFile(file.path), reason: cause instanceof Error ? cause.message : 'Its name is refused.' })
     }
   }
   return { files, lost }
 }
-
-const nameOf = ({ path }: SandboxFile): string => `file ${JSON.stringify(path)}`
 
 /** Whether the sandbox could not read that folder: a file that it cannot see may still exist. */
 const isUnseen = (path: string, skipped: SupervisorEnvelope['skipped']): boolean =>
@@ -136,7 +136,7 @@ const isUnseen = (path: string, skipped: SupervisorEnvelope['skipped']): boolean
 async function collectOne(deps: RunDeps, request: CollectionRequest, { found, path, before }: FoundFile): Promise<ExecutionFile | Lost> {
   const { executionId } = request
   const { tenant, id: containerId, generation } = request.owner
-  const what = nameOf(found)
+  const what = lostFile(found.path)
   if (found.bytes > LIMITS.maxFileBytes) return { what, reason: `It has ${found.bytes} bytes; at most ${LIMITS.maxFileBytes} are kept.` }
 
   if (before !== null && before.sha256 === found.sha256 && before.bytes === found.bytes) {

@@ -5,7 +5,7 @@ import type { SandboxSession } from '../../../model/sandboxes/sandbox.ts'
 import { LinkError } from '../../../ports/sandbox-link.ts'
 import { SupervisorError } from '../../../ports/supervisor.ts'
 import type { StepDeps } from '../../deps.ts'
-import { truncateLosses } from './losses.ts'
+import { lostFile, truncateLosses } from './losses.ts'
 import { collectFiles } from './collect-files.ts'
 
 const WHEN = 'It was in /mnt/data when the container went to sleep, and was not kept'
@@ -33,7 +33,7 @@ export async function keepFiles(
     const { lost } = await collectFiles(deps, { session, owner: container, executionId: null, maxFiles, envelope, signal })
     const missing = skipped
       .filter(({ reason }) => !(keepsLinks && reason === 'symlink'))
-      .map(({ path, reason }) => ({ what: path === '.' ? 'files' : `file ${JSON.stringify(path)}`, reason }))
+      .map(({ path, reason }) => ({ what: lostFile(path), reason }))
     return truncateLosses([...lost, ...missing].map(({ what, reason }) => ({ what, reason: `${WHEN}: ${reason}` })))
   } catch (cause) {
     signal.throwIfAborted()

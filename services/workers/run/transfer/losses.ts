@@ -40,6 +40,9 @@ const NOT_CUT = new Map<string, string>(
   }),
 )
 
+/** What is lost with this path in `/mnt/data`; `.` is the folder itself. */
+export const lostFile = (path: string): string => (path === '.' ? 'files' : `file ${JSON.stringify(path)}`)
+
 /** Everything that the envelope reports as missing, as text for the result. */
 export function lostIn(envelope: SupervisorEnvelope): Lost[] {
   return [
@@ -48,7 +51,7 @@ export function lostIn(envelope: SupervisorEnvelope): Lost[] {
       reason: NOT_CUT.get(part.reason) ?? `Cut to ${part.keptBytes} of ${part.totalBytes} bytes: ${part.reason}`,
     })),
     ...envelope.skipped.map((file) => ({
-      what: file.path === '.' ? 'files' : `file ${JSON.stringify(file.path)}`,
+      what: lostFile(file.path),
       reason: `Not collected: ${file.reason}`,
     })),
     ...(envelope.endedProcesses === 0
