@@ -64,6 +64,8 @@ export async function ensureSandboxImage(progress: Progress, options: SandboxIma
       'docker',
       [
         'build',
+        // The classic builder keeps the container of a step that failed.
+        '--force-rm',
         ...(isBackground && (await hasClassicBuilder(env)) ? ['--cpu-shares', '128'] : []),
         ...Object.entries(buildArguments).flatMap(([name, value]) => ['--build-arg', `${name}=${value}`]),
         '--tag',

@@ -51,7 +51,14 @@ async function build(context: string, tag: string, progress: Progress): Promise<
   const authorities = hostCertificateAuthorities(config.caFile)
   if (authorities !== '') await writeFile(join(context, 'ca', 'host.crt'), authorities)
   const buildArguments = Object.entries({ ...config.buildArguments, BASE: await ensureBaseImage(config, true, progress) })
-  await must(['build', ...buildArguments.flatMap(([name, value]) => ['--build-arg', `${name}=${value}`]), '--tag', tag, context])
+  await must([
+    'build',
+    '--force-rm',
+    ...buildArguments.flatMap(([name, value]) => ['--build-arg', `${name}=${value}`]),
+    '--tag',
+    tag,
+    context,
+  ])
 }
 
 async function must(args: readonly string[]): Promise<string> {

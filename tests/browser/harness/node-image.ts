@@ -16,7 +16,7 @@ export async function buildNodeImage(base: string): Promise<NodeImage> {
   try {
     await copyFile(process.execPath, join(folder, 'node'))
     await writeFile(join(folder, 'Dockerfile'), `FROM ${base}\nUSER root\nCOPY node /usr/local/bin/node\n`)
-    const built = await runCommand('docker', ['build', '--quiet', '--tag', reference, folder])
+    const built = await runCommand('docker', ['build', '--quiet', '--force-rm', '--tag', reference, folder])
     if (built.code !== 0) throw explainFailure('The image with Node.js could not be built.', built)
   } finally {
     await rm(folder, { recursive: true, force: true })

@@ -23,7 +23,7 @@ async function stressArchive(): Promise<Uint8Array<ArrayBuffer>> {
     '--build-arg',
     `${name}=${value}`,
   ])
-  await dockerOrThrow(['build', ...buildArguments, '--tag', tag, FOLDER])
+  await dockerOrThrow(['build', '--force-rm', ...buildArguments, '--tag', tag, FOLDER])
   const work = await mkdtemp(join(tmpdir(), 'cellblock-stress-'))
   try {
     const container = (await dockerOrThrow(['create', tag, 'never-started'])).trim()
