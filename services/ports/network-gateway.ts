@@ -1,0 +1,58 @@
+import type { NetworkRule } from '../model/network/rule.ts'
+import type { SandboxSession } from '../model/sandboxes/sandbox.ts'
+
+/** What the gateway enforces for one container. */
+export interface NetworkAttachment {
+  readonly tenant: string
+  readonly containerId: string
+  /** How the gateway signs its connections to the supervisor. */
+  readonly session: SandboxSession
+  /** Rules of the container with its presets expanded, and those of the tenant's ceiling: `decideRequest` takes both. */
+  readonly rules: readonly NetworkRule[]
+  readonly ceiling: readonly NetworkRule[]
+  /** Bytes in both directions until the container's budget is used; null without one. */
+  readonly bytesLeft: number | null
+  /** Shared by all containers of the tenant. */
+  readonly limits: { readonly connections: number; readonly requestsPerSecond: number }
+  readonly secrets: readonly NetworkSecret[]
+}
+
+/** `placeholder` is what code sees. It becomes `value` in headers of requests over HTTPS to these hosts (names or patterns of host.ts), and nowhere else. */
+export interface NetworkSecret {
+  readonly name: string
+  readonly placeholder: string
+  readonly hosts: readonly string[]
+  readonly value: string
+}
+
+/** One request of user code. `path` is without its query. */
+export interface NetworkRequestReport {
+  /** Epoch ms. */
+  readonly at: number
+  readonly tenant: string
+  readonly containerId: string
+  readonly host: string
+  readonly method: string
+  readonly path: string
+  /** Null when no answer came. */
+  readonly status: number | null
+  readonly bytesUp: number
+  readonly bytesDown: number
+  readonly decision: 'allowed' | 'refused'
+  /** Why it was refused or failed. */
+  readonly reason: string | null
+  /** Name of the secret that it received. */
+  readonly secret: string | null
+}
+
+export interface NetworkGateway {
+  /** The deployment's certificate authority, PEM: its public part. */
+  readonly caCertificate: () => Promise<string>
+  /**
+   * Idempotent per container; it replaces the policy of an attached container at once. Throws when the gateway cannot accept it: then code must not run with a
+   * promise of network.
+   */
+  attach(attachment: NetworkAttachment): Promise<void>
+  /** Ends every connection of the container. Idempotent. */
+  detach(containerId: string): Promise<void>
+}
