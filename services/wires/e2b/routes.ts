@@ -5,19 +5,20 @@ import { filesystemRoutes } from './filesystem.ts'
 import { interpreterRoutes } from './interpreter.ts'
 import { processRoutes } from './processes.ts'
 import { sandboxRoutes } from './sandboxes.ts'
+import { templateRoutes } from './templates.ts'
 import { watchRoutes } from './watch.ts'
 import { NotOfferedError } from './errors.ts'
 import { e2bRoute } from './routing.ts'
 
+const BUILT_BY_OPERATOR = 'Templates are the images of this server; its operator builds them.'
 const NOT_OFFERED: readonly (readonly [string, string, readonly Method[]])[] = [
   ['/sandboxes/{sandbox_id}/snapshots', 'Snapshots of a sandbox are not kept for other sandboxes.', ['post']],
   ['/sandboxes/{sandbox_id}/fork', 'A sandbox cannot be forked.', ['post']],
   ['/sandboxes/{sandbox_id}/network', 'Sandboxes have no network, so network rules have no effect.', ['put']],
   ['/sandboxes/metrics', 'Metrics of sandboxes are not recorded; each execution reports its usage.', ['get']],
   ['/snapshots', 'Snapshots of a sandbox are not kept for other sandboxes.', ['get']],
-  ...['/templates', '/v2/templates', '/v3/templates', '/templates/{template_id}'].map(
-    (path) => [path, 'Templates are the images of this server; its operator builds them.', ['get', 'post', 'delete']] as const,
-  ),
+  ...['/templates', '/v2/templates'].map((path) => [path, BUILT_BY_OPERATOR, ['post', 'delete']] as const),
+  ...['/v3/templates', '/templates/{template_id}'].map((path) => [path, BUILT_BY_OPERATOR, ['get', 'post', 'delete']] as const),
   ...['/volumes', '/volumes/{volume_id}'].map((path) => [path, 'Volumes are not offered.', ['get', 'post', 'delete']] as const),
   ...['/secrets', '/secrets/{secret_id}'].map((path) => [path, 'Sandboxes hold no secrets.', ['get', 'post', 'delete']] as const),
 ]
@@ -41,6 +42,7 @@ const notOfferedRoutes: readonly AnyRoute[] = NOT_OFFERED.flatMap(([path, why, m
 export const e2bRoutes: readonly AnyRoute[] = [
   ...notOfferedRoutes,
   ...sandboxRoutes,
+  ...templateRoutes,
   ...activityRoutes,
   ...interpreterRoutes,
   ...envdFileRoutes,

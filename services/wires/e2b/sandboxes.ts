@@ -18,13 +18,12 @@ import { sandboxMissing, sandboxOf } from './open-sandbox.ts'
 import { sandboxIdOf } from './sandbox-id.ts'
 import { changeSession, DEFAULT_SECONDS, isPaused, sessionOf, type Session } from './session.ts'
 import { domainOf, NO_DOMAIN } from './settings.ts'
+import { imageOf } from './templates.ts'
 
 const MAX_SECONDS = 86_400
 /** Metadata and variables of a sandbox as JSON, bytes: they are stored in the container's row. */
 const MAX_SESSION_BYTES = 32 * 1024
 const MAX_METADATA = 100
-/** Names of E2B's own templates, which select the default image. */
-const DEFAULT_TEMPLATES: readonly string[] = ['base', 'code-interpreter-v1', 'code-interpreter-beta', 'desktop']
 
 const MAX_RULES = 1_000
 const destinations = lazySchema(() => boundedList(z.string().max(300), { max: MAX_RULES }).nullish())
@@ -95,16 +94,6 @@ async function admit(
     trafficAccessToken: token,
     domain: domainOf(deps.config) ?? NO_DOMAIN,
   })
-}
-
-/** The image of a template. Throws ServiceError for a name that is neither a template of E2B nor an image of this server. */
-function imageOf({ deps }: Pick<Call, 'deps'>, template: string): string | undefined {
-  if (deps.images.has(template)) return template
-  if (DEFAULT_TEMPLATES.includes(template)) return undefined
-  throw new ServiceError(
-    'not_found',
-    `No template ${JSON.stringify(template)} exists. Templates are the images of this server: ${deps.images.names.join(', ')}.`,
-  )
 }
 
 function refuseNotOffered(body: Described<typeof CreateSandbox>): void {

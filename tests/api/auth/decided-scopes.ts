@@ -84,6 +84,7 @@ const DECIDED: Readonly<Record<Scope | 'public', string>> = {
     get /e2b/snapshots
     delete /e2b/templates
     get /e2b/templates
+    get /e2b/templates/aliases/{alias}
     post /e2b/templates
     delete /e2b/templates/{template_id}
     get /e2b/templates/{template_id}

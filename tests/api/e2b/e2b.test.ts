@@ -6,9 +6,13 @@ import { SCOPES } from '../../../services/model/tenants/tenant.ts'
 import { ROUTES } from '../../../services/wires/routes.ts'
 import { startApi, type TestApi, type TestKey } from '../../support/start-api.ts'
 
+/** The API of this test has the image `slim` only. */
+const TEMPLATES = 'team/reports:v2=slim,large=full'
 let api: TestApi
 beforeAll(async () => {
-  api = await startApi({ config: { keyCacheMs: 0, wireSettings: { CELLBLOCK_E2B_DOMAIN: 'e2b.test' } } })
+  api = await startApi({
+    config: { keyCacheMs: 0, wireSettings: { CELLBLOCK_E2B_DOMAIN: 'e2b.test', CELLBLOCK_E2B_TEMPLATES: TEMPLATES } },
+  })
 })
 afterAll(() => api.stop())
 
@@ -98,6 +102,26 @@ describe('the control plane', () => {
       await refused(control('POST', '/v2/sandboxes', api.owner, { envVars: { A: 'x'.repeat(20_000), B: 'x'.repeat(20_000) } })),
     ).toMatchObject([413, {}])
     expect(await refused(control('GET', '/snapshots', api.owner))).toMatchObject([501, { code: 501 }])
+  })
+
+  it('takes templates as names of images, lists them and says which exist', async () => {
+    const { sandboxID } = await create(api.owner, { templateID: 'team/reports:v2' })
+    expect(await (await control('GET', `/sandboxes/${sandboxID}`, api.owner)).json()).toMatchObject({ templateID: 'team/reports:v2' })
+    const [row] = (await api.table.containers.list(api.owner.tenant, { after: null, limit: 1, order: 'desc', name: 'e2b' })).rows
+    expect(row).toMatchObject({ image: 'slim' })
+    for (const path of ['/templates', '/v2/templates']) {
+      const [image, ...others] = (await (await control('GET', path, api.owner)).json()) as { templateID: string; names: string[] }[]
+      expect([image, others]).toMatchObject([{ templateID: 'slim', buildStatus: 'ready' }, []])
+      expect(image?.names).toEqual(['slim', 'team/reports:v2', 'base', 'code-interpreter-v1', 'code-interpreter-beta', 'desktop'])
+    }
+    const exists = async (alias: string): Promise<unknown> => {
+      const answer = await control('GET', `/templates/aliases/${encodeURIComponent(alias)}`, api.owner)
+      return [answer.status, await answer.json()]
+    }
+    expect(await exists('team/reports:v2')).toEqual([200, { templateID: 'slim', public: true }])
+    expect(await exists('base')).toEqual([200, { templateID: 'slim', public: true }])
+    expect(await exists('inspect-0123')).toMatchObject([404, { code: 404, message: expect.stringContaining('CELLBLOCK_E2B_TEMPLATES') }])
+    expect(await exists('large')).toMatchObject([404, { message: expect.stringContaining('alias of the image full') }])
   })
 
   it('requires the scope of each route', async () => {

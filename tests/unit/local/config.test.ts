@@ -11,6 +11,7 @@ it.for([
   [{ CELLBLOCK_PUBLIC_URL: 'here' }, 'CELLBLOCK_PUBLIC_URL must be a whole address, such as https://code.example.org.'],
   [{ CELLBLOCK_POOL_MAX: '51' }, 'CELLBLOCK_POOL_MAX must be a whole number from 0 to 50.'],
   [{ CELLBLOCK_POOL_MOST: '4' }, 'CELLBLOCK_POOL_MOST is now CELLBLOCK_POOL_MAX. Rename the variable.'],
+  [{ CELLBLOCK_E2B_TEMPLATES: 'mine' }, 'CELLBLOCK_E2B_TEMPLATES must be a list such as my-template=standard,team/reports:v2=full.'],
   [
     { CORS_ORIGINS: 'https://a.example, https://*' },
     'CORS_ORIGINS.1 must be origins such as https://app.example.com, separated by commas.',
