@@ -199,7 +199,7 @@ describe('the control plane', () => {
 
   it('answers the executions of a sandbox as its logs, without their code', async () => {
     const { sandboxID } = await create(api.owner)
-    const started = await api.post(`/v1/containers/cntr_${sandboxID.slice(0, 26)}/executions`, { code: 'secret = 1' })
+    const started = await api.post(`/v1/containers/cntr_${sandboxID.slice(0, 26)}/executions?wait=0`, { code: 'secret = 1' })
     expect(started.status).toBe(202)
     for (const path of [`/sandboxes/${sandboxID}/logs`, `/v2/sandboxes/${sandboxID}/logs`]) {
       const text = await (await control('GET', path, api.owner)).text()
@@ -246,6 +246,28 @@ describe('the data plane', () => {
       expect((await contexts(id, mine.trafficAccessToken)).status, id).toBe(502)
     const byKey = { headers: { 'e2b-sandbox-id': mine.sandboxID, 'x-api-key': api.owner.key, authorization: `Bearer ${api.owner.key}` } }
     expect((await fetch(`${api.url}/e2b/contexts`, byKey)).status).toBe(401)
+  })
+
+  it('answers a wrong token the same, whatever the sandbox does', async () => {
+    const mine = await create(api.owner)
+    const foreign = [
+      await create(api.otherTenant),
+      await create(api.otherTenant, { timeout: 10 }),
+      await create(api.otherTenant, { timeout: 10, autoPause: true }),
+      await create(api.otherTenant, { timeout: 10, autoPause: true, autoResume: { enabled: true } }),
+    ]
+    api.skew += 11_000
+    const answers = await Promise.all(
+      foreign.flatMap(({ sandboxID }) =>
+        ['contexts', 'health', 'files?path=a'].map(async (path) => {
+          const headers = { 'e2b-sandbox-id': sandboxID, 'x-access-token': mine.envdAccessToken }
+          const answer = await fetch(`${api.url}/e2b/${path}`, { headers })
+          return `${answer.status} ${await answer.text()}`
+        }),
+      ),
+    )
+    expect(new Set(answers).size).toBe(1)
+    expect(answers[0]).toMatch(/^401 /)
   })
 
   it('grants the scopes of the key that opened the sandbox, and refuses access once that key is revoked', async () => {
