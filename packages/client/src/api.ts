@@ -2139,16 +2139,19 @@ export interface components {
                 } & {
                     [key: string]: unknown;
                 }) | null;
-                verbosity?: string | null;
+                /** @enum {string|null} */
+                verbosity?: "low" | "medium" | "high" | null;
             } & {
                 [key: string]: unknown;
             }) | null;
             safety_identifier?: string | null;
             prompt_cache_key?: string | null;
-            prompt_cache_retention?: string | null;
+            /** @enum {string|null} */
+            prompt_cache_retention?: "in_memory" | "in-memory" | "24h" | null;
             /** @enum {string|null} */
             truncation?: "auto" | "disabled" | null;
-            service_tier?: string | null;
+            /** @enum {string|null} */
+            service_tier?: "auto" | "default" | "flex" | "scale" | "priority" | "fast" | null;
             top_logprobs?: number | null;
             /** @description False: the response ends without an answer; a later one continues from its input. */
             generate?: boolean | null;
@@ -2214,7 +2217,8 @@ export interface components {
                 [key: string]: unknown;
             }) | null;
             reasoning_effort?: string | null;
-            verbosity?: string | null;
+            /** @enum {string|null} */
+            verbosity?: "low" | "medium" | "high" | null;
             temperature?: number | null;
             top_p?: number | null;
             max_tokens?: number | null;
@@ -2240,8 +2244,10 @@ export interface components {
             user?: string | null;
             safety_identifier?: string | null;
             prompt_cache_key?: string | null;
-            prompt_cache_retention?: string | null;
-            service_tier?: string | null;
+            /** @enum {string|null} */
+            prompt_cache_retention?: "in_memory" | "in-memory" | "24h" | null;
+            /** @enum {string|null} */
+            service_tier?: "auto" | "default" | "flex" | "scale" | "priority" | "fast" | null;
         };
         CreateContainer: {
             name: string;
@@ -2367,16 +2373,19 @@ export interface components {
                 } & {
                     [key: string]: unknown;
                 }) | null;
-                verbosity?: string | null;
+                /** @enum {string|null} */
+                verbosity?: "low" | "medium" | "high" | null;
             } & {
                 [key: string]: unknown;
             }) | null;
             safety_identifier?: string | null;
             prompt_cache_key?: string | null;
-            prompt_cache_retention?: string | null;
+            /** @enum {string|null} */
+            prompt_cache_retention?: "in_memory" | "in-memory" | "24h" | null;
             /** @enum {string|null} */
             truncation?: "auto" | "disabled" | null;
-            service_tier?: string | null;
+            /** @enum {string|null} */
+            service_tier?: "auto" | "default" | "flex" | "scale" | "priority" | "fast" | null;
             top_logprobs?: number | null;
             /** @description False: the response ends without an answer; a later one continues from its input. */
             generate?: boolean | null;

@@ -39,6 +39,23 @@ const cases: readonly (readonly [string, object, number, string, string | null])
     'invalid_request',
     'tools[0].environment.files',
   ],
+  ['an unknown tier of service', { model: 'demo', input: 'x', service_tier: 'gold' }, 400, 'invalid_request', 'service_tier'],
+  [
+    'an unknown time of a cache',
+    { model: 'demo', input: 'x', prompt_cache_retention: 'x' },
+    400,
+    'invalid_request',
+    'prompt_cache_retention',
+  ],
+  ['an unknown verbosity', { model: 'demo', input: 'x', text: { verbosity: 'loud' } }, 400, 'invalid_request', 'text.verbosity'],
+  ['a part that no answer has', { model: 'demo', input: 'x', include: ['nonsense'] }, 400, 'invalid_request', 'include[0]'],
+  [
+    'an identifier that is too long',
+    { model: 'demo', input: 'x', safety_identifier: 'x'.repeat(65) },
+    400,
+    'invalid_request',
+    'safety_identifier',
+  ],
   ['an unknown role', { model: 'demo', input: [{ role: 'robot', content: 'x' }] }, 400, 'invalid_request', 'input[0].role'],
   ['a message without content', { model: 'demo', input: [{ role: 'user' }] }, 400, 'invalid_request', 'input[0]'],
   [

@@ -2,7 +2,7 @@ import * as z from 'zod'
 import { boundedList, boundedRecord, openObject } from '../../../model/bounded-schemas.ts'
 import { answerSchema, lazySchema, type Described } from '../../../model/lazy-schema.ts'
 import { Metadata } from '../../../http/schemas.ts'
-import { ModelName, ToolChoice } from '../turn-fields.ts'
+import { CacheRetention, ModelName, SafetyIdentifier, ServiceTier, ToolChoice, Verbosity } from '../turn-fields.ts'
 
 /** Messages of one request, and content parts of one message. */
 const MAX_MESSAGES = 20_000
@@ -53,7 +53,7 @@ export const CreateChatCompletion = lazySchema(() =>
       stream_options: openObject({ include_usage: z.boolean().nullish() }).nullish(),
       response_format: openObject({ type: z.string(), json_schema: openObject({}).nullish() }).nullish(),
       reasoning_effort: z.string().max(32).nullish(),
-      verbosity: z.string().max(32).nullish(),
+      verbosity: Verbosity(),
       temperature: z.number().min(0, 'give 0 to 2').max(2, 'give 0 to 2').nullish(),
       top_p: z.number().min(0, 'give 0 to 1').max(1, 'give 0 to 1').nullish(),
       max_tokens: z.int().min(1, 'give at least 1').nullish(),
@@ -73,10 +73,10 @@ export const CreateChatCompletion = lazySchema(() =>
       store: z.boolean().nullish(),
       metadata: Metadata().nullish(),
       user: z.string().max(512).nullish(),
-      safety_identifier: z.string().max(512).nullish(),
+      safety_identifier: SafetyIdentifier(),
       prompt_cache_key: z.string().max(512).nullish(),
-      prompt_cache_retention: z.string().max(32).nullish(),
-      service_tier: z.string().max(32).nullish(),
+      prompt_cache_retention: CacheRetention(),
+      service_tier: ServiceTier(),
     })
     .openapi('CreateChatCompletion'),
 )

@@ -2,7 +2,7 @@ import * as z from 'zod'
 import { boundedList, boundedRecord, openObject, smallJson } from '../../../model/bounded-schemas.ts'
 import { answerSchema, lazySchema, type Described } from '../../../model/lazy-schema.ts'
 import { Metadata } from '../../../http/schemas.ts'
-import { ModelName, ToolChoice } from '../turn-fields.ts'
+import { CacheRetention, ModelName, SafetyIdentifier, ServiceTier, ToolChoice, Verbosity } from '../turn-fields.ts'
 import { MemoryLimit, NetworkPolicy } from '../containers/schema.ts'
 import { OutputItem } from './item-schemas.ts'
 import { Skills } from '../skills/skill-references.ts'
@@ -24,6 +24,15 @@ const ContentPart = lazySchema(() => openObject({ type: z.string('give the type 
 const INCLUDES = [
   ...ITEM_TYPES.flatMap(({ include }) => include ?? []),
   { name: EXTENSION_EVENTS, description: 'live output in the stream' },
+]
+
+/** Parts that OpenAI's API knows besides, and that answers of this service do not have. */
+const OTHER_INCLUDES: readonly string[] = [
+  ...['file_search_call', ...ITEM_TYPES.map(({ type }) => type)].map((type) => `${type}.results`),
+  'message.input_image.image_url',
+  'computer_call_output.output.image_url',
+  'reasoning.encrypted_content',
+  'message.output_text.logprobs',
 ]
 
 /** An item as in the request. Unknown fields are kept, because clients return items that they have received. */
@@ -103,7 +112,15 @@ export const CreateResponse = lazySchema(() =>
           '`code_interpreter`, `shell`, `apply_patch`, `function`, and what the operator offers, such as `web_search`; others are refused with `unsupported_value`.',
       }),
       tool_choice: ToolChoice(),
-      include: boundedList(z.string().max(200), { max: 32 })
+      include: boundedList(
+        z
+          .string()
+          .refine(
+            (name) => [...INCLUDES.map((known) => known.name), ...OTHER_INCLUDES].includes(name),
+            'give a part that answers can have',
+          ),
+        { max: 32 },
+      )
         .nullish()
         .openapi({
           description: INCLUDES.map(({ name, description }) => `\`${name}\` for ${description}`)
@@ -128,14 +145,14 @@ export const CreateResponse = lazySchema(() =>
       reasoning: boundedRecord(z.string().max(64), smallJson(MAX_SETTING_LENGTH), 20)
         .nullish()
         .openapi({ description: '`effort` is passed on to the model.' }),
-      text: openObject({ format: openObject({ type: z.string() }).nullish(), verbosity: z.string().max(32).nullish() })
+      text: openObject({ format: openObject({ type: z.string() }).nullish(), verbosity: Verbosity() })
         .nullish()
         .openapi({ description: '`format` (`text`, `json_object`, `json_schema`) and `verbosity` are passed on to the model.' }),
-      safety_identifier: z.string().max(128).nullish(),
+      safety_identifier: SafetyIdentifier(),
       prompt_cache_key: z.string().max(512).nullish(),
-      prompt_cache_retention: z.string().max(32).nullish(),
+      prompt_cache_retention: CacheRetention(),
       truncation: z.enum(['auto', 'disabled'], 'give "auto" or "disabled"').nullish(),
-      service_tier: z.string().max(32).nullish(),
+      service_tier: ServiceTier(),
       top_logprobs: z.int().min(0, 'give 0 to 20').max(20, 'give 0 to 20').nullish(),
       generate: z
         .boolean()
