@@ -160,7 +160,8 @@ const { rawJSON } = JSON as unknown as { readonly rawJSON: (text: string) => unk
 
 /** The chart as it is sent: its whole numbers as `1.0`, because clients in Python tell them from integers. */
 export function withFloats(value: unknown): unknown {
-  if (typeof value === 'number') return Number.isSafeInteger(value) ? rawJSON(`${value}.0`) : value
+  // From 1e21 on a number has an exponent, which Python takes as a fraction too.
+  if (typeof value === 'number') return /^-?\d+$/.test(String(value)) ? rawJSON(`${value}.0`) : value
   if (Array.isArray(value)) return value.map(withFloats)
   if (typeof value !== 'object' || value === null) return value
   return Object.fromEntries(Object.entries(value).map(([name, entry]) => [name, withFloats(entry)]))

@@ -90,5 +90,7 @@ it('gives the columns of a whole table without its index, and nothing of a part'
 })
 
 it('sends whole numbers with a fraction, as Python does', () => {
-  expect(JSON.stringify(withFloats({ a: [1, 2.5, -3, 'x', null, true, 1e21] }))).toBe('{"a":[1.0,2.5,-3.0,"x",null,true,1e+21]}')
+  expect(JSON.stringify(withFloats({ a: [1, 2.5, -3, 'x', null, true, 1e20, 1e21] }))).toBe(
+    '{"a":[1.0,2.5,-3.0,"x",null,true,100000000000000000000.0,1e+21]}',
+  )
 })
