@@ -393,6 +393,15 @@ import plotly.express as px
 for number in range(6):
     px.bar(x=["a", "b"], y=[1, number], title=f"नमस्ते {number}").show()
 
+# %% Plotly figures share one program that draws
+#| image: standard
+#| stdout: 1 True
+import psutil, plotly.express as px
+def drawing():
+    return [one.pid for one in psutil.process_iter(["cmdline"]) if any("render.mjs" in part for part in one.info["cmdline"] or [])]
+px.bar(y=[1]).write_image("/mnt/data/one.png"); first = drawing()
+px.bar(y=[2]).write_image("/mnt/data/two.png"); print(len(first), first == drawing())
+
 # %% Plotly draws after a figure that cannot be drawn
 #| image: standard
 #| figures: 1

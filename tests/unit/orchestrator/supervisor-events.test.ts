@@ -105,8 +105,8 @@ describe('an event of a sandbox', () => {
     expect(() => toEvent(json)).toThrow(expect.objectContaining({ name: 'SupervisorError', code: 'protocol' }))
   })
 
-  it('contains no lone surrogate in its text', () => {
-    expect(toEvent({ seq: 0, t: 0, type: 'stream', index: 0, name: 'stdout', text: 'a\ud800b' })).toMatchObject({ text: 'a\ufffdb' })
+  it.each(['a\ud800b', 'a\0b'])('contains no lone surrogate and no null character in its text: %j', (text) => {
+    expect(toEvent({ seq: 0, t: 0, type: 'stream', index: 0, name: 'stdout', text })).toMatchObject({ text: 'a\ufffdb' })
   })
 
   it('lists a file with an invalid path as skipped', () => {
