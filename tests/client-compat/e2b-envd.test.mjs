@@ -110,6 +110,7 @@ describe('commands of e2b', { timeout: 120_000 }, () => {
     await assert.rejects(sleeper.wait(), CommandExitError)
     await until(async () => (await sandbox.commands.list()).length === 0, 'the end of all commands')
     assert.equal(await sandbox.commands.kill(sleeper.pid), false)
+    await assert.rejects(sandbox.commands.run('kill -TERM $$'), { exitCode: 143 })
   })
 
   it('end at their time limit', async () => {

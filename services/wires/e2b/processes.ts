@@ -1,3 +1,4 @@
+import { constants } from 'node:os'
 import * as z from 'zod'
 import { boundedList, openObject } from '../../model/bounded-schemas.ts'
 import { lazySchema, type Described } from '../../model/lazy-schema.ts'
@@ -116,8 +117,14 @@ async function endOf(deps: ApiDeps, row: Execution): Promise<Readonly<Record<str
       `The process ended without an exit code: ${row.status}${row.reason === null ? '' : ` (${row.reason})`}. Start it again.`,
     )
   const status = `signal: ${exit.signal === 'SIGKILL' ? 'killed' : exit.signal}`
-  return { exitCode: -1, exited: false, status, error: status }
+  return { exitCode: codeOfSignal(exit.signal), exited: false, status, error: status }
 }
+
+const SIGNALLED = 128
+const numberOfSignal = new Map<string, number>(Object.entries(constants.signals))
+
+/** As a shell has it: programs tell 137 and 143 apart. E2B has -1 for every signal. */
+const codeOfSignal = (signal: string): number => SIGNALLED + (numberOfSignal.get(signal) ?? 0)
 
 const list = unary({ path: at('List'), scope: 'read', body: () => openObject({}) }, async (call) => {
   const { container } = await useSandbox(call)
