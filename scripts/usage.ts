@@ -45,8 +45,8 @@ Unmodified third-party clients against a local server; prints a pass table.
 
   --only   clients whose names contain the text; "Open WebUI" (0.8 GB) runs only with this option
   --write  also writes the table into docs/clients.md
-  --e2b    runs E2B's own suites instead, from clones of its repositories E2B and code-interpreter in this folder;
-           --only then is a part of a suite's name
+  --e2b    runs the suites of E2B and of others for its wire instead, from clones of the repositories E2B,
+           code-interpreter and computesdk in this folder; --only then is a part of a suite's name
 `,
   'test:security': `Usage: npm run test:security [-- --only PART] [--name TEXT] [--threshold ID] [--json]
 

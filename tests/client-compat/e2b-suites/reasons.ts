@@ -17,16 +17,20 @@ const NOT_OFFERED: readonly Reason[] = [
   { test: /(?:env_vars\/|_)(?:test_)?r\.|cwd[ _]r\b|\(R\)/, why: 'R is in the image full only' },
   { test: /auto_?resume.*http|pause and resume.*process/i, why: 'public ports; processes do not live through a pause' },
   { test: /filesystem.only|keep_?memory/i, why: 'a restored sandbox has the same kernel: `boot_id` is of the machine' },
+  { test: /openai_agents.*native_snapshot/, why: 'snapshots' },
+  { test: /inspect.*exec_as_user/, why: 'users: everything runs as one' },
   { test: /signing|signed|secured?\..*(?:access file|upload)|test_secured/i, why: 'signed URLs need host names (`CELLBLOCK_E2B_DOMAIN`)' },
 ]
 
 /** Known differences. They count as failures. */
 const DIFFERENT: readonly Reason[] = [
   { test: /image.on.save/i, why: '`PIL.Image.save` shows no picture' },
-  { test: /metrics/i, why: 'metrics are not recorded' },
   { test: /py.*killed_during_run/i, why: 'the client tells a killed sandbox from a lost connection over HTTP/2 only' },
   { test: /write(?:\.test\.ts \| |.*_)(?:write )?multiple.files/i, why: 'no folder can be made at the root (`/0`)' },
-  { test: /box.and.whisker/i, why: 'box plots have no data yet' },
+  {
+    test: /inspect.*(?:not_allowed|without_permissions|permission_error)/,
+    why: "the provider makes no `PermissionError` of an answer; it fails with E2B's own sandboxes too",
+  },
 ]
 
 const reasonIn = (reasons: readonly Reason[], { file, title }: TestResult): string | null =>

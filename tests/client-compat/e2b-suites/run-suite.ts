@@ -16,7 +16,8 @@ export interface TestResult {
 interface Place {
   /** Copies of the checkouts, beside the packages that they import. */
   readonly root: string
-  readonly python: string
+  /** Virtual environments, by the names of their requirements. */
+  readonly pythons: string
   /** Address and key of the server, as E2B's clients read them. */
   readonly env: Readonly<Record<string, string>>
 }
@@ -24,12 +25,29 @@ interface Place {
 const WORKERS = '2'
 /** A busy machine exceeds the time limits of single tests, so a failing test runs again. */
 const RETRIES = '1'
+/** The programs of this repository mark no test as asynchronous, and tests of one file share a sandbox. */
+const ASYNCIO = ['asyncio_mode=auto', 'asyncio_default_test_loop_scope=module'].flatMap((option) => ['-o', option])
 const MAX_MESSAGE_CHARACTERS = 160
 
+const PROGRAMS = join(import.meta.dirname, 'programs')
+
 /** Runs a suite and returns its tests without those that it skips itself. */
-export function runE2bSuite(suite: E2bSuite, place: Place): Promise<readonly TestResult[]> {
-  return suite.runner === 'vitest' ? runVitest(suite, place) : runPytest(suite, place)
+export async function runE2bSuite(suite: E2bSuite, place: Place): Promise<readonly TestResult[]> {
+  const run = () => (suite.runner === 'vitest' ? runVitest(suite, place) : runPytest(suite, place))
+  let tests = await run()
+  for (let repeat = 1; repeat < (suite.repeats ?? 1); repeat++) {
+    const again = new Map((await run()).map((test) => [nameOf(test), test]))
+    tests = tests.map((test) =>
+      test.isPassed ? (again.get(nameOf(test)) ?? { ...test, isPassed: false, message: 'did not run again' }) : test,
+    )
+  }
+  return tests
 }
+
+/** The folder in which a suite runs. */
+const folderOf = ({ source }: E2bSuite, root: string): string => (source === null ? PROGRAMS : join(root, source.repository, source.folder))
+
+const nameOf = ({ file, title }: TestResult): string => `${file}::${title}`
 
 const firstLine = (text: string): string => text.trim().split('\n')[0]?.slice(0, MAX_MESSAGE_CHARACTERS) ?? ''
 
@@ -54,15 +72,16 @@ interface VitestReport {
 }
 
 async function runVitest(suite: E2bSuite, { root, env }: Place): Promise<readonly TestResult[]> {
-  const cwd = join(root, suite.repository, suite.folder)
+  const cwd = folderOf(suite, root)
   const [config, report] = ['cellblock.vitest.config.mjs', 'cellblock.report.json'].map((name) => join(cwd, name)) as [string, string]
   const test = {
     include: suite.include,
     exclude: suite.exclude,
     testTimeout: 30_000,
-    setupFiles: suite.repository === 'E2B' ? ['tests/globalFetchFallback.setup.ts'] : [],
+    setupFiles: suite.source?.repository === 'E2B' ? ['tests/globalFetchFallback.setup.ts'] : [],
   }
-  await writeFile(config, `export default ${JSON.stringify({ test })}\n`)
+  const alias = Object.fromEntries(Object.entries(suite.alias ?? {}).map(([name, path]) => [name, join(cwd, path)]))
+  await writeFile(config, `export default ${JSON.stringify({ test, resolve: { alias } })}\n`)
   await rm(report, { force: true })
   const args = ['run', '--config', config, '--maxWorkers', WORKERS, '--retry', RETRIES, '--reporter', 'json', '--outputFile', report]
   await run(process.execPath, [join(root, 'node_modules/vitest/vitest.mjs'), ...args], { cwd, env })
@@ -79,19 +98,22 @@ async function runVitest(suite: E2bSuite, { root, env }: Place): Promise<readonl
   )
 }
 
-async function runPytest(suite: E2bSuite, { root, python, env }: Place): Promise<readonly TestResult[]> {
-  const cwd = join(root, suite.repository, suite.folder)
-  const report = join(cwd, 'cellblock.report.xml')
-  await rm(report, { force: true })
+async function runPytest(suite: E2bSuite, { root, pythons, env }: Place): Promise<readonly TestResult[]> {
+  const cwd = folderOf(suite, root)
+  const report = join(root, 'pytest-report.xml')
   const common = ['-q', '-p', 'no:cacheprovider', '--timeout', '60', '--numprocesses', WORKERS, '--junitxml', report]
-  const wanted = [...suite.include, ...suite.exclude.map((path) => `--ignore=${path}`)]
-  await run(python, ['-m', 'pytest', ...common, ...wanted], { cwd, env })
-  const first = testCases(await readFile(report, 'utf8'))
+  const own = suite.source === null ? ['--dist', 'loadfile', ...ASYNCIO] : []
+  const pytest = async (wanted: readonly string[]): Promise<readonly TestResult[]> => {
+    await rm(report, { force: true })
+    const python = join(pythons, suite.python ?? '', 'bin/python')
+    await run(python, ['-m', 'pytest', ...common, ...own, ...wanted], { cwd, env: { ...env, PYTHONDONTWRITEBYTECODE: '1' } })
+    return testCases(await readFile(report, 'utf8'))
+  }
+  const first = await pytest([...suite.include, ...suite.exclude.map((path) => `--ignore=${path}`)])
   const failed = first.filter(({ isPassed }) => !isPassed)
-  if (failed.length === 0) return first
-  await run(python, ['-m', 'pytest', ...common, ...failed.map(({ file, title }) => `${file}::${title}`)], { cwd, env })
-  const again = new Map(testCases(await readFile(report, 'utf8')).map((test) => [`${test.file}::${test.title}`, test]))
-  return first.map((test) => again.get(`${test.file}::${test.title}`) ?? test)
+  if (failed.length === 0 || suite.repeats !== undefined) return first
+  const again = new Map((await pytest(failed.map(nameOf))).map((test) => [nameOf(test), test]))
+  return first.map((test) => again.get(nameOf(test)) ?? test)
 }
 
 const CASE = /<testcase classname="([^"]*)" name="([^"]*)"[^>]*?(?:\/>|>([^]*?)<\/testcase>)/g

@@ -8,7 +8,7 @@ import { ensurePythonPackages } from '../../../scripts/setup/python-packages.ts'
 import { ensureSandboxImage } from '../../../scripts/setup/sandbox-image.ts'
 import { startServer } from '../../support/local-server.ts'
 import { runE2bSuite, type TestResult } from './run-suite.ts'
-import { E2B_SUITES, type E2bSuite } from './suites.ts'
+import { E2B_SUITES, type E2bSuite, type SuiteSource } from './suites.ts'
 import { writeE2bTable, type SuiteResult } from './write-table.ts'
 
 const run = promisify(execFile)
@@ -17,7 +17,7 @@ const COPIES = join(ROOT, '.cellblock/e2b-suites')
 const MAX_OUTPUT_BYTES = 16 * 1024 ** 2
 
 /**
- * Runs E2B's own suites from checkouts in `folder` against a server with the image `standard`. `only` is a part of a suite's name. Returns whether every
+ * Runs E2B's own suites, and those of others for its wire, from checkouts in `folder` against a server with the image `standard`. `only` is a part of a suite's name. Returns whether every
  * test passes that this server has to pass.
  */
 export async function runE2bSuites({
@@ -30,8 +30,9 @@ export async function runE2bSuites({
   readonly isWritten: boolean
 }): Promise<boolean> {
   const suites = E2B_SUITES.filter(({ name }) => name.toLowerCase().includes(only.toLowerCase()))
-  for (const suite of suites) await copySources(suite, folder)
-  await installPackages()
+  const problems = new Map<E2bSuite, string>()
+  for (const suite of suites)
+    await prepare(suite, folder).catch((error: unknown) => problems.set(suite, error instanceof Error ? error.message : String(error)))
   const image = await ensureSandboxImage((line) => say(line), { variant: 'standard' })
   const server = await startServer({ env: { SANDBOX_PRELOAD: '', CELLBLOCK_POOL: '2', CELLBLOCK_SANDBOX_IMAGE: image } })
   try {
@@ -42,18 +43,28 @@ export async function runE2bSuites({
       // The form of E2B's keys, which older clients demand.
       E2B_API_KEY: `e2b_${Buffer.from(server.apiKey).toString('hex')}`,
     }
-    for (const suite of suites) {
+    for (const suite of suites.filter((one) => !problems.has(one))) {
       say(`▸ ${suite.name}`)
-      const tests = await runE2bSuite(suite, { root: COPIES, python: join(COPIES, 'python/bin/python'), env })
+      const tests = await runE2bSuite(suite, { root: COPIES, pythons: join(COPIES, 'pythons'), env })
       await writeFile(resultOf(suite), JSON.stringify(tests))
     }
   } finally {
     await server.stop()
   }
-  return writeE2bTable(await latestResults(), isWritten)
+  const isComplete = writeE2bTable(await latestResults(), isWritten)
+  for (const [{ name }, problem] of problems) say(`not run: ${name}: ${problem}`)
+  return isComplete && problems.size === 0
 }
 
-const resultOf = ({ name, commit }: E2bSuite): string => join(COPIES, `${name.replaceAll(/\W+/g, '-')}-${commit}.json`)
+const resultOf = ({ name, source }: E2bSuite): string =>
+  join(COPIES, `${name.replaceAll(/\W+/g, '-')}-${source?.commit ?? 'packages'}.json`)
+
+/** Throws when the checkout or a package is missing. */
+async function prepare(suite: E2bSuite, folder: string): Promise<void> {
+  if (suite.source !== null) await copySources(suite.source, folder)
+  if (suite.python === undefined) await installNodePackages()
+  else await installPythonPackages(suite.python)
+}
 
 /** The latest result of each suite, also of an earlier call, so that the suites can run one by one. */
 async function latestResults(): Promise<readonly SuiteResult[]> {
@@ -66,14 +77,14 @@ async function latestResults(): Promise<readonly SuiteResult[]> {
 const say = (line: string): void => void process.stdout.write(`${line}\n`)
 
 /** The files of the pinned commit, whatever the checkout has. */
-async function copySources({ repository, commit }: E2bSuite, folder: string): Promise<void> {
+async function copySources({ owner, repository, commit }: SuiteSource, folder: string): Promise<void> {
   const target = join(COPIES, repository)
   const mark = join(target, `.commit-${commit}`)
   if (existsSync(mark)) return
   const git = ['-C', join(folder, repository)]
   await run('git', [...git, 'cat-file', '-e', `${commit}^{commit}`]).catch((cause: unknown) => {
     throw new Error(
-      `${join(folder, repository)} is no checkout of e2b-dev/${repository} with the commit ${commit}. Clone it there, or fetch the commit.`,
+      `${join(folder, repository)} is no checkout of ${owner}/${repository} with the commit ${commit}. Clone it there, or fetch the commit.`,
       {
         cause,
       },
@@ -88,14 +99,18 @@ async function copySources({ repository, commit }: E2bSuite, folder: string): Pr
   await copyFile(join(import.meta.dirname, 'package.json'), mark)
 }
 
-async function installPackages(): Promise<void> {
+async function installNodePackages(): Promise<void> {
   const [wanted, installed] = [join(import.meta.dirname, 'package.json'), join(COPIES, 'package.json')]
   const [text, present] = await Promise.all([wanted, installed].map((path) => readFile(path, 'utf8').catch(() => null)))
-  if (text !== present || !existsSync(join(COPIES, 'node_modules/vitest'))) {
-    say('▸ npm install')
-    await copyFile(wanted, installed)
-    await run('npm', ['install', '--ignore-scripts', '--no-audit', '--no-fund'], { cwd: COPIES, maxBuffer: MAX_OUTPUT_BYTES })
-  }
-  const python = { folder: join(COPIES, 'python'), requirements: join(import.meta.dirname, 'requirements.txt') }
+  if (text === present && existsSync(join(COPIES, 'node_modules/vitest'))) return
+  say('▸ npm install')
+  await mkdir(COPIES, { recursive: true })
+  await copyFile(wanted, installed)
+  await run('npm', ['install', '--ignore-scripts', '--no-audit', '--no-fund'], { cwd: COPIES, maxBuffer: MAX_OUTPUT_BYTES })
+}
+
+async function installPythonPackages(name: string): Promise<void> {
+  const python = { folder: join(COPIES, 'pythons', name), requirements: join(import.meta.dirname, 'requirements', `${name}.txt`) }
+  await mkdir(join(COPIES, 'pythons'), { recursive: true })
   await ensurePythonPackages(python, { config: readSetupConfig(), mayInstall: false }, (line) => say(line))
 }

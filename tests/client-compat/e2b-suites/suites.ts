@@ -1,15 +1,27 @@
-/** One of E2B's own suites at a pinned commit of its repository. Nothing of it is part of this repository. */
+/** A suite that others wrote for E2B's wire. Nothing of it is part of this repository. */
 export interface E2bSuite {
   readonly name: string
-  /** The checkout below the folder that the caller names. */
-  readonly repository: 'E2B' | 'code-interpreter'
-  readonly commit: string
-  /** The package in the repository. */
-  readonly folder: string
+  /** Null: packages have the tests, and a program beside this file calls them. */
+  readonly source: SuiteSource | null
   readonly runner: 'vitest' | 'pytest'
+  /** What pytest imports: a file of `requirements`, without its ending. */
+  readonly python?: 'e2b' | 'langchain' | 'openai-agents' | 'inspect'
+  /** Packages that vitest finds elsewhere in the checkout. */
+  readonly alias?: Readonly<Record<string, string>>
+  /** A test passes when it passes so many times, without a second try. */
+  readonly repeats?: number
   /** Files that use a sandbox. The others test the client alone, on a mocked network, or what no template of this server has. */
   readonly include: readonly string[]
   readonly exclude: readonly string[]
+}
+
+export interface SuiteSource {
+  /** The checkout below the folder that the caller names, and its name at GitHub. */
+  readonly repository: string
+  readonly owner: string
+  readonly commit: string
+  /** The package in the repository. */
+  readonly folder: string
 }
 
 const SDK_COMMIT = 'b8029973aa7da5f741f7bb1a9f833b38a0885438'
@@ -19,6 +31,14 @@ const NOT_TRIED =
   'iam,networkTransform,configPropagation,abortSignal,rpcHeaders,lifecycleRequest,lifecyclePayload,egressProxy,fork,snapshot-api,network,urls'
 const NOT_TRIED_PYTHON = ['network', 'fork', 'snapshot_api', 'config_propagation', 'sync_client_lifecycle']
 
+const sdk = (folder: string): SuiteSource => ({ owner: 'e2b-dev', repository: 'E2B', commit: SDK_COMMIT, folder })
+const interpreter = (folder: string): SuiteSource => ({
+  owner: 'e2b-dev',
+  repository: 'code-interpreter',
+  commit: INTERPRETER_COMMIT,
+  folder,
+})
+
 const pythonFiles = (kind: 'sync' | 'async'): Pick<E2bSuite, 'include' | 'exclude'> => ({
   include: [`tests/${kind}/sandbox_${kind}`, ...['info', 'kill', 'list'].map((name) => `tests/${kind}/api_${kind}/test_sbx_${name}.py`)],
   exclude: NOT_TRIED_PYTHON.map((name) => `tests/${kind}/sandbox_${kind}/test_${name}.py`),
@@ -27,37 +47,57 @@ const pythonFiles = (kind: 'sync' | 'async'): Pick<E2bSuite, 'include' | 'exclud
 export const E2B_SUITES: readonly E2bSuite[] = [
   {
     name: 'E2B JavaScript SDK 2.45.0',
-    repository: 'E2B',
-    commit: SDK_COMMIT,
-    folder: 'packages/js-sdk',
+    source: sdk('packages/js-sdk'),
     runner: 'vitest',
     include: ['tests/sandbox/**/*.test.ts', 'tests/api/{info,kill,list}.test.ts'],
     exclude: [`tests/sandbox/{${NOT_TRIED}}.test.ts`],
   },
   ...(['sync', 'async'] as const).map((kind): E2bSuite => ({
     name: `E2B Python SDK 2.45.1, ${kind}`,
-    repository: 'E2B',
-    commit: SDK_COMMIT,
-    folder: 'packages/python-sdk',
+    source: sdk('packages/python-sdk'),
     runner: 'pytest',
+    python: 'e2b',
     ...pythonFiles(kind),
   })),
   {
     name: 'E2B code interpreter, JavaScript 2.7.1',
-    repository: 'code-interpreter',
-    commit: INTERPRETER_COMMIT,
-    folder: 'js',
+    source: interpreter('js'),
     runner: 'vitest',
     include: ['tests/**/*.test.ts'],
     exclude: ['tests/runtimes/**'],
   },
   {
     name: 'E2B code interpreter, Python 2.9.1',
-    repository: 'code-interpreter',
-    commit: INTERPRETER_COMMIT,
-    folder: 'python',
+    source: interpreter('python'),
     runner: 'pytest',
+    python: 'e2b',
     include: ['tests'],
     exclude: ['tests/performance.py'],
   },
+  {
+    name: 'ComputeSDK, provider suite, E2B provider',
+    source: {
+      owner: 'computesdk',
+      repository: 'computesdk',
+      commit: 'afaf03b7ccf2b5b2fff611110d8b24c7df4cc8c5',
+      folder: 'packages/e2b',
+    },
+    runner: 'vitest',
+    alias: { '@computesdk/test-utils': '../test-utils/src/index.ts' },
+    include: ['src/__tests__/*.test.ts'],
+    exclude: [],
+  },
+  ...(
+    [
+      { name: 'LangChain 1.1.9, sandbox tests, `langchain-e2b` 0.0.6', python: 'langchain', repeats: 20 },
+      { name: 'OpenAI Agents 0.24.0, E2B sandbox', python: 'openai-agents' },
+      { name: 'Inspect 0.3.285, self-check, `inspect-sandboxes` 0.6.1', python: 'inspect' },
+    ] as const
+  ).map((suite): E2bSuite => ({
+    ...suite,
+    source: null,
+    runner: 'pytest',
+    include: [`test_${suite.python.replace('-', '_')}.py`],
+    exclude: [],
+  })),
 ]
