@@ -71,6 +71,8 @@ export interface SnapshotStream {
 export interface NamespaceUsage {
   readonly runMs: number
   readonly cpuMs: number
+  /** As in an envelope; for a saving only. */
+  readonly sandboxCpuMs?: number | undefined
 }
 
 export interface SandboxHealth {
@@ -138,6 +140,8 @@ export interface SupervisorEnvelope {
   readonly outcome: SupervisorOutcome
   readonly runMs: number
   readonly cpuMs: number
+  /** Processor time of the sandbox since the last report, with programs that ran between executions. Absent from an older image. */
+  readonly sandboxCpuMs?: number | undefined
   readonly peakMemoryBytes: number
   readonly outputBytes: number
   readonly truncated: readonly { readonly what: string; readonly totalBytes: number; readonly keptBytes: number; readonly reason: string }[]

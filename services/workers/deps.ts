@@ -18,6 +18,8 @@ interface Common {
   readonly signals: Signals
   readonly clock: Clock
   readonly telemetry: Telemetry
+  /** Dollars per sandbox second, by tier; 0 on a local machine. */
+  readonly costPerSecond: (tier: MemoryTier) => number
   /** If absent, the platform accepts or refuses each start. */
   readonly admission?: Admission
 }
@@ -32,8 +34,6 @@ export interface RunDeps extends Common {
   readonly images: ImageCatalogue
   /** A step hands over to a new message after this time, milliseconds: 50,000 except in tests. */
   readonly stepBudgetMs: number
-  /** Dollars per sandbox second, by tier, for the estimate in a result; 0 on a local machine. */
-  readonly costPerSecond: (tier: MemoryTier) => number
 }
 
 /** The dependencies of one run step. */
@@ -54,8 +54,6 @@ export interface PlaceDeps extends Common {
   readonly imagePoolSizes?: Readonly<Record<string, Partial<Record<MemoryTier, number>>>>
   /** Maximum number of concurrent starts. */
   readonly maxStarts: number
-  /** Dollars per sandbox second, by tier, for the metric; absent: none is reported. */
-  readonly costPerSecond?: (tier: MemoryTier) => number
 }
 
 /** The dependencies of one repair. */

@@ -13,7 +13,10 @@ afterAll(() => storage.stop())
 
 const result = (() => {
   const empty = emptyResult(executionRow(), T0)
-  return { ...empty, usage: { ...empty.usage, sandboxSeconds: 2, cpuMs: 3, peakMemoryBytes: 4, outputBytes: 5, costUsd: 0.5 } }
+  return {
+    ...empty,
+    usage: { ...empty.usage, sandboxSeconds: 2, cpuMs: 3, sandboxCpuMs: 7, peakMemoryBytes: 4, outputBytes: 5, costUsd: 0.5 },
+  }
 })()
 
 it.each(['in its row', 'in an object'])(
@@ -32,11 +35,11 @@ it.each(['in its row', 'in an object'])(
         subject: 'anna',
         executionId: row.id,
         day: dayOf(T0),
-        sandboxSeconds: 2,
-        cpuMs: 3,
+        sandboxSeconds: 0,
+        cpuMs: 7,
         peakMemoryBytes: 4,
         outputBytes: 5,
-        costUsd: 0.5,
+        costUsd: 0,
       },
     ])
   },

@@ -71,7 +71,7 @@ export async function startRunBench(options: { readonly image: string; readonly 
     workerId: options.stage,
   }
   const deps: RunDeps = { ...common, supervisor, images: driver.images, stepBudgetMs: 50_000, costPerSecond: () => 0 }
-  const placing: ReconcilerDeps = { ...common, driver, poolSizes: {}, maxStarts: 1, hibernateAfterMs: 300_000 }
+  const placing: ReconcilerDeps = { ...common, driver, poolSizes: {}, maxStarts: 1, costPerSecond: () => 0, hibernateAfterMs: 300_000 }
   const bench: RunBench = {
     storage,
     deps,

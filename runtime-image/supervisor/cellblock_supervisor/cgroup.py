@@ -20,6 +20,7 @@ class Cgroup:
         self._root = root
         self._fds: dict[str, int] = {}
         self._tmpfs_bytes: int | None = None
+        self._reported_cpu_ms: float | None = None
 
     def close(self) -> None:
         for fd in self._fds.values():
@@ -68,6 +69,16 @@ class Cgroup:
             return None if used is None else used / 1000
         used = self._number("cpuacct/cpuacct.usage")
         return None if used is None else used / 1_000_000
+
+    def start_cpu_report(self) -> None:
+        """The first call begins the report: the start of the sandbox is not part of it."""
+        if self._reported_cpu_ms is None:
+            self._reported_cpu_ms = self.cpu_ms()
+
+    def take_cpu_report(self) -> float:
+        """Processor time of the whole sandbox since the last report, also of programs that ran between two jobs."""
+        before, self._reported_cpu_ms = self._reported_cpu_ms, self.cpu_ms()
+        return 0.0 if before is None or self._reported_cpu_ms is None else self._reported_cpu_ms - before
 
     def cpu_limit(self) -> int | None:
         """Whole processors that the sandbox may use."""

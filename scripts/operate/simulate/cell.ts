@@ -169,6 +169,7 @@ const placementDeps = ({ ecs }: CellServices, common: CommonDeps, poolSize: numb
   }),
   poolSizes: poolSize === 0 ? {} : { '1g': poolSize },
   maxStarts: 10,
+  costPerSecond: () => 0,
   workerId: newId('worker'),
   hibernateAfterMs: LIMITS.hibernateAfterMinutes * 60_000,
   betweenPassesMs: PASS_EVERY_MS,

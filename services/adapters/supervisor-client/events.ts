@@ -20,6 +20,7 @@ const doneSchema = z.object({
   outcome: z.enum(['ok', 'error', 'timed_out', 'cancelled', 'oom', 'kernel_died', 'output_limit', 'disk_full', 'cpu_limit']),
   run_ms: z.number().nonnegative(),
   cpu_ms: z.number().nonnegative(),
+  sandbox_cpu_ms: z.number().nonnegative().optional(),
   peak_memory_bytes: z.number().nonnegative(),
   output_bytes: z.number().nonnegative(),
   truncated: z
@@ -67,6 +68,7 @@ function toDone(event: WireDone): SupervisorEvent {
     outcome: event.outcome,
     runMs: event.run_ms,
     cpuMs: event.cpu_ms,
+    sandboxCpuMs: event.sandbox_cpu_ms,
     peakMemoryBytes: event.peak_memory_bytes,
     outputBytes: event.output_bytes,
     truncated: event.truncated.map((part) => ({

@@ -267,12 +267,18 @@ const restoredSchema = z.object({
 })
 
 const USAGE_TRAILER = 'cellblock-usage'
-const usageSchema = z.object({ run_ms: z.number().nonnegative(), cpu_ms: z.number().nonnegative() })
+const usageSchema = z.object({
+  run_ms: z.number().nonnegative(),
+  cpu_ms: z.number().nonnegative(),
+  sandbox_cpu_ms: z.number().nonnegative().optional(),
+})
 
 function readUsage(text: string | undefined): NamespaceUsage | null {
   if (text === undefined) return null
   const fields = usageSchema.safeParse(parseHostileJson(Buffer.from(text)))
-  return fields.success ? { runMs: fields.data.run_ms, cpuMs: fields.data.cpu_ms } : null
+  if (!fields.success) return null
+  const { run_ms: runMs, cpu_ms: cpuMs, sandbox_cpu_ms: sandboxCpuMs } = fields.data
+  return { runMs, cpuMs, sandboxCpuMs }
 }
 
 /** The maximum of the protocol for both values. */

@@ -105,7 +105,7 @@ async function start(config: LocalConfig, cleanups: Cleanups): Promise<Omit<Loca
 function shareParts({
   config,
   storage,
-  sandboxes: { driver },
+  sandboxes: { driver, costPerSecond },
   telemetry,
 }: {
   readonly config: LocalConfig
@@ -127,6 +127,7 @@ function shareParts({
     ...countStorage(common),
     driver,
     admission,
+    costPerSecond,
     poolSizes: { '1g': config.poolSize },
     poolCeilings: { '1g': config.poolCeiling },
     imagePoolSizes: config.imagePools,

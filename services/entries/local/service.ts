@@ -154,8 +154,8 @@ function startWork(
   turnParts: TurnParts,
   cleanups: Cleanups,
 ): void {
-  const { driver, supervisor, costPerSecond, prices } = sandboxes
-  const { workerId } = placing
+  const { driver, supervisor, prices } = sandboxes
+  const { workerId, costPerSecond } = placing
   const runStep = createRunStep({
     ...common,
     supervisor,

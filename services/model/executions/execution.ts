@@ -88,6 +88,8 @@ export interface ExecutionUsage {
   readonly startMs: number
   readonly runMs: number
   readonly cpuMs: number
+  /** As in the supervisor's envelope: what the account used since the last report of this sandbox. */
+  readonly sandboxCpuMs?: number | undefined
   readonly peakMemoryBytes: number
   readonly outputBytes: number
   readonly sandboxSeconds: number

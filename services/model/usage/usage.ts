@@ -1,16 +1,16 @@
 /**
- * The usage of one execution, or of saving a container's variables. Exactly one record exists per ended execution, because its key is the
- * execution's id.
+ * The usage of one execution, of saving a container's variables, of a turn, or of one sandbox on one day. Exactly one record exists of each, because its
+ * key is its id. Sandbox seconds and their cost are in the records of sandboxes only; those of older versions are in the records of executions.
  */
 export interface UsageRecord {
   readonly v: 1
   readonly tenant: string
   readonly subject: string | null
-  /** For a saving: the random part of the snapshot's object key. For a turn: the id of the response. */
+  /** For a saving: the random part of the snapshot's object key. For a turn: the id of the response. For a sandbox: its id. */
   readonly executionId: string
   /** Absent for an execution. */
-  readonly purpose?: 'saving' | 'turn'
-  /** The UTC day on which the execution was accepted, `YYYY-MM-DD`. */
+  readonly purpose?: 'saving' | 'turn' | 'sandbox'
+  /** The UTC day on which the execution was accepted, or the sandbox was held, `YYYY-MM-DD`. */
   readonly day: string
   readonly sandboxSeconds: number
   readonly cpuMs: number
@@ -24,7 +24,7 @@ export interface UsageRecord {
 }
 
 export interface UsageSum {
-  /** Savings and turns are not counted. */
+  /** Executions only. */
   readonly executions: number
   readonly sandboxSeconds: number
   readonly cpuMs: number

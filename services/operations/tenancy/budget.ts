@@ -13,7 +13,7 @@ const MIN_AGE_MS = 5_000
 const MAX_AGE_MS = 300_000
 const MAX_TENANTS = 10_000
 
-type BudgetLimits = Pick<TenantLimits, 'sandboxSecondsPerDay' | 'dollarsPerDay' | 'modelTokensPerDay' | 'concurrentExecutions'>
+type BudgetLimits = Pick<TenantLimits, 'sandboxSecondsPerDay' | 'dollarsPerDay' | 'modelTokensPerDay' | 'liveContainers'>
 interface Exhausted {
   readonly code: Extract<ErrorCode, 'sandbox_seconds_exhausted' | 'dollars_exhausted' | 'model_tokens_exhausted'>
   readonly limit: number
@@ -33,7 +33,7 @@ export interface BudgetReader {
  * such bound; a sum below half of their limit is used for a minute.
  */
 export function sumAgeMs(used: UsageSum, limits: BudgetLimits, maxUsdPerSecond: number): number {
-  const perSecond = Math.max(1, limits.concurrentExecutions)
+  const perSecond = Math.max(1, limits.liveContainers)
   const seconds = (limits.sandboxSecondsPerDay - used.sandboxSeconds) / perSecond
   const dollars = maxUsdPerSecond === 0 ? Infinity : (limits.dollarsPerDay - used.costUsd) / (perSecond * maxUsdPerSecond)
   const tokens = tokensOf(used) < limits.modelTokensPerDay / 2 ? 60 : 0
@@ -42,7 +42,7 @@ export function sumAgeMs(used: UsageSum, limits: BudgetLimits, maxUsdPerSecond: 
 
 const tokensOf = (sum: UsageSum): number => sum.modelInputTokens + sum.modelOutputTokens
 
-/** Compares the usage of the present UTC day with the tenant's daily limits. Usage counts when an execution or a turn has ended. */
+/** Compares the usage of the present UTC day with the tenant's daily limits. A sandbox counts while it is held, a turn when it has ended. */
 export function createBudgetReader({
   usage,
   limits,

@@ -16,18 +16,19 @@ export async function recordUsage(
   const usage = known ?? (await usageOf(ports.objects, ended))
   if (usage === null) return
   const { tenant, subject, id: executionId, createdAt } = ended
-  const { sandboxSeconds, cpuMs, peakMemoryBytes, outputBytes, costUsd } = usage
+  const { cpuMs, sandboxCpuMs = cpuMs, peakMemoryBytes, outputBytes } = usage
   await ports.table.usage.put({
     v: 1,
     tenant,
     subject,
     executionId,
     day: dayOf(createdAt),
-    sandboxSeconds,
-    cpuMs,
+    // The record of its sandbox has them (meter-sandbox.ts).
+    sandboxSeconds: 0,
+    costUsd: 0,
+    cpuMs: sandboxCpuMs,
     peakMemoryBytes,
     outputBytes,
-    costUsd,
   })
 }
 

@@ -1,4 +1,5 @@
 import { notifyExecution } from '../../operations/notify/notify-execution.ts'
+import { meterSandbox } from '../../operations/usage/meter-sandbox.ts'
 import { SANDBOX_CHECK_MS, startTimeoutMs } from '../../operations/sandboxes/new-sandbox.ts'
 import type { SandboxStatus } from '../../ports/sandbox-driver.ts'
 import { SUPERVISOR_PROTOCOL, type Sandbox } from '../../model/sandboxes/sandbox.ts'
@@ -19,12 +20,15 @@ const MAX_LAUNCH_WAIT_MS = 900_000
 export async function repairSandbox(deps: PlaceDeps, sandbox: Sandbox, readStatus: () => Promise<SandboxStatus>): Promise<void> {
   const now = deps.clock.now()
   if (sandbox.state === 'gone') return deps.table.sandboxes.remove(sandbox.id)
-  if (sandbox.state === 'stopping') return stopSandbox(deps, sandbox.id)
+  if (sandbox.state === 'stopping') return stopSandbox(deps, sandbox.id, { until: knownUntil(sandbox, now) })
   if (sandbox.state === 'starting') return repairStart(deps, sandbox, { readStatus, now })
   if (sandbox.claimedBy === null && isStale(deps, sandbox, now)) return stopUnclaimed(deps, sandbox)
-  if (sandbox.claimedBy !== null && !(await isHeld(deps, sandbox, now))) return stopSandbox(deps, sandbox.id)
+  if (sandbox.claimedBy !== null && !(await isHeld(deps, sandbox, now))) {
+    return stopSandbox(deps, sandbox.id, { until: knownUntil(sandbox, now) })
+  }
   const status = await readStatus()
   if (status.phase === 'gone') return endSandbox(deps, sandbox, status)
+  await meterSandbox(deps, sandbox, now)
   await deps.table.sandboxes.move(sandbox.id, { from: [sandbox.state] }, { dueAt: now + SANDBOX_CHECK_MS })
 }
 
@@ -39,8 +43,14 @@ export async function endSandbox(deps: PlaceDeps, sandbox: Sandbox, status: Extr
   if (refusal !== null) reportRefusal(deps.telemetry, sandbox, refusal)
   await loseClaim(deps, sandbox)
   // Docker keeps the container of a program that ended; a task that ended needs no call, and calls are limited.
-  await stopSandbox(deps, sandbox.id, { hasEnded: deps.driver.capabilities.reportsStarts })
+  await stopSandbox(deps, sandbox.id, {
+    hasEnded: deps.driver.capabilities.reportsStarts,
+    until: knownUntil(sandbox, deps.clock.now()),
+  })
 }
+
+/** A server that was off finds its sandboxes gone: the time since the last check that was due does not count. */
+const knownUntil = ({ dueAt }: Sandbox, now: number): number => Math.min(now, dueAt ?? now)
 
 const isStale = (deps: PlaceDeps, sandbox: Sandbox, now: number): boolean =>
   sandbox.protocol !== SUPERVISOR_PROTOCOL || !deps.driver.images.isCurrent(sandbox.image) || now - sandbox.createdAt > MAX_WARM_MS

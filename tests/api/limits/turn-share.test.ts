@@ -38,7 +38,7 @@ beforeAll(async () => {
   workers = startWorkers({
     consumer: queue,
     telemetry: silentTelemetry,
-    reconciler: { ...common, driver: noSandboxes, poolSizes: {}, maxStarts: 1, hibernateAfterMs: 300_000 },
+    reconciler: { ...common, driver: noSandboxes, poolSizes: {}, maxStarts: 1, costPerSecond: () => 0, hibernateAfterMs: 300_000 },
     steps: {
       turns: async (message) => (message.type === 'response.step' ? turn(message) : undefined),
       executions: async () => undefined,

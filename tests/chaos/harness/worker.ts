@@ -45,7 +45,15 @@ export function createWorker(options: {
   const supervisor = createSupervisorClient({ link: ports.link })
   const deps: RunDeps = { ...common, supervisor, workerId: name, images: ports.driver.images, stepBudgetMs, costPerSecond: () => 0 }
   const poolSizes = poolSize === 0 ? {} : ({ '1g': poolSize } as const)
-  const placing: ReconcilerDeps = { ...common, driver: ports.driver, poolSizes, maxStarts: 4, hibernateAfterMs: 300_000, workerId: name }
+  const placing: ReconcilerDeps = {
+    ...common,
+    driver: ports.driver,
+    poolSizes,
+    maxStarts: 4,
+    costPerSecond: () => 0,
+    hibernateAfterMs: 300_000,
+    workerId: name,
+  }
   const run = createRunStep(deps)
   const place = createPlaceStep(placing, createPool(placing))
   return {

@@ -54,7 +54,7 @@ beforeAll(async () => {
     workerId: 'crash-test',
   }
   deps = { ...common, supervisor, images: driver.images, stepBudgetMs: 50_000, costPerSecond: () => 0 }
-  placing = { ...common, driver, poolSizes: {}, maxStarts: 1, hibernateAfterMs: 300_000 }
+  placing = { ...common, driver, poolSizes: {}, maxStarts: 1, costPerSecond: () => 0, hibernateAfterMs: 300_000 }
   container = await createContainer(storage.table, { tenant: TENANT, subject: null, name: 'crash', memoryTier: '1g' }, Date.now())
   await startSandbox(placing, await poolRow())
 })
@@ -101,8 +101,7 @@ async function ended(id: string): Promise<Execution> {
 }
 
 const usageOf = ({ result }: Execution): object => ({
-  sandboxSeconds: result?.usage.sandboxSeconds,
-  cpuMs: result?.usage.cpuMs,
+  cpuMs: result?.usage.sandboxCpuMs,
   peakMemoryBytes: result?.usage.peakMemoryBytes,
 })
 

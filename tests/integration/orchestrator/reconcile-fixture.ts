@@ -46,6 +46,7 @@ export class ReconcileFixture {
         driver: noSandboxes,
         poolSizes: {},
         maxStarts: 1,
+        costPerSecond: () => 0,
         hibernateAfterMs: 300_000,
         workerId: 'reconcile-test',
       }
@@ -65,15 +66,17 @@ export class ReconcileFixture {
     return id
   }
 
-  runStep(): ReturnType<typeof createRunStep> {
-    const run: RunDeps = {
+  runDeps(): RunDeps {
+    return {
       ...this.deps,
       supervisor: createSupervisorClient({ link: createSandboxLink() }),
       images: singleImage('none'),
       stepBudgetMs: 50_000,
-      costPerSecond: () => 0,
     }
-    return createRunStep(run)
+  }
+
+  runStep(): ReturnType<typeof createRunStep> {
+    return createRunStep(this.runDeps())
   }
 
   sendStep({ tenant, id: containerId }: Container, executionId: string): Promise<void> {

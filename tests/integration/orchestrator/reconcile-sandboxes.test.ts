@@ -45,6 +45,7 @@ beforeAll(async () => {
     driver,
     poolSizes: {},
     maxStarts: 1,
+    costPerSecond: () => 0,
     hibernateAfterMs: 3_600_000,
     workerId: 'reconcile-sandboxes-test',
   }

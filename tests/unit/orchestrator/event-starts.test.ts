@@ -76,6 +76,7 @@ beforeEach(async () => {
     driver,
     poolSizes: { '1g': 30 },
     maxStarts: 10,
+    costPerSecond: () => 0,
     hibernateAfterMs: 300_000,
     workerId: 'event-starts-test',
   }

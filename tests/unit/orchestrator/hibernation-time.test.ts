@@ -57,6 +57,7 @@ describe('an idle container', () => {
       driver: noSandboxes,
       poolSizes: {},
       maxStarts: 1,
+      costPerSecond: () => 0,
       workerId: 'hibernation-time-test',
       betweenPassesMs: MINUTE_MS,
       ...SETTINGS,

@@ -40,6 +40,7 @@ beforeEach(() => {
     },
     poolSizes: { '1g': 3 },
     maxStarts: 2,
+    costPerSecond: () => 0,
   })
   return async () => {
     for (const { id } of await storage.table.sandboxes.all()) await storage.table.sandboxes.remove(id)

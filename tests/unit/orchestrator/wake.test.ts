@@ -28,6 +28,7 @@ beforeAll(async () => {
     driver: noSandboxes,
     poolSizes: {},
     maxStarts: 1,
+    costPerSecond: () => 0,
     hibernateAfterMs: 300_000,
     workerId: 'wake-test',
   }

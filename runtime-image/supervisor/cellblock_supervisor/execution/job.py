@@ -84,6 +84,7 @@ class Job:
 
     def _measure(self) -> None:
         """Usage counts from here on, and the limit of processor time applies."""
+        self._cgroup.start_cpu_report()
         self._started_at, self._started_cpu_ms = time.monotonic(), self._cgroup.cpu_ms()
         self._clock = watch_cpu(self._cgroup, self._started_cpu_ms, self._limits.cpu_ms, lambda: self.stop("cpu_limit", LIMIT_GRACE_MS))
 
@@ -116,6 +117,7 @@ class Job:
             "outcome": outcome,
             "run_ms": round(run_ms, 3),
             "cpu_ms": round(used, 3),
+            "sandbox_cpu_ms": round(self._cgroup.take_cpu_report(), 3),
             "peak_memory_bytes": self._peak_memory_bytes(),
             "output_bytes": self._outputs.output_bytes,
             "truncated": [*self._outputs.truncated(), *unlisted],

@@ -111,13 +111,12 @@ async function save(
   return { snapshot: { objectKey, bytes: saved.bytes, takenAt: deps.clock.now(), tries: 0, isRestored: false }, stateLost }
 }
 
-/** Saving runs user code, so it counts as an execution does. A repetition after a crash ran again, so it has another object key and counts again. */
+/** Saving runs user code, so its processor time counts. A repetition after a crash ran again, so it has another object key and counts again. */
 async function recordSaving(
   deps: RunDeps,
-  { tenant, subject, memoryTier }: Container,
+  { tenant, subject }: Container,
   { objectKey, usage }: { readonly objectKey: string; readonly usage: NamespaceUsage },
 ): Promise<void> {
-  const sandboxSeconds = usage.runMs / 1000
   await deps.table.usage.put({
     v: 1,
     tenant,
@@ -125,11 +124,11 @@ async function recordSaving(
     executionId: `save-${objectKey.slice(objectKey.lastIndexOf('/') + 1)}`,
     purpose: 'saving',
     day: dayOf(deps.clock.now()),
-    sandboxSeconds,
-    cpuMs: usage.cpuMs,
+    sandboxSeconds: 0,
+    cpuMs: usage.sandboxCpuMs ?? usage.cpuMs,
     peakMemoryBytes: 0,
     outputBytes: 0,
-    costUsd: sandboxSeconds * deps.costPerSecond(memoryTier),
+    costUsd: 0,
   })
 }
 

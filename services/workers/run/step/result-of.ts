@@ -33,6 +33,7 @@ export function resultOf(
       startMs: Math.max(0, Math.round(deps.clock.now() - startedAt - envelope.runMs)),
       runMs: envelope.runMs,
       cpuMs: envelope.cpuMs,
+      sandboxCpuMs: envelope.sandboxCpuMs,
       peakMemoryBytes: envelope.peakMemoryBytes,
       outputBytes: envelope.outputBytes,
       sandboxSeconds,
