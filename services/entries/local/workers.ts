@@ -17,14 +17,10 @@ export const turnsStep =
     message.type === 'webhook.deliver' ? deliveries.add(message) : turn(message)
 
 /**
- * Steps of this process at the same time. A turn mostly waits for its model, and a run for its sandbox, so neither number protects the processor; a tenant
- * gets its share of both. Placements of the platform and of all tenants take turns.
+ * Steps of this process at the same time. A turn mostly waits for its model, and a run for its sandbox, so neither number protects the processor. A tenant
+ * gets its share of each; of placements, the platform's own work has a share as a tenant does.
  */
-const POOLS: Record<QueueName, { readonly concurrency: number; readonly isShared: boolean }> = {
-  turns: { concurrency: 500, isShared: true },
-  executions: { concurrency: 256, isShared: true },
-  placements: { concurrency: 16, isShared: false },
-}
+const PLACES: Readonly<Record<QueueName, number>> = { turns: 500, executions: 256, placements: 16 }
 const RECONCILE_EVERY_MS = 5_000
 
 export interface Workers {
@@ -49,7 +45,8 @@ export function startWorkers(options: {
   const consume = <Q extends QueueName>(queue: Q): Promise<void> =>
     consumer.consume(queue, {
       handler: steps[queue],
-      ...POOLS[queue],
+      concurrency: PLACES[queue],
+      isShared: true,
       signal: stopping.signal,
       onError: onError(queue),
       ...(backOffSeconds !== undefined && { backOffSeconds }),

@@ -139,7 +139,7 @@ it('starts no sandbox while the machine has no capacity, claims a warm one, and 
   let hasCapacity = false
   const finder = new SandboxFinder({ ...deps, admission: { admits: async () => hasCapacity } })
   const waiting = await freshContainer()
-  expect(await finder.acquire(waiting, executionIn(waiting))).toEqual({ kind: 'full' })
+  expect(await finder.acquire(waiting, executionIn(waiting))).toMatchObject({ kind: 'full' })
   await warmSandbox()
   const served = await freshContainer()
   expect(await finder.acquire(served, executionIn(served))).toMatchObject({ kind: 'live' })

@@ -66,7 +66,37 @@ export const SHARE_MUTANTS: readonly Mutant[] = [
     ['caller.tenant, storedBytesOf(request))', 'caller.tenant, 1)'],
     'api/limits/counted.test.ts',
   ),
-  share('slots of turns', 'entries/local/workers.ts', ['concurrency: 500', 'concurrency: 32'], 'api/limits/turn-share.test.ts'),
+  share('slots of turns', 'entries/local/workers.ts', ['turns: 500', 'turns: 32'], 'api/limits/turn-share.test.ts'),
+  share(
+    'sandboxes that count while they are held',
+    'workers/place/repair-sandbox.ts',
+    ['  await meterSandbox(deps, sandbox, now)\n', ''],
+    'api/usage/held-sandbox.test.ts',
+  ),
+  share(
+    'sandboxes that count until their release',
+    'workers/place/stop-sandbox.ts',
+    ['  await meterSandbox(deps, row, until)\n', ''],
+    'api/usage/held-sandbox.test.ts',
+  ),
+  share(
+    'processor time of programs in the background',
+    'operations/usage/record-usage.ts',
+    ['sandboxCpuMs = cpuMs', 'cpuMs: sandboxCpuMs'],
+    'contract/record-usage.test.ts',
+  ),
+  share(
+    'idle memory of the largest tenant first',
+    'workers/run/sandboxes/hibernate-largest.ts',
+    ['.toSorted((one, other) => other.memoryBytes - one.memoryBytes)', ''],
+    'integration/orchestrator/hibernate-largest.test.ts',
+  ),
+  share(
+    'idle memory of smaller tenants',
+    'workers/run/sandboxes/hibernate-largest.ts',
+    ['.filter(({ memoryBytes }) => memoryBytes >= own)', ''],
+    'integration/orchestrator/hibernate-largest.test.ts',
+  ),
   share(
     'share of a tenant in event streams',
     'http/stream-slots.ts',

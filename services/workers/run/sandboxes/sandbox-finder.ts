@@ -11,6 +11,7 @@ import type { RunDeps } from '../../deps.ts'
 import { failUnanswered } from '../../place/fail-unanswered.ts'
 import { awaitSupervisor, needsHealthCheck } from './await-supervisor.ts'
 import { attachSandbox, claimWarmSandbox, requestSandbox, requestStop, reserveStartingSandbox, type SandboxImage } from './new-sandboxes.ts'
+import { hibernateLargest } from './hibernate-largest.ts'
 import { SessionCache, sessionOf } from './session-cache.ts'
 import { WarmCandidates, type WarmKind } from './warm-candidates.ts'
 
@@ -51,8 +52,8 @@ export type Acquired =
   | { readonly kind: 'live'; readonly session: SandboxSession; readonly container: Container }
   /** A sandbox starts for this container; the place worker enqueues the execution when it is ready. `failsSince`: earlier starts failed. */
   | { readonly kind: 'starting'; readonly sandboxId: string; readonly failsSince?: number }
-  /** The tenant has as many sandboxes as its limit allows, or the machine has no capacity for another: one has to stop first. */
-  | { readonly kind: 'full' }
+  /** The tenant has as many sandboxes as its limit allows, or the machine has no capacity for another: one has to stop first. `isFreeing`: one hibernates. */
+  | { readonly kind: 'full'; readonly isFreeing?: boolean }
   /** Starts have failed for too long; `check`: the isolation check that the last sandbox failed. */
   | { readonly kind: 'failed'; readonly check?: string }
   /** The container was deleted, or another step changed it. */
@@ -106,7 +107,8 @@ export class SandboxFinder {
     // Sandboxes of the pool have the default limits; a container with others gets its own sandbox.
     const image = await this.#imageOf(present.container)
     const fromPool = limits === null ? await this.#fromPool(present.container, execution.id, image) : null
-    if (fromPool === null && (await this.#deps.admission?.admits(container.memoryTier, 'execution')) === false) return { kind: 'full' }
+    if (fromPool === null && (await this.#deps.admission?.admits(container.memoryTier, 'execution')) === false)
+      return { kind: 'full', isFreeing: await hibernateLargest(this.#deps, container.tenant) }
     const acquired = fromPool ?? (await requestSandbox(this.#deps, present.container, { executionId: execution.id, limits, image }))
     const { failsSince } = present
     return acquired.kind === 'starting' && failsSince !== undefined ? { ...acquired, failsSince } : acquired

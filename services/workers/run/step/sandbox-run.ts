@@ -14,6 +14,9 @@ import { SandboxAttempt, startPatch, type Place } from './sandbox-attempt.ts'
 /** The reconciler reads a waiting execution again after this, milliseconds; the end of another one sends the message that starts it. */
 const SLOT_RECHECK_MS = 60_000
 
+/** A container that hibernates has saved its variables and released its memory after about this time, seconds. */
+const FREEING_SECONDS = 2
+
 /** The container that the step decides with next; null when the step is done. */
 export type NextContainer = { readonly container: Container | null } | null
 
@@ -78,6 +81,7 @@ export class SandboxRun {
         return null
       case 'full':
         await this.#lease.release()
+        if (acquired.isFreeing === true) await notifyExecution(this.#deps.queue, row, { delaySeconds: FREEING_SECONDS })
         return null
       case 'starting':
       case 'moved':
