@@ -4,7 +4,15 @@ import LongestFirst from './tests/setup/longest-first.ts'
 /** Suites that start sandboxes: few at a time, because each costs a core while it starts. */
 const WITH_SANDBOXES = ['contract', 'integration', 'e2e', 'security', 'chaos', 'browser', 'aws'] as const
 /** Tests that also run with CELLBLOCK_STORAGE=aws, on emulators: end-to-end ones have theirs in a separate process. */
-const ON_AWS_STORAGE = ['e2e/hibernate', 'e2e/quickstart', 'e2e/restart', 'integration/*/crash', 'api/links/*']
+const ON_AWS_STORAGE = [
+  'e2e/hibernate',
+  'e2e/quickstart',
+  'e2e/restart',
+  'integration/*/crash',
+  'api/links/*',
+  'api/usage/*',
+  'contract/turn-in-share',
+]
 /** Suites that need no Docker engine. */
 const WITHOUT_SANDBOXES = ['unit', 'infra', 'api'] as const
 

@@ -86,6 +86,7 @@ export const chatEnvironment = (config: Config, storage: StorageEnvironment, dat
     ...storage,
     MODELS_SECRET_ARN: data.modelsSecret.secretArn,
     CELLBLOCK_MODELS: modelList(config),
+    CONCURRENT_STEPS: String(config.concurrency.chat),
     ...(config.tools.folder === undefined ? {} : { CELLBLOCK_TOOLS: `/var/task/${TOOLS_IN_BUNDLE}` }),
   }) satisfies Set<ChatEnv>
 

@@ -36,6 +36,7 @@ const ENVIRONMENT = {
   PLACEMENTS_QUEUE_URL: 'https://sqs.example.com/placements',
   SANDBOX_IMAGES: '{"slim":"image:tag"}',
   SANDBOX_ARCHITECTURE: 'X86_64',
+  CONCURRENT_STEPS: '50',
   CLUSTER_ARN: 'arn:aws:ecs:eu-west-1:123456789012:cluster/test',
   SUBNET_IDS: 'subnet-1,subnet-2',
   SECURITY_GROUP_IDS: 'sg-1',

@@ -4,12 +4,13 @@ import { sandboxHour, sandboxSeconds } from './sandbox-cost.ts'
 import type { Line, Usage } from './usage.ts'
 
 /**
- * Billed units of one turn with one execution. Measured on a live container: 11 writes, 7 reads, 9 queue requests. A write also updates an
+ * Billed units of one turn with one execution. Measured on a live container: 11 writes, 7 reads, 9 queue requests. Each of two messages of the chat worker also
+ * takes and frees a place of its tenant, and the use of the sandbox is recorded once a minute. A write also updates an
  * index; an API call that waits polls the row up to twice a second; the chat worker polls ten times in the second for which it waits.
  */
 const PER_TURN = {
-  dynamodbWrites: 23,
-  dynamodbReads: 48,
+  dynamodbWrites: 28,
+  dynamodbReads: 50,
   sqsRequests: 12,
   s3Puts: 2,
   s3Gets: 1,

@@ -20,7 +20,6 @@ import type { Hold, Holds } from './hold.ts'
 import type { LimitReader } from './limit-reader.ts'
 import { SharedRow } from './shared-row.ts'
 
-const NAME = 'open_calls'
 /** Owner of the row of all tenants; no tenant has this id. */
 const EVERYONE = '_deployment'
 /** A call may stay open for this time, and for a further one while its tenant is within its share. */
@@ -32,7 +31,10 @@ const RETRY_AFTER_SECONDS = 5
 
 export interface SharedHoldsOptions {
   readonly sharedRows: Pick<SharedRowStore, 'get' | 'replace'>
-  readonly limits: Pick<LimitReader, 'of'>
+  /** What is counted, the name of its rows: the open calls of the API, or the steps of turns. */
+  readonly name?: 'open_calls' | 'turn_steps'
+  /** Absent: only the share limits a tenant. */
+  readonly limits?: Pick<LimitReader, 'of'>
   readonly clock: Clock
   /** Calls that all processes together can have open. */
   readonly capacity: number
@@ -48,22 +50,24 @@ export class SharedHolds implements Holds {
   readonly #pool: SharedRow<CallPool>
 
   constructor(options: SharedHoldsOptions) {
+    const { sharedRows, name = 'open_calls' } = options
     this.#options = options
-    this.#calls = new SharedRow(options.sharedRows, NAME, NO_OPEN_CALLS)
-    this.#pool = new SharedRow(options.sharedRows, NAME, EMPTY_POOL)
+    this.#calls = new SharedRow(sharedRows, name, NO_OPEN_CALLS)
+    this.#pool = new SharedRow(sharedRows, name, EMPTY_POOL)
   }
 
   async take(tenant: string): Promise<Hold> {
-    const max = (await this.#options.limits.of(tenant)).openStreams
+    const { limits, capacity } = this.#options
+    const max = limits === undefined ? capacity : (await limits.of(tenant)).openStreams
     const end = roundEnd(this.#options.clock.now() + HOLD_MS)
     const held = await this.#change(tenant, { add: end, max }).catch((cause: unknown) => {
       throw this.#refusal('This account opens too many calls at the same moment.', { value: max, cause })
     })
     if (held === null) return this.#hold(tenant, end)
     if (held >= max) throw this.#refusal(`This account has ${max} open calls, its maximum (limit open_streams).`, { value: max })
-    const value = shareOf(this.#options.capacity)
+    const value = shareOf(capacity)
     throw this.#refusal(
-      `This account has ${held} open calls. Half of the ${this.#options.capacity} of this deployment are in use, and then an account opens further ones only below ${value}.`,
+      `This account has ${held} open calls. Half of the ${capacity} of this deployment are in use, and then an account opens further ones only below ${value}.`,
       { value },
     )
   }

@@ -36,6 +36,7 @@ const HANDLER_ENV = {
   CELLBLOCK_MODELS: '[]',
   SANDBOX_IMAGES: '{"slim":"bench:1"}',
   SANDBOX_ARCHITECTURE: 'X86_64',
+  CONCURRENT_STEPS: '50',
   CLUSTER_ARN: 'bench',
   SUBNET_IDS: 'subnet-1',
   SECURITY_GROUP_IDS: 'sg-1',

@@ -16,6 +16,8 @@ export const ChatEnv = z.object({
   CELLBLOCK_MODELS: z.string().optional(),
   /** Folder of the operator's tools in the bundle. */
   CELLBLOCK_TOOLS: z.string().optional(),
+  /** Steps of turns that all functions together process at the same time. */
+  CONCURRENT_STEPS: z.coerce.number().int().min(1),
 })
 export type ChatEnv = z.input<typeof ChatEnv>
 

@@ -13,7 +13,9 @@ import { CHAT_STEP_LIMIT_MS, chatEnvFromEnv } from './config.ts'
 import { createModelCatalogue } from '../../../adapters/models/catalogue.ts'
 import { toolConfigFromEnv } from '../../../adapters/tools/config.ts'
 import { createTools } from '../../../adapters/tools/create-tools.ts'
+import { SharedHolds } from '../../../operations/tenancy/shared-holds.ts'
 import { createTurnStep } from '../../../workers/turn/turn-step.ts'
+import { turnInShare } from './turn-in-share.ts'
 
 const env = chatEnvFromEnv()
 const ports = { ...createFunctionPorts(env), prices: DRIVERS[env.SANDBOX_DRIVER].prices, workerId: newId('worker') }
@@ -42,4 +44,7 @@ const deliver = createDeliveryStep({ ...ports, webhookHosts: [] })
 const handle = (message: QueueMessages['turns']): Promise<void> =>
   message.type === 'webhook.deliver' ? deliver(message) : runStep(message)
 
-export const handler = createBatchHandler('turns', handle, logFailedMessage(ports.telemetry, 'turns'))
+const holds = new SharedHolds({ ...ports.table, clock: ports.clock, name: 'turn_steps', capacity: env.CONCURRENT_STEPS })
+const inShare = turnInShare({ holds, queue: ports.queue, step: handle })
+
+export const handler = createBatchHandler('turns', inShare, logFailedMessage(ports.telemetry, 'turns'))
