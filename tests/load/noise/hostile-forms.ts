@@ -1,4 +1,6 @@
-import { connect } from 'node:net'
+import { once } from 'node:events'
+import { createServer } from 'node:http'
+import { connect, type AddressInfo } from 'node:net'
 import { WebSocket } from 'ws'
 import { ROUTES } from '../../../services/wires/routes.ts'
 
@@ -6,17 +8,23 @@ import { ROUTES } from '../../../services/wires/routes.ts'
 export interface Hostile {
   readonly url: string
   readonly apiKey: string
+  readonly containerId: string
   readonly executionId: string
   readonly conversationId: string
 }
+
+/** What the other tenant measures: plain requests, its own code, an answer of a model, or the arrival of its webhook. */
+export type Probe = 'requests' | 'code' | 'turn' | 'webhook'
 
 /** One way in which a tenant takes a parser, a pool or a form of connection. */
 export interface HostileForm {
   readonly name: string
   /** What it sends at once or holds. */
   readonly load: string
+  /** What the load takes from others besides time; `requests` without it. */
+  readonly probe?: Probe
   /** Starts the load, which ends with its thread. */
-  start(hostile: Hostile): void
+  start(hostile: Hostile): void | Promise<void>
 }
 
 const MB = 1_000_000
@@ -116,13 +124,14 @@ const CONNECTIONS: readonly HostileForm[] = [
   },
   {
     name: 'WebSockets',
-    load: '300 connections, each with unread messages of 1 MB',
+    load: '300 connections that send messages of 1 MB without a pause and read nothing',
     start: ({ url, apiKey }) => {
       const message = JSON.stringify({ type: 'response.steer', input: 'x'.repeat(MB), previous_response_id: 'resp_x' })
       for (let index = 0; index < 300; index++) {
         const socket = new WebSocket(`${url.replace('http', 'ws')}/v1/responses`, { headers: { authorization: `Bearer ${apiKey}` } })
+        const send = (): void => socket.send(message, (error) => error ?? send())
         socket.on('error', () => undefined)
-        socket.once('open', () => (socket.pause(), socket.send(message)))
+        socket.once('open', () => (socket.pause(), send()))
       }
     },
   },
@@ -139,7 +148,37 @@ const POOLS: readonly HostileForm[] = [
   {
     name: 'turns',
     load: '8 callers that start background responses without a pause',
+    probe: 'turn',
     start: (hostile) => repeat(8, () => post(hostile, '/v1/responses', { model: 'demo', input: 'x', background: true })),
+  },
+  {
+    name: 'executions',
+    load: '60 commands that do not end, and 8 callers that queue code without a pause',
+    probe: 'code',
+    async start(hostile) {
+      const path = `/v1/containers/${hostile.containerId}`
+      for (let index = 0; index < 60; index++)
+        await post(hostile, `${path}/commands?wait=0`, { argv: ['sleep', '3000'], background: index % 2 === 0, timeout_seconds: 3_600 })
+      repeat(8, () => post(hostile, `${path}/executions?wait=0`, { code: '1' }))
+    },
+  },
+  {
+    name: 'webhooks',
+    load: '20 endpoints that never answer, and 8 callers whose responses end without a pause',
+    probe: 'webhook',
+    async start(hostile) {
+      const silent = createServer(() => undefined)
+      silent.listen(0, '127.0.0.1')
+      await once(silent, 'listening')
+      const { port } = silent.address() as AddressInfo
+      for (let index = 0; index < 20; index++)
+        await post(hostile, '/v1/webhook_endpoints', {
+          name: `silent ${index}`,
+          url: `http://127.0.0.1:${port}/${index}`,
+          event_types: ['response.completed'],
+        })
+      repeat(8, () => post(hostile, '/v1/responses', { model: 'demo', input: 'x', background: true }))
+    },
   },
   {
     name: 'stored bytes',

@@ -3,7 +3,7 @@ import { hostileForms, type Hostile } from './hostile-forms.ts'
 
 // The load has a separate thread, so that making it does not delay the measurements.
 const { form, isWhole, hostile } = workerData as { readonly form: string; readonly isWhole: boolean; readonly hostile: Hostile }
-hostileForms(isWhole)
+await hostileForms(isWhole)
   .find(({ name }) => name === form)
   ?.start(hostile)
 parentPort?.postMessage('started', [])

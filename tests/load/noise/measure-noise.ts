@@ -2,22 +2,30 @@ import { once } from 'node:events'
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { Worker } from 'node:worker_threads'
-import { summarize } from '../../bench/statistics.ts'
 import { createTenant } from '../../support/create-tenant.ts'
 import { startServer } from '../../support/local-server.ts'
 import type { NativeClient } from '../../support/native-client.ts'
-import { hostileForms, type Hostile, type HostileForm } from './hostile-forms.ts'
+import { hostileForms, type Hostile, type HostileForm, type Probe } from './hostile-forms.ts'
+import { OtherTenant, type Times } from './other-tenant.ts'
 
 export interface NoiseFigure {
   readonly form: string
   readonly load: string
+  readonly probe: Probe
   /** Times of the other tenant's requests, ms. */
-  readonly before: { readonly p50: number; readonly p99: number }
-  readonly during: { readonly p50: number; readonly p99: number }
+  readonly before: Times
+  readonly during: Times
   /** Answers of the other tenant that were not as expected. */
   readonly failures: readonly string[]
   /** Growth of the server's memory, MiB. */
   readonly grownMiB: number
+}
+
+interface Options {
+  readonly windowMs: number
+  /** Each route of a JSON body is a separate form. */
+  readonly isWhole: boolean
+  readonly say: (line: string) => void
 }
 
 const MiB = 1024 ** 2
@@ -27,21 +35,18 @@ const SETTLE_MS = 500
 const SETTLE_ATTEMPTS = 20
 
 /** One hostile tenant takes every parser, form of connection and pool in turn, while another one measures its own requests. */
-export async function measureNoise(options: {
-  readonly windowMs: number
-  readonly isWhole: boolean
-  readonly say: (line: string) => void
-}): Promise<readonly NoiseFigure[]> {
-  const server = await startServer()
+export async function measureNoise(options: Options): Promise<readonly NoiseFigure[]> {
+  const server = await startServer({ env: { CELLBLOCK_WEBHOOK_HOSTS: '127.0.0.1' } })
   try {
     const hostile = await prepareHostile(server.url, await createTenant(server, 'hostile'), (tenant) => server.as(tenant))
-    const other = server.as(await createTenant(server, 'other'))
-    await measure(other, options.windowMs)
+    await using other = await OtherTenant.prepare(server.as(await createTenant(server, 'other')))
+    await other.measure('requests', options.windowMs)
     const figures: NoiseFigure[] = []
     for (const form of hostileForms(options.isWhole)) {
       const figure = await measureForm(form, { ...options, hostile, other, pid: server.pid })
+      const { before, during, grownMiB, failures } = figure
       options.say(
-        `${form.name}: p99 ${figure.before.p99} → ${figure.during.p99} ms, +${figure.grownMiB} MiB, ${figure.failures.length} failures`,
+        `${form.name}: p99 ${before.p99} → ${during.p99} ms, ${grownMiB < 0 ? '' : '+'}${grownMiB} MiB, ${failures.length} failures`,
       )
       figures.push(figure)
     }
@@ -53,71 +58,40 @@ export async function measureNoise(options: {
 
 async function prepareHostile(url: string, apiKey: string, as: (key: string) => NativeClient): Promise<Hostile> {
   const client = as(apiKey)
-  const container = await client.createContainer('hostile')
-  const path = `/v1/containers/${container}/executions?wait=0`
+  const containerId = await client.createContainer('hostile')
+  const path = `/v1/containers/${containerId}/executions?wait=0`
   const { id: executionId } = await client.json<{ id: string }>('POST', path, {
     code: 'import time; time.sleep(3_000)',
     timeout_seconds: 3_600,
   })
   const { id: conversationId } = await client.json<{ id: string }>('POST', '/v1/conversations', {})
-  return { url, apiKey, executionId, conversationId }
+  return { url, apiKey, containerId, executionId, conversationId }
 }
 
 async function measureForm(
   form: HostileForm,
-  {
-    hostile,
-    other,
-    pid,
-    windowMs,
-    isWhole,
-  }: {
-    readonly hostile: Hostile
-    readonly other: NativeClient
-    readonly pid: number
-    readonly windowMs: number
-    readonly isWhole: boolean
-  },
+  { hostile, other, pid, windowMs, isWhole }: Options & { readonly hostile: Hostile; readonly other: OtherTenant; readonly pid: number },
 ): Promise<NoiseFigure> {
+  const { name, load, probe = 'requests' } = form
   await settle(other)
-  const before = await measure(other, windowMs)
+  // Its sandbox may have to start first.
+  await other.measure(probe, 0)
+  const { times: before } = await other.measure(probe, windowMs)
   const rss = await residentBytes(pid)
-  const worker = new Worker(join(import.meta.dirname, 'hostile-worker.ts'), { workerData: { form: form.name, isWhole, hostile } })
+  const worker = new Worker(join(import.meta.dirname, 'hostile-worker.ts'), { workerData: { form: name, isWhole, hostile } })
   try {
     await once(worker, 'message')
-    const during = await measure(other, windowMs)
+    const { times: during, failures } = await other.measure(probe, windowMs)
     const grownMiB = Math.round(((await residentBytes(pid)) - rss) / MiB)
-    return { form: form.name, load: form.load, before: before.times, during: during.times, failures: during.failures, grownMiB }
+    return { form: name, load, probe, before, during, failures, grownMiB }
   } finally {
     await worker.terminate()
   }
 }
 
 /** The server may still finish what an earlier form left. */
-async function settle(other: NativeClient): Promise<void> {
-  for (let attempt = 0; attempt < SETTLE_ATTEMPTS; attempt++) if ((await measure(other, SETTLE_MS)).times.p99 < QUIET_MS) return
-}
-
-/** Reads and writes of one tenant, one after another. */
-async function measure(other: NativeClient, windowMs: number) {
-  const times: number[] = []
-  const failures: string[] = []
-  for (const until = performance.now() + windowMs; performance.now() < until;)
-    for (const [method, path, body] of [
-      ['GET', '/v1/limits'],
-      ['POST', '/v1/conversations', {}],
-      ['GET', '/v1/containers'],
-    ] as const) {
-      const startedAt = performance.now()
-      const status = await other.call(method, path, body).then(
-        (answer) => answer.status,
-        (error: unknown) => String(error),
-      )
-      times.push(performance.now() - startedAt)
-      if (status !== 200) failures.push(`${method} ${path}: ${status}`)
-    }
-  const { median, p99 } = summarize('ms', times)
-  return { times: { p50: median, p99 }, failures }
+async function settle(other: OtherTenant): Promise<void> {
+  for (let attempt = 0; attempt < SETTLE_ATTEMPTS; attempt++) if ((await other.measure('requests', SETTLE_MS)).times.p99 < QUIET_MS) return
 }
 
 /** Throws when the process has ended. */

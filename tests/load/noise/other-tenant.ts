@@ -1,0 +1,107 @@
+import { once } from 'node:events'
+import { createServer, type Server } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { text } from 'node:stream/consumers'
+import { setTimeout as delay } from 'node:timers/promises'
+import { summarize } from '../../bench/statistics.ts'
+import type { NativeClient } from '../../support/native-client.ts'
+import type { Probe } from './hostile-forms.ts'
+
+export interface Times {
+  readonly p50: number
+  readonly p99: number
+}
+export interface Measured {
+  readonly times: Times
+  readonly failures: readonly string[]
+}
+
+/** Time from one request to the next, milliseconds, whether or not the last one was answered: a stall of the server delays all that fall due in it. */
+const EVERY_MS: Readonly<Record<Probe, number>> = { requests: 20, code: 200, turn: 100, webhook: 200 }
+const WEBHOOK_MS = 30_000
+
+/** The tenant that is measured. Its requests follow a fixed schedule. */
+export class OtherTenant implements AsyncDisposable {
+  readonly #client: NativeClient
+  readonly #containerId: string
+  readonly #receiver: Server
+  /** Responses whose webhook has not arrived. */
+  readonly #awaited = new Map<string, PromiseWithResolvers<undefined>>()
+
+  private constructor(client: NativeClient, containerId: string) {
+    this.#client = client
+    this.#containerId = containerId
+    this.#receiver = createServer((request, response) => {
+      void text(request).then((body) => {
+        this.#arrival((JSON.parse(body) as { data: { id: string } }).data.id).resolve(undefined)
+        response.writeHead(204).end()
+      })
+    })
+  }
+
+  static async prepare(client: NativeClient): Promise<OtherTenant> {
+    const other = new OtherTenant(client, await client.createContainer('other'))
+    await client.run(other.#containerId, { code: '1' })
+    other.#receiver.listen(0, '127.0.0.1')
+    await once(other.#receiver, 'listening')
+    const { port } = other.#receiver.address() as AddressInfo
+    const url = `http://127.0.0.1:${port}/`
+    await client.json('POST', '/v1/webhook_endpoints', { name: 'other', url, event_types: ['response.completed'] })
+    return other
+  }
+
+  async measure(probe: Probe, windowMs: number): Promise<Measured> {
+    const times: number[] = []
+    const failures: string[] = []
+    const start = performance.now()
+    const one = async (number: number): Promise<void> => {
+      const dueAt = start + number * EVERY_MS[probe]
+      await delay(dueAt - performance.now())
+      const failure = await this.#attempt(probe, number).catch((error: unknown) => String(error))
+      times.push(performance.now() - dueAt)
+      if (failure !== null) failures.push(`${probe}: ${failure}`)
+    }
+    await Promise.all(Array.from({ length: Math.max(1, Math.floor(windowMs / EVERY_MS[probe])) }, (_, number) => one(number)))
+    const { median: p50, p99 } = summarize('ms', times)
+    return { times: { p50, p99 }, failures }
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    this.#receiver.closeAllConnections()
+    this.#receiver.close()
+  }
+
+  /** Null for an answer as expected. */
+  async #attempt(probe: Probe, number: number): Promise<string | null> {
+    switch (probe) {
+      case 'requests':
+        return number % 3 === 1
+          ? this.#call('POST', '/v1/conversations', {})
+          : this.#call('GET', number % 3 === 0 ? '/v1/limits' : '/v1/containers')
+      case 'code': {
+        const { status } = await this.#client.run(this.#containerId, { code: '1' })
+        return status === 'succeeded' ? null : status
+      }
+      case 'turn':
+        return this.#call('POST', '/v1/responses', { model: 'demo', input: 'x' })
+      case 'webhook': {
+        const { id } = await this.#client.json<{ id: string }>('POST', '/v1/responses', { model: 'demo', input: 'x', background: true })
+        const late = AbortSignal.timeout(WEBHOOK_MS)
+        const isLate = once(late, 'abort').then(() => 'no webhook arrived')
+        return Promise.race([this.#arrival(id).promise.then(() => null), isLate])
+      }
+    }
+  }
+
+  async #call(method: string, path: string, body?: unknown): Promise<string | null> {
+    const answer = await this.#client.call(method, path, body)
+    await answer.arrayBuffer()
+    return answer.status === 200 ? null : `${method} ${path}: ${answer.status}`
+  }
+
+  #arrival(id: string): PromiseWithResolvers<undefined> {
+    const known = this.#awaited.get(id) ?? Promise.withResolvers<undefined>()
+    this.#awaited.set(id, known)
+    return known
+  }
+}
