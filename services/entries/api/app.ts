@@ -24,6 +24,7 @@ import { mountDocs, mountLlms } from './docs.ts'
 import { mountErrorPages } from './error-pages.ts'
 import { mountGuide } from '../../http/page/guide.ts'
 import { mountPage } from '../../http/page/mount-page.ts'
+import { EndedSessions } from '../../http/page/ended-sessions.ts'
 import { acceptSessions } from '../../http/page/page-session.ts'
 import { routedPath } from '../../http/wire-hosts.ts'
 import { ROUTES, wireHosts } from '../../wires/routes.ts'
@@ -84,7 +85,11 @@ export function createApp(ports: ApiPorts, routes: readonly AnyRoute[] = ROUTES)
     implicitCaller === undefined
       ? createAuthenticator({ tenants: deps.table.tenants, clock: deps.clock, verifyToken: tokenVerifier(deps) }, deps.config.keyCacheMs)
       : () => Promise.resolve(implicitCaller)
-  const authenticators = { byKey, bySession: page === undefined ? byKey : acceptSessions(byKey, page, deps.clock) }
+  const ended = new EndedSessions({ sharedRows: deps.table.sharedRows, clock: deps.clock })
+  const authenticators = {
+    byKey,
+    bySession: page === undefined ? byKey : acceptSessions({ page, clock: deps.clock, ended, authenticate: byKey }),
+  }
   for (const route of routes) mountRoute(app, { deps, authenticators }, route)
   for (const path of DOCUMENTS) {
     // In AWS the distribution compresses.
@@ -95,7 +100,7 @@ export function createApp(ports: ApiPorts, routes: readonly AnyRoute[] = ROUTES)
   mountErrorPages(app)
   mountLlms(app, deps.config)
   if (page) mountGuide(app, page.readGuide ?? null)
-  if (page !== undefined) mountPage(app, { ...deps, page, authenticate: byKey })
+  if (page !== undefined) mountPage(app, { ...deps, page, ended, authenticate: byKey })
   handleErrors(app)
   return app
 }

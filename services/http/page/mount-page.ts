@@ -2,9 +2,8 @@ import * as z from 'zod'
 import type { Hono } from 'hono'
 import { lazySchema } from '../../model/lazy-schema.ts'
 import { ServiceError } from '../../model/errors.ts'
-import type { Clock } from '../../ports/clock.ts'
 import type { Caller } from '../../model/tenants/tenant.ts'
-import { withKey, type Authenticate } from '../authenticate.ts'
+import { withKey } from '../authenticate.ts'
 import type { ApiConfig } from '../config.ts'
 import { parseJson } from '../parse-json.ts'
 import { publicUrlOf } from '../public-url.ts'
@@ -13,9 +12,9 @@ import { mediaType, readBody, refuseEncoded } from '../read-body.ts'
 import { json } from '../responses.ts'
 import { validate } from '../validate.ts'
 import type { ApiHono } from '../middleware/wide-event.ts'
-import { keyOfSession } from './page-session.ts'
-import type { PageFile, PagePorts } from '../page-ports.ts'
-import { newSession, sealSession, sessionCookieOf, setCookie } from './session-cookie.ts'
+import { callerOf, sessionOf, type SessionPorts } from './page-session.ts'
+import type { PageFile } from '../page-ports.ts'
+import { newSession, sealSession, setCookie } from './session-cookie.ts'
 
 /**
  * The policy of the page itself: scripts, styles and requests stay on its own origin, and markup reaches the document only through the
@@ -63,11 +62,8 @@ const SignIn = lazySchema(() =>
 const MAX_SIGN_IN_BYTES = 4_096
 const IMMUTABLE = 'public, max-age=31536000, immutable'
 
-interface PageDeps extends Pick<ExchangePools, 'bodies' | 'answers'> {
-  readonly page: PagePorts
+interface PageDeps extends SessionPorts, Pick<ExchangePools, 'bodies' | 'answers'> {
   readonly config: ApiConfig
-  readonly clock: Clock
-  readonly authenticate: Authenticate
 }
 
 /** Serves the playground at `/` and `/chat/{id}`, and its sessions at `/session`. Both belong to the page and are no part of the public API. */
@@ -89,9 +85,21 @@ export function mountPage(app: Hono<ApiHono>, deps: PageDeps): void {
     const exchange = new Exchange(deps, addressOwner(env), { request: context.req.raw, env })
     return signIn(context.req.raw, deps).finally(() => exchange.handled())
   })
-  app.delete('/session', (context) =>
-    json(200, { signed_in: false }, { 'set-cookie': setCookie('', isHttps(context.req.raw, deps.config)) }),
-  )
+  app.delete('/session', async (context) => {
+    await signOut(context.req.raw, deps)
+    return json(200, { signed_in: false }, { 'set-cookie': setCookie('', isHttps(context.req.raw, deps.config)) })
+  })
+}
+
+/** Ends the session, so that no copy of its cookie works any more. One that has ended already is only removed. */
+async function signOut(request: Request, deps: PageDeps): Promise<void> {
+  const session = await sessionOf(request, deps)
+  if (session === null) return
+  const caller = await callerOf(request, session, deps).catch((error: unknown) => {
+    if (error instanceof ServiceError) return null
+    throw error
+  })
+  if (caller !== null) await deps.ended.end(caller.tenant, session)
 }
 
 function notBuilt(): never {
@@ -121,11 +129,10 @@ async function signIn(request: Request, deps: PageDeps): Promise<Response> {
 
 /** Whether the cookie is a valid session; its key must not be revoked. */
 async function describeSession(request: Request, deps: PageDeps): Promise<Readonly<Record<string, unknown>>> {
-  const cookie = sessionCookieOf(request)
-  const session = cookie === null ? null : await keyOfSession(cookie, deps.page, deps.clock.now())
+  const session = await sessionOf(request, deps)
   if (session === null) return { signed_in: false }
   try {
-    const { scopes } = await authenticateKey(request, session.apiKey, deps)
+    const { scopes } = await callerOf(request, session, deps)
     return { signed_in: true, scopes, expires_at: new Date(session.expiresAt).toISOString() }
   } catch (error) {
     if (error instanceof ServiceError) return { signed_in: false }

@@ -10,15 +10,17 @@ const MAX_COOKIE_CHARACTERS = 4_096
 
 /** The encrypted content of a session cookie: the API key that signed in, and the end of the session. */
 export interface Session {
+  /** Random, another one for each sign-in. */
+  readonly id: string
   readonly apiKey: string
   /** Epoch ms. */
   readonly expiresAt: number
 }
 
-export const newSession = (apiKey: string, now: number): Session => ({ apiKey, expiresAt: now + SESSION_SECONDS * 1000 })
+export const newSession = (apiKey: string, now: number): Omit<Session, 'id'> => ({ apiKey, expiresAt: now + SESSION_SECONDS * 1000 })
 
 /** Encrypts and authenticates a session with a secret of 32 bytes. */
-export function sealSession(session: Session, secret: Uint8Array): string {
+export function sealSession(session: Omit<Session, 'id'>, secret: Uint8Array): string {
   const nonce = randomBytes(NONCE_BYTES)
   const cipher = createCipheriv(CIPHER, secret, nonce)
   const sealed = Buffer.concat([cipher.update(JSON.stringify([session.apiKey, session.expiresAt])), cipher.final()])
@@ -34,7 +36,9 @@ export function openSession(value: string, secret: Uint8Array, now: number): Ses
   try {
     const text = Buffer.concat([decipher.update(bytes.subarray(NONCE_BYTES + TAG_BYTES)), decipher.final()]).toString()
     const [apiKey, expiresAt] = JSON.parse(text) as [string, number]
-    return expiresAt > now ? { apiKey, expiresAt } : null
+    // Each sealing has another nonce.
+    const id = bytes.subarray(0, NONCE_BYTES).toString('base64url')
+    return expiresAt > now ? { id, apiKey, expiresAt } : null
   } catch {
     return null
   }

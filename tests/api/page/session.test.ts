@@ -171,9 +171,17 @@ describe('a session cookie', () => {
     }
   })
 
-  it('is removed by DELETE /session', async () => {
-    const response = await api.fetch('/session', { method: 'DELETE', key: null, headers: { cookie } })
+  it('ends with DELETE /session, also a copy of it, and no other session of the same key', async () => {
+    const own = await api.newKey({ tenant: api.owner.tenant })
+    const [session, other] = [cookieOf(await signIn({ api_key: own.key })), cookieOf(await signIn({ api_key: own.key }))]
+    expect((await withCookie('/v1/models', session)).status).toBe(200)
+    const signOut = () => api.fetch('/session', { method: 'DELETE', key: null, headers: { cookie: session } })
+    const response = await signOut()
     expect(response.headers.get('set-cookie')).toMatch(/^cellblock_session=; Path=\/; Max-Age=0/)
+    expect((await withCookie('/v1/models', session)).status).toBe(401)
+    expect(await (await withCookie('/session', session)).json()).toEqual({ signed_in: false })
+    expect((await signOut()).status).toBe(200)
+    expect((await withCookie('/v1/models', other)).status).toBe(200)
   })
 
   it('opens with the secret that sealed it only', () => {

@@ -134,6 +134,12 @@ export const SHARE_MUTANTS: readonly Mutant[] = [
     'unit/local/temporary-folder.test.ts',
   ),
   share(
+    'sessions of people who have signed out',
+    'http/page/page-session.ts',
+    ['  if (await ended.has(caller.tenant, session)) throw missingKeyError()\n', ''],
+    'api/page/session.test.ts',
+  ),
+  share(
     'links to files for keys without the scope',
     'http/mount-route.ts',
     ["caller.tenant === '' || caller.scopes.includes('files') ? answer : hideLinks(answer)", 'answer'],
