@@ -1150,7 +1150,7 @@ export interface paths {
         };
         /**
          * Usage per day
-         * @description Executions that have ended, by the UTC day on which they were accepted, each counted once, and what saving the variables of idle containers took, which runs user code. At most 92 days an answer. A key that is bound to an end user sees that user's only.
+         * @description Executions that have ended, by the UTC day on which they were accepted, each counted once, and sandboxes by the day, from the claim of each to its release, whether or not code ran. A sandbox that is held appears within 90 seconds. At most 92 days an answer. A key that is bound to an end user sees that user's only.
          */
         get: operations["getUsage"];
         put?: never;
@@ -3406,10 +3406,12 @@ export interface components {
             object: "usage";
             from: string;
             to: string;
-            /** @description Days with at least one execution, the earliest first. */
+            /** @description Days with usage, the earliest first. */
             days: {
                 executions: number;
+                /** @description Seconds for which containers held a sandbox. */
                 sandbox_seconds: number;
+                /** @description Processor time of whole sandboxes, with programs in the background. */
                 cpu_seconds: number;
                 /** @description The highest memory use of a single execution. */
                 peak_memory_bytes: number;
@@ -3423,7 +3425,9 @@ export interface components {
             }[];
             total: {
                 executions: number;
+                /** @description Seconds for which containers held a sandbox. */
                 sandbox_seconds: number;
+                /** @description Processor time of whole sandboxes, with programs in the background. */
                 cpu_seconds: number;
                 /** @description The highest memory use of a single execution. */
                 peak_memory_bytes: number;

@@ -12,7 +12,7 @@ const usageRoute = defineRoute({
   operationId: 'getUsage',
   tag: 'Service',
   summary: 'Usage per day',
-  description: `Executions that have ended, by the UTC day on which they were accepted, each counted once, and what saving the variables of idle containers took, which runs user code. At most ${MAX_USAGE_DAYS} days an answer. A key that is bound to an end user sees that user's only.`,
+  description: `Executions that have ended, by the UTC day on which they were accepted, each counted once, and sandboxes by the day, from the claim of each to its release, whether or not code ran. A sandbox that is held appears within 90 seconds. At most ${MAX_USAGE_DAYS} days an answer. A key that is bound to an end user sees that user's only.`,
   query: UsageQuery,
   answers: { 200: { description: 'Sums per day and in all.', schema: Usage } },
   handle: async ({ deps, caller, query }) =>

@@ -21,8 +21,8 @@ export const UsageQuery = lazySchema(() =>
 const Sum = lazySchema(() =>
   z.object({
     executions: z.int(),
-    sandbox_seconds: z.number(),
-    cpu_seconds: z.number(),
+    sandbox_seconds: z.number().openapi({ description: 'Seconds for which containers held a sandbox.' }),
+    cpu_seconds: z.number().openapi({ description: 'Processor time of whole sandboxes, with programs in the background.' }),
     peak_memory_bytes: z.int().openapi({ description: 'The highest memory use of a single execution.' }),
     output_bytes: z.int(),
     cost_usd: z
@@ -39,7 +39,7 @@ export const Usage = answerSchema(() =>
       object: z.literal('usage'),
       from: z.string(),
       to: z.string(),
-      days: z.array(Sum().extend({ date: z.string() })).openapi({ description: 'Days with at least one execution, the earliest first.' }),
+      days: z.array(Sum().extend({ date: z.string() })).openapi({ description: 'Days with usage, the earliest first.' }),
       total: Sum(),
       prices_as_of: z.string(),
       prices_region: z.string(),
