@@ -76,13 +76,15 @@ Generated requests to every route, compared with the OpenAPI document. At least 
   --seed      repeats a run; default 1
   --only      one operationId of the OpenAPI document
 `,
-  'test:noise': `Usage: npm run test:noise [-- --seconds N] [--short] [--write]
+  'test:noise': `Usage: npm run test:noise [-- --seconds N] [--short] [--only NAME] [--storage embedded|aws] [--write]
 
 One hostile tenant takes every parser, form of connection and pool in turn, on the embedded storage and on an emulated AWS account, while another
 tenant measures its requests. Prints a table; exits with 1 when a threshold is missed.
 
   --seconds  length of each measurement
   --short    takes the routes in turn, instead of each route as a separate form
+  --only     forms whose name contains this
+  --storage  only this storage
   --write    writes the table into docs/tenancy.md
 `,
   'test:load': `Usage: npm run test:load [-- --tenants N] [--minutes N]

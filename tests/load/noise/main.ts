@@ -10,6 +10,8 @@ const PAGE = join(import.meta.dirname, '../../../docs/tenancy.md')
 const values = readOptions('test:noise', {
   seconds: { type: 'string', default: '5' },
   short: { type: 'boolean', default: false },
+  only: { type: 'string' },
+  storage: { type: 'string' },
   write: { type: 'boolean', default: false },
 })
 const windowMs = Number(values.seconds) * 1000
@@ -18,10 +20,10 @@ if (!(windowMs > 0)) refuseOption('test:noise', '--seconds accepts a number abov
 const say = (line: string): void => void process.stderr.write(`${line}\n`)
 await ensureSandboxImage(say)
 const figures: { readonly storage: string; readonly of: readonly NoiseFigure[] }[] = []
-for (const storage of ['embedded', 'aws']) {
+for (const storage of values.storage === undefined ? ['embedded', 'aws'] : [values.storage]) {
   process.env['CELLBLOCK_STORAGE'] = storage
   say(`Storage: ${storage}`)
-  figures.push({ storage, of: await measureNoise({ windowMs, isWhole: !values.short, say }) })
+  figures.push({ storage, of: await measureNoise({ windowMs, isWhole: !values.short, only: values.only, say }) })
 }
 const table = noiseTable(figures)
 console.log(table)

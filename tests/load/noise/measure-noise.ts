@@ -25,6 +25,8 @@ interface Options {
   readonly windowMs: number
   /** Each route of a JSON body is a separate form. */
   readonly isWhole: boolean
+  /** Only forms whose name contains it. */
+  readonly only?: string | undefined
   readonly say: (line: string) => void
 }
 
@@ -42,7 +44,7 @@ export async function measureNoise(options: Options): Promise<readonly NoiseFigu
     await using other = await OtherTenant.prepare(server.as(await createTenant(server, 'other')))
     await other.measure('requests', options.windowMs)
     const figures: NoiseFigure[] = []
-    for (const form of hostileForms(options.isWhole)) {
+    for (const form of hostileForms(options.isWhole).filter(({ name }) => name.includes(options.only ?? ''))) {
       const figure = await measureForm(form, { ...options, hostile, other, pid: server.pid })
       const { before, during, grownMiB, failures } = figure
       options.say(
