@@ -3,6 +3,7 @@ import { mkdir, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { readConfig } from '../../infra/config.ts'
 import { RunProgress } from '../progress/run-progress.ts'
+import { aboutText } from '../progress/time-left.ts'
 import { writeHtmlReport } from '../report/html-report.ts'
 import { readCdkConfig } from './cdk-config.ts'
 import { numberOption, readFlags, runOperation, UsageError, type Flags } from './flags.ts'
@@ -146,6 +147,21 @@ export function simulationText({ steady, burst, pool, departures, thresholds }: 
   return `${[...lines, ...thresholds.map(({ what, holds }) => `${holds ? 'ok  ' : 'FAIL'} ${what}`)].join('\n')}\n`
 }
 
+/** Measured on one free core: a simulated second of 10,000 containers, and the burst of 1,000 claims, in seconds of processor time. */
+const SECONDS_PER_SIMULATED_SECOND = 0.15
+const SECONDS_PER_BURST = 20
+
+/** What the whole run takes, before any run on this machine is known. */
+export function expectationText(sizes: {
+  readonly containers: number
+  readonly simulatedSeconds: number
+  readonly claims: number
+}): string {
+  const steady = (sizes.containers / 10_000) * sizes.simulatedSeconds * SECONDS_PER_SIMULATED_SECOND
+  const total = steady + (sizes.claims / 1_000) * SECONDS_PER_BURST
+  return `Takes ${aboutText(total)} of one processor core, longer on a busy machine. Smaller sizes are faster: --containers, --burst, --pool.`
+}
+
 /** The results of the last full run are committed, so that changes show as a diff. */
 async function keep(report: SimulationReport): Promise<string> {
   await mkdir(RESULTS, { recursive: true })
@@ -177,6 +193,8 @@ if (import.meta.main)
       departingSeconds > 0 ? 'departing clients' : '',
     ].filter((name) => name !== '')
     const kind = `simulate ${containers} ${lifetimeSeconds} ${measuredSeconds} ${scale} ${claims} ${size} ${departingSeconds}`
+    const simulatedSeconds = containers === 0 ? 0 : lifetimeSeconds + measuredSeconds
+    process.stderr.write(`${expectationText({ containers, simulatedSeconds, claims })}\n`)
     const progress = new RunProgress({ kind, parts: names, say: (line) => void process.stderr.write(`${line}\n`) })
     const parts = {
       steady:

@@ -161,9 +161,18 @@ function platformFigures(
 }
 
 /** One line per simulated minute: what ran, what started, and what waited. */
+/** Explains the lines of `reportMinutes`. */
+export const MINUTE_LEGEND = `A line per simulated minute:
+  tasks     sandboxes that run at its end
+  started   starts that ECS accepted during the minute
+  throttled calls that AWS refused during the minute, because of its rate limits
+  functions invocations that run at its end, by function
+  messages  messages that wait at its end, by queue`
+
 function reportMinutes({ time, ecs, lambda, queues }: Cell, say: (line: string) => void): void {
   const began = time.now()
   let last = { starts: 0, throttled: 0 }
+  say(MINUTE_LEGEND)
   const report = (): void => {
     const now = {
       starts: ecs.counts.launches.length,

@@ -7,11 +7,11 @@ import { describe, expect, it } from 'vitest'
 import { UsageError } from '../../../scripts/operate/flags.ts'
 import { simulationHtml, type SimulationReport } from '../../../scripts/operate/simulate-html.ts'
 import { htmlReport } from '../../../scripts/report/html-report.ts'
-import { durationOption, simulationText, thresholdsOf } from '../../../scripts/operate/simulate.ts'
+import { durationOption, expectationText, simulationText, thresholdsOf } from '../../../scripts/operate/simulate.ts'
 import { simulateBurst } from '../../../scripts/operate/simulate/burst.ts'
 import { simulateDepartures } from '../../../scripts/operate/simulate/departures.ts'
 import { simulatePool } from '../../../scripts/operate/simulate/pool.ts'
-import { simulateSteady } from '../../../scripts/operate/simulate/steady.ts'
+import { MINUTE_LEGEND, simulateSteady } from '../../../scripts/operate/simulate/steady.ts'
 import { TokenBucket } from '../../../scripts/operate/simulate/token-bucket.ts'
 import { seededRandom, VirtualTime } from '../../../scripts/operate/simulate/virtual-time.ts'
 
@@ -99,6 +99,11 @@ describe('npm run simulate', () => {
     expect(() => durationOption({ lifetime: text }, 'lifetime', 7)).toThrow(UsageError)
   })
 
+  it('expects a time by the sizes', () => {
+    expect(expectationText({ containers: 10_000, simulatedSeconds: 1_200, claims: 1_000 })).toContain('about 3 min')
+    expect(expectationText({ containers: 0, simulatedSeconds: 0, claims: 0 })).toContain('some seconds')
+  })
+
   it('names each threshold and whether it holds', () => {
     const pool = { size: 5, requested_seconds: 1, ready_seconds: 60, starts_per_second: 5, overshoot: 1 }
     const parts = { steady: null, burst: null, pool, departures: null }
@@ -113,10 +118,12 @@ describe('npm run simulate', () => {
     try {
       const script = join(import.meta.dirname, '../../../scripts/operate/simulate.ts')
       const sizes = ['--containers', '4', '--lifetime', '60s', '--measure', '60s', '--burst', '4', '--pool', '4', '--departing', '4s']
-      const { stdout } = await promisify(execFile)(process.execPath, [script, ...sizes, '--json', '--html', html]).catch(
+      const { stdout, stderr } = await promisify(execFile)(process.execPath, [script, ...sizes, '--json', '--html', html]).catch(
         // A cell of four containers starts too few to keep the thresholds of rates.
-        (error: { readonly stdout: string }) => error,
+        (error: { readonly stdout: string; readonly stderr: string }) => error,
       )
+      expect(stderr).toMatch(/^Takes some seconds of one processor core/)
+      expect(stderr).toContain(MINUTE_LEGEND)
       const report = JSON.parse(stdout) as SimulationReport
       expect(report).toMatchObject({
         steady: { dead_letters: 0, timed_out: 0 },
