@@ -55,7 +55,9 @@ const WIDTH = 900
 const HEIGHT = 410
 const STYLE = `text { font: 13px system-ui, sans-serif; fill: #1b1f27 } .title { font-weight: 600 } .line { fill: #5d6675; font-size: 12px }
 rect { stroke-width: 1.5 } .owner { fill: #f4f6fb; stroke: #9aa6c3 } .part { fill: #fff; stroke: #4059d6 } .sandbox { fill: #fdf3ee; stroke: #c8642f }
-.outside { fill: #fff; stroke: #9aa6c3; stroke-dasharray: 5 4 } path { stroke: #1b1f27; stroke-width: 1.5; fill: none }`
+.outside { fill: #fff; stroke: #9aa6c3; stroke-dasharray: 5 4 } path { stroke: #1b1f27; stroke-width: 1.5; fill: none } .back { fill: #fff; stroke: none } .head { fill: #1b1f27; stroke: none }
+@media (prefers-color-scheme: dark) { text { fill: #e7eaf2 } .line { fill: #a9b2c3 } .owner { fill: #232834 } .part { fill: #1b1f27; stroke: #8a9bff } .sandbox { fill: #33251d }
+.outside { fill: #1b1f27 } path { stroke: #e7eaf2 } .back { fill: #1b1f27 } .head { fill: #e7eaf2 } }`
 
 function boxSvg({ x, y, width, height, title, lines = [], kind }: Box): string {
   const text = lines.map((line, at) => `<text class="line" x="${x + 12}" y="${y + 37 + at * 16}">${escapeHtml(line)}</text>`)
@@ -72,8 +74,8 @@ const arrowSvg = ({ from, to, label, at: [x, y] }: Arrow): string =>
 export const conceptsDiagram = (): string => `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 ${WIDTH} ${HEIGHT}">
 <title>The concepts of Cellblock</title>
 <style>${STYLE}</style>
-<defs><marker id="head" viewBox="0 0 8 8" refX="7" refY="4" markerWidth="7" markerHeight="7" orient="auto"><path d="M0 0 L8 4 L0 8 z" style="fill:#1b1f27;stroke:none"/></marker></defs>
-<rect width="${WIDTH}" height="${HEIGHT}" style="fill:#fff"/>
+<defs><marker id="head" viewBox="0 0 8 8" refX="7" refY="4" markerWidth="7" markerHeight="7" orient="auto"><path d="M0 0 L8 4 L0 8 z" class="head"/></marker></defs>
+<rect width="${WIDTH}" height="${HEIGHT}" class="back"/>
 ${BOXES.map(boxSvg).join('\n')}
 ${ARROWS.map(arrowSvg).join('\n')}
 </svg>
