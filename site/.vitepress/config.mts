@@ -21,7 +21,8 @@ export default defineConfig({
   srcDir: DOCS,
   outDir: join(import.meta.dirname, '..', 'dist'),
   cacheDir: join(import.meta.dirname, '..', 'node_modules', '.cache'),
-  rewrites: { 'walkthrough.md': 'index.md', 'guides/README.md': 'guides/index.md' },
+  rewrites: { 'guides/README.md': 'guides/index.md' },
+  cleanUrls: true,
   lastUpdated: false,
   // Links into the source tree are valid in the repository only.
   ignoreDeadLinks: [/^(?:\.\.\/|\.\/\.\.\/|\.\.\/\.\.\/)/, /LICENSE|README|bench|runtime-image|examples|packages|tests|services|infra/],
@@ -32,7 +33,7 @@ export default defineConfig({
     sidebar: [
       {
         text: 'Start here',
-        items: [{ text: 'From clone to plot', link: '/' }, ...pages('web-page', 'concepts', 'faq', 'glossary')],
+        items: [{ text: 'From clone to plot', link: '/walkthrough' }, ...pages('web-page', 'concepts', 'faq', 'glossary')],
       },
       { text: 'Guides', items: [{ text: 'Overview', link: '/guides/' }, ...pages(...GUIDES)] },
       {

@@ -30,6 +30,15 @@ window.fetch = (input, init) => {
 }
 </script>`
 
+/** The bar that the page and the guide have too. The reference keeps this height free at its top. */
+const BAR = `<style>
+:root { --scalar-custom-header-height: 45px }
+.top-bar { position: sticky; top: 0; z-index: 10; display: flex; align-items: center; gap: 20px; height: 44px; padding: 0 20px; border-bottom: 1px solid #8884; background: var(--scalar-background-1, Canvas); color: var(--scalar-color-1, CanvasText); font: 14px/1.4 system-ui, sans-serif }
+.top-bar a { color: inherit; text-decoration: none }
+.top-bar a:hover, .top-bar [aria-current] { text-decoration: underline; text-underline-offset: 6px }
+</style>
+<nav class="top-bar" aria-label="Cellblock"><strong>Cellblock</strong><a href="/">Chat</a><a href="/docs/guide/">Guide</a><a href="/docs" aria-current="page">API reference</a></nav>`
+
 /** Serves `/openapi.json`, and a reference page of it whose script is a local file. */
 export function mountDocs(
   app: Hono<ApiHono>,
@@ -59,7 +68,10 @@ export function mountDocs(
     const answer = await render(context, next)
     if (answer === undefined) return context.notFound()
     // The library's document names no language.
-    const html = (await answer.text()).replace('<html>', '<html lang="en">').replace(/<head>/, `<head>${sessionScript(nonce)}`)
+    const html = (await answer.text())
+      .replace('<html>', '<html lang="en">')
+      .replace('<head>', `<head>${sessionScript(nonce)}`)
+      .replace('<body>', `<body>${BAR}`)
     return new Response(html, answer)
   })
 

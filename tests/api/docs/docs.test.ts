@@ -57,6 +57,9 @@ it('documents summary, responses and errors of every route', () => {
         '/.well-known/ai-plugin.json',
         '/plugin/openapi.yaml',
         '/logo.png',
+        '/v1/shares/{token}',
+        '/v1/shares/{token}/items',
+        '/v1/shares/{token}/items/{item_id}/execution',
       ].includes(path)
       expect(operation.security, path).toEqual(isOpen ? [] : [{ apiKey: [] }])
       expect(Object.keys(operation.responses), path).toEqual(expect.arrayContaining(isOpen ? ['400', '500'] : ['400', '401', '500']))
@@ -87,7 +90,9 @@ it('serves a page without external resources', async () => {
   expect(policy).not.toMatch(/https?:|\*/)
   const nonce = /'nonce-([^']+)'/.exec(policy)?.[1]
   expect([...html.matchAll(/<script[^>]*>/g)].every(([tag]) => tag.includes(`nonce="${nonce}"`))).toBe(true)
-  expect([...html.matchAll(/(?:src|href)="([^"]+)"/g)].map((match) => match[1])).toEqual(['/docs/reference.js'])
+  expect([...html.matchAll(/src="([^"]+)"/g)].map((match) => match[1])).toEqual(['/docs/reference.js'])
+  // Links of the bar to the page, the guide and the reference itself.
+  expect([...html.matchAll(/href="([^"]+)"/g)].map((match) => match[1])).toEqual(['/', '/docs/guide/', '/docs'])
   expect(html).not.toContain('cdn.')
 
   const script = await fetch(`${api.url}/docs/reference.js`, { headers: { 'accept-encoding': 'identity' } })
