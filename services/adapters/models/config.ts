@@ -5,7 +5,7 @@ import * as z from 'zod'
  * `tool_calls` is `fenced` for a model that cannot call tools and writes its code in fenced blocks. `vision` false: the model receives no images of code.
  * `json_schema` is `native` for an endpoint whose answers always satisfy the schema of a request: they are streamed without a check.
  */
-const ModelSetting = z.object({
+const ModelSetting = z.strictObject({
   name: z.string().min(1),
   base_url: z.url(),
   api_key: z.string().min(1).optional(),

@@ -37,6 +37,7 @@ async function main(): Promise<void> {
   say(`
 ✓ Cellblock is ready at ${server.url}${server.signInUrl === null ? '' : `\n  Open       ${server.signInUrl}   (signs in once)`}
   API key    ${isGiven ? 'the value of CELLBLOCK_API_KEY' : server.apiKey}${config.adminKey === null && server.adminKey !== null ? `\n  Admin key  ${server.adminKey}  (shown once)` : ''}
+  Models     ${server.models.join(', ')}${server.models.length > 1 ? '' : ' (no language model; docs/guides/own-model.md connects one)'}
   Reference  ${server.url}/docs${config.guideDir === null || config.buildsGuide ? '' : `\n  Guide      ${server.url}/docs/guide/`}
 
 Try it:

@@ -19,7 +19,7 @@ import type { ReconcilerDeps } from '../../workers/deps.ts'
 import { createPlaceStep } from '../../workers/place/place-step.ts'
 import type { Pool } from '../../workers/place/pool.ts'
 import { createRunStep } from '../../workers/run/step/run-step.ts'
-import { isKept, type LocalConfig } from './config.ts'
+import { ConfigError, isKept, type LocalConfig } from './config.ts'
 import { openControlSocket } from './control-socket.ts'
 import { listen } from './http-server.ts'
 import { openLocalPage } from './page.ts'
@@ -59,6 +59,8 @@ export interface Service {
   readonly adminKey: string | null
   /** Opens the playground signed in, once; null when the playground was not built. */
   readonly signInUrl: string | null
+  /** Names of the language models. */
+  readonly models: readonly string[]
 }
 
 /** Ends the parts that were started, in reverse order. */
@@ -79,11 +81,20 @@ interface ServiceParts extends SharedParts {
   readonly telemetry: LocalTelemetry
 }
 
+/** Throws ConfigError, so that the start prints the sentence alone. */
+function modelConfig(): ReturnType<typeof chatConfigFromEnv> {
+  try {
+    return chatConfigFromEnv()
+  } catch (cause) {
+    throw new ConfigError(cause instanceof Error ? cause.message : String(cause), { cause })
+  }
+}
+
 /** Starts the workers, then the API. */
 export async function openService(parts: ServiceParts, cleanups: Cleanups): Promise<Service> {
   const { config, common, storage, sandboxes, telemetry } = parts
   const { table, queue, objects } = storage
-  const models = createModelCatalogue(chatConfigFromEnv())
+  const models = createModelCatalogue(modelConfig())
   const tools = await createTools(toolConfigFromEnv())
   startWork(parts, { models, tools }, cleanups)
   const apiKey = await ensureDevTenant(table.tenants, config.apiKey, systemClock.now())
@@ -119,7 +130,7 @@ export async function openService(parts: ServiceParts, cleanups: Cleanups): Prom
   cleanups.push(() => control.close())
   const announced = await announceServer({ url: server.url, controlSocket: control.path, dataDir: config.dataDir })
   cleanups.push(() => announced.remove())
-  return { url: server.url, apiKey, adminKey, signInUrl: page.signInUrl(server.url) }
+  return { url: server.url, apiKey, adminKey, signInUrl: page.signInUrl(server.url), models: models.list().map(({ id }) => id) }
 }
 
 /** The application is created with the first request: most servers get none. */

@@ -37,6 +37,7 @@ describe('the model catalogue', () => {
   it.each([
     [{ CELLBLOCK_MODELS: '{' }, 'CELLBLOCK_MODELS is not JSON'],
     [{ CELLBLOCK_MODELS: '[{"name":"x"}]' }, 'CELLBLOCK_MODELS is wrong'],
+    [{ CELLBLOCK_MODELS: '[{"name":"x","base_url":"http://h/v1","api_kee":"k"}]' }, 'api_kee'],
     [{ CELLBLOCK_MODELS: '[{"name":"x","base_url":"http://h/v1","api_key_env":"NOPE"}]' }, 'NOPE, which is not set'],
     [{ OPENAI_BASE_URL: 'nonsense' }, 'OPENAI_BASE_URL is not a URL'],
   ])('refuses %o', (env, sentence) => {
