@@ -34,6 +34,8 @@ export type ModelDelta =
   /** Parameters of the request that the model does not support and that were left out, by their names in `POST /v1/responses`. */
   | { readonly type: 'dropped_parameters'; readonly names: readonly string[] }
   | { readonly type: 'text'; readonly text: string }
+  /** What the model thinks before its answer. */
+  | { readonly type: 'reasoning'; readonly text: string }
   /** The model refuses; a message has either text or a refusal. */
   | { readonly type: 'refusal'; readonly text: string }
   /** A fragment of a tool call; `index` identifies the call within the answer. */

@@ -24,6 +24,9 @@ const Chunk = z.object({
         delta: optional(
           z.object({
             content: optional(z.union([z.string(), z.array(z.object({ type: z.string(), text: optional(z.string()) }))])),
+            /** Two names for one field: most endpoints use the first. */
+            reasoning_content: optional(z.string()),
+            reasoning: optional(z.string()),
             refusal: optional(z.string()),
             tool_calls: optional(z.array(optional(Call)).max(MAX_CALLS_PER_CHUNK)),
           }),
@@ -68,6 +71,8 @@ export function* deltasOf(raw: unknown): Generator<ModelDelta> {
 }
 
 function* choiceDeltas({ delta, finish_reason: reason }: Choice): Generator<ModelDelta> {
+  const thought = delta?.reasoning_content || delta?.reasoning
+  if (thought) yield { type: 'reasoning', text: thought }
   const text = textOf(delta?.content)
   if (text !== '') yield { type: 'text', text }
   if (delta?.refusal) yield { type: 'refusal', text: delta.refusal }

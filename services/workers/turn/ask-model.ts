@@ -23,7 +23,7 @@ import type { TurnChange, TurnState, TurnView } from './turn-state.ts'
 import { afterAnswer, afterCheck, afterFailure, END, OUT_OF_TIME, WindowBudget, type Attempts } from './attempts.ts'
 import type { Entry } from '../../model/responses/items/entry.ts'
 import { codeInterpreterCall, PYTHON } from '../../model/responses/items/code-interpreter-call.ts'
-import { isServerCall, filesOf } from '../../model/responses/items/item-types.ts'
+import { isCall, isServerCall, filesOf } from '../../model/responses/items/item-types.ts'
 import { linkDaysOf } from '../../operations/links/create-link.ts'
 import type { LinkableFile } from './answer/answer-text.ts'
 import { linkFile } from './outcome/call-outcome.ts'
@@ -68,7 +68,7 @@ export async function askModel(deps: TurnDeps, view: TurnView, options: AskOptio
   }
   const exhausted = await exhaustedBudget(deps, row.tenant)
   if (exhausted !== null) return { state: { error: { code: 'rate_limit_exceeded', message: exhausted } } }
-  const isFirst = context.attempts?.isFirst ?? state.items.every((item) => item.type === 'message')
+  const isFirst = context.attempts?.isFirst ?? !state.items.some(isCall)
   const offered = offerTools(request, deps.tools ?? [], isFirst)
   const budget = context.attempts?.budget ?? new WindowBudget(model, request.maxOutputTokens, offered)
   const attempts = (context.attempts ??= { budget, isFirst, corrections: [], repairs: 0, breaks: 0, hasBeenEmpty: false })

@@ -3,7 +3,7 @@ import { LIMITS } from '../../model/limits.ts'
 import type { ResponseUsage } from '../../model/responses/response.ts'
 import type { AnswerStream } from './answer/answer-stream.ts'
 import type { TurnChange, TurnView } from './turn-state.ts'
-import { awaitsJobs, isOpenCall, type ResponseItem } from '../../model/responses/items/item-types.ts'
+import { awaitsJobs, isCall, isOpenCall, type ResponseItem } from '../../model/responses/items/item-types.ts'
 
 /** Why an answer is incomplete. `hasBegun`: the endpoint's client has not retried it, because a part of the answer had arrived. */
 export interface Failure {
@@ -81,7 +81,7 @@ export function recordAnswer({ row, state }: TurnView, answer: AnswerStream) {
 }
 
 function verdictOn(answer: AnswerStream): Verdict {
-  const hasCalls = answer.items.some((item) => item.type !== 'message')
+  const hasCalls = answer.items.some(isCall)
   if (answer.rejectedCalls.length > 0 && !hasCalls) return 'rejected_calls'
-  return answer.items.length === 0 ? 'empty' : 'usable'
+  return hasCalls || answer.items.some(({ type }) => type === 'message') ? 'usable' : 'empty'
 }

@@ -235,3 +235,44 @@ describe('other routes', () => {
     expect(again?.type === 'code_interpreter_call' && again.container_id).not.toBe(id)
   })
 })
+
+describe('what a model thinks', () => {
+  const think = (thought: string, answer: ReturnType<typeof say>) => ({
+    ...answer,
+    deltas: [...(thought.match(/.{1,5}/gsu) ?? []).map((piece) => ({ reasoning_content: piece })), ...answer.deltas],
+  })
+
+  it('is an item before the answer, in the stream and in a replay, and never goes back to the model', async () => {
+    inOrder(think('First the data.', runPython('1')), think('Then the answer.', say('Two.')))
+    const events: ResponseStreamEvent[] = []
+    const stream = fixture.client.responses.stream({ model: 'scripted', input: 'Go', tools })
+    for await (const event of stream) events.push(event)
+    const { output, id, output_text: text } = await stream.finalResponse()
+    expect(text).toBe('Two.')
+    expect(output).toMatchObject([
+      { type: 'reasoning', status: 'completed', summary: [], content: [{ type: 'reasoning_text', text: 'First the data.' }] },
+      { type: 'code_interpreter_call' },
+      { type: 'reasoning', content: [{ text: 'Then the answer.' }] },
+      { type: 'message' },
+    ])
+    const spoken = events.filter((event) => event.type === 'response.reasoning_text.delta' && event.output_index === 0)
+    expect(spoken.map((event) => ('delta' in event ? event.delta : '')).join('')).toBe('First the data.')
+    expect(JSON.stringify(sent()?.messages)).not.toContain('First the data')
+    const replayed: string[] = []
+    for await (const event of await fixture.client.responses.retrieve(id, { stream: true })) replayed.push(event.type)
+    expect(replayed.filter((type) => type === 'response.reasoning_text.done')).toHaveLength(2)
+  })
+
+  it('alone is no answer, so the model is asked again', async () => {
+    inOrder(think('Hm.', { deltas: [], finish: 'stop' }), say('Here.'))
+    expect((await ask()).output_text).toBe('Here.')
+  })
+
+  it('is kept up to a length', async () => {
+    inOrder(think('x'.repeat(70_000), say('Done.')))
+    const [item] = (await ask()).output
+    const kept = item?.type === 'reasoning' ? (item.content?.[0]?.text ?? '') : ''
+    expect(kept.length).toBeLessThan(66_000)
+    expect(kept).toContain('[The rest is not kept.]')
+  })
+})

@@ -148,6 +148,11 @@ describe('the answer of a model endpoint', () => {
     expect(await ask(stream(chunk(parts), DONE))).toEqual([text('Hello')])
   })
 
+  it.each(['reasoning_content', 'reasoning'])('reads what the model thinks from %s', async (field) => {
+    const thought = `data: ${JSON.stringify({ choices: [{ delta: { [field]: 'Hm.' } }] })}\n\n`
+    expect(await ask(stream(thought, chunk('Hello'), DONE))).toEqual([{ type: 'reasoning', text: 'Hm.' }, text('Hello')])
+  })
+
   it.each([
     ['null', 'data: null\n\n'],
     ['a number', 'data: 7\n\n'],

@@ -6,12 +6,22 @@ import type { Entry } from './entry.ts'
 import { functionCall } from './function-call.ts'
 import type { CallPlace, CallType, ItemType, NewCall, PrintedText, RenderOptions, ServerCallType, Wire } from './item-type.ts'
 import { message } from './message.ts'
+import { reasoning } from './reasoning.ts'
 import { shellCallOutput } from './shell-call-output.ts'
 import { shellCall } from './shell-call.ts'
 import { webSearchCall } from './web-search-call.ts'
 
 /** Every type of item that a response can produce. A new type is one file in this folder and one entry here. */
-export const ITEM_TYPES = [message, codeInterpreterCall, functionCall, webSearchCall, shellCall, shellCallOutput, applyPatchCall] as const
+export const ITEM_TYPES = [
+  message,
+  reasoning,
+  codeInterpreterCall,
+  functionCall,
+  webSearchCall,
+  shellCall,
+  shellCallOutput,
+  applyPatchCall,
+] as const
 
 /** An item that a response has produced; `type` says which one. */
 export type ResponseItem = ReturnType<(typeof ITEM_TYPES)[number]['parse']>
@@ -45,6 +55,9 @@ export const callKindOf = (toolName: string, place: CallPlace): CallKind => ({
   place,
 })
 export const CALLERS_FUNCTION: CallKind = { type: functionCall, place: 'caller' }
+
+/** Whether the model called a tool with it. */
+export const isCall = (item: ResponseItem): boolean => CALLS.some(({ type }) => type === item.type)
 
 /** A call that the model begins to write. `index` is the `output_index` that the item gets. */
 export const beginCall = (

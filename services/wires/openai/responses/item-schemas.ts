@@ -14,14 +14,7 @@ export const OutputItem = answerSchema(() =>
 )
 
 /** Items that only clients send. */
-const SENT_ITEMS = [
-  'function_call_output',
-  'apply_patch_call_output',
-  'compaction',
-  'item_reference',
-  'reasoning',
-  'mcp_list_tools',
-] as const
+const SENT_ITEMS = ['function_call_output', 'apply_patch_call_output', 'compaction', 'item_reference', 'mcp_list_tools'] as const
 
 /** An item of a history. Calls and results of clients may have any fields. */
 export const HistoryItem = answerSchema(() => {

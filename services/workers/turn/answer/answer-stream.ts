@@ -5,6 +5,7 @@ import type { EventPayload } from '../../../model/events.ts'
 import type { FlushPriority } from '../../../jobs/event-log-writer.ts'
 import type { Source } from '../../../model/responses/source.ts'
 import { PYTHON } from '../../../model/responses/items/code-interpreter-call.ts'
+import { AnswerThought } from './answer-thought.ts'
 import { AnswerText, type LinkableFile } from './answer-text.ts'
 import { fencedPython } from '../../../model/responses/fenced-code.ts'
 import { OpenCall } from './open-call.ts'
@@ -51,6 +52,7 @@ export class AnswerStream {
   /** In the order of their `output_index`; a slot is replaced when its item is closed. */
   readonly #items: ResponseItem[] = []
   #message: { readonly slot: number; readonly item: MessageItem; readonly text: AnswerText } | null = null
+  #thought: AnswerThought | null = null
   readonly #calls = new Map<number, OpenCall>()
   /** Calls that appear when they are whole, in their order. */
   #waiting: { readonly call: OpenCall; readonly kind: CallKind }[] = []
@@ -65,6 +67,7 @@ export class AnswerStream {
   }
 
   async push(delta: Exclude<ModelDelta, { type: 'usage' | 'dropped_parameters' }>): Promise<void> {
+    if (delta.type === 'reasoning') return this.#pushThought(delta.text)
     if (delta.type === 'finish') this.#finish = delta.reason
     else if (delta.type === 'tool_call') await this.#pushCall(delta)
     else await this.#pushText(delta.text, delta.type === 'refusal')
@@ -81,6 +84,7 @@ export class AnswerStream {
    */
   async close(how: { readonly isCut: boolean; readonly wantsCode?: boolean }): Promise<void> {
     const calls = [...this.#calls.values()]
+    this.#closeThought(how.isCut)
     if (!how.isCut) await this.#startWaiting()
     const blocks = how.wantsCode === true && !how.isCut && calls.length === 0 ? fencedPython(this.#raw) : []
     const continues = blocks.length > 0 || calls.some((call) => call.slot !== null || !this.#options.isLast)
@@ -129,6 +133,22 @@ export class AnswerStream {
     this.#closeCall(call, false)
   }
 
+  /** Thoughts come before the answer; later ones are not kept. */
+  #pushThought(text: string): void {
+    if (this.#thought === null) {
+      if (text.trim() === '' || this.#raw !== '' || this.#items.length > 0) return
+      this.#thought = new AnswerThought(this.#options.responseId, { slot: 0, index: this.#indexOf(0) })
+      this.#open(this.#thought.item)
+    }
+    const { item } = this.#thought
+    this.#emitDelta({ slot: this.#thought.slot, item }, this.#thought.push(text), item.text === '' ? 'now' : 'paced')
+  }
+
+  #closeThought(isCut: boolean): void {
+    if (this.#thought !== null) this.#put(this.#thought.slot, this.#thought.end(isCut))
+    this.#thought = null
+  }
+
   async #pushText(text: string, isRefusal: boolean): Promise<void> {
     this.#raw += text
     if (this.#options.holdsText === true && !isRefusal) this.#held += text
@@ -151,6 +171,7 @@ export class AnswerStream {
     if (this.#message === null) {
       // Line breaks around tool calls are not a message.
       if (text.trim() === '') return
+      this.#closeThought(false)
       const item: MessageItem = {
         type: 'message',
         id: outputItemId('message', this.#options.responseId, this.#indexOf(this.#items.length)),
@@ -217,6 +238,7 @@ export class AnswerStream {
   }
 
   async #begin(call: OpenCall, kind: CallKind): Promise<void> {
+    this.#closeThought(false)
     await this.#releaseCommentary()
     await this.#closeMessage('commentary')
     this.#begun += 1
