@@ -24,6 +24,8 @@ export interface ModelEntry {
   /** Epoch ms. */
   readonly createdAt: number
   readonly ownedBy: string
+  /** Whether it sees pictures; null where the API does not know. */
+  readonly readsImages: boolean | null
 }
 
 export interface Readiness {

@@ -2,7 +2,7 @@ import type { ChatModel } from './chat-model.ts'
 
 /** The models that this installation offers. */
 export interface ModelCatalogue {
-  list(): readonly { readonly id: string; readonly createdAt: number; readonly ownedBy: string }[]
+  list(): readonly { readonly id: string; readonly createdAt: number; readonly ownedBy: string; readonly readsImages: boolean }[]
   has(id: string): boolean
   /** Null for an unknown name. */
   find(id: string): OfferedModel | null

@@ -74,7 +74,7 @@ export async function startApi(
   const events: WideEvent[] = []
   const time = { skew: 0 }
   let readiness: Readiness = { ok: true, parts: { table: { ok: true } } }
-  const models = (options.models ?? ['demo']).map((id) => ({ id, createdAt: 1_700_000_000_000, ownedBy: 'cellblock' }))
+  const models = (options.models ?? ['demo']).map((id) => ({ id, createdAt: 1_700_000_000_000, ownedBy: 'cellblock', readsImages: false }))
   const webSockets = options.hasWebSockets === false ? null : new WebSockets(options.config?.stallMs)
   const { prices } = DRIVERS.fargate
   const ports: ApiPorts = {

@@ -85,7 +85,13 @@ export function createModelCatalogue(config: ChatConfig): ModelCatalogue {
   }
 
   return {
-    list: () => listed.map((id) => ({ id, createdAt: CREATED_AT, ownedBy: id === DEMO ? 'cellblock' : 'configured' })),
+    list: () =>
+      listed.map((id) => ({
+        id,
+        createdAt: CREATED_AT,
+        ownedBy: id === DEMO ? 'cellblock' : 'configured',
+        readsImages: find(id)?.readsImages ?? false,
+      })),
     has: (id) => find(id) !== null,
     find,
   }

@@ -27,7 +27,9 @@ it('is ready when every dependency is, and names the one that is not', async () 
 
 it("lists the models with OpenAI's own client", async () => {
   const client = api.openai()
-  expect((await client.models.list()).data).toEqual([{ id: 'demo', object: 'model', created: 1_700_000_000, owned_by: 'cellblock' }])
+  expect((await client.models.list()).data).toEqual([
+    { id: 'demo', object: 'model', created: 1_700_000_000, owned_by: 'cellblock', x_cellblock: { reads_images: false } },
+  ])
   expect(await client.models.retrieve('demo')).toMatchObject({ id: 'demo' })
   await expect(client.models.retrieve('x')).rejects.toMatchObject({ status: 404, code: 'model_not_found' })
 })

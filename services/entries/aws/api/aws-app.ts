@@ -13,7 +13,7 @@ import type { ApiDeps, ModelEntry } from '../../../http/deps.ts'
 
 /** The names of the models. The HTTP edge lists them; it does not have their keys. */
 function namedModels(names: readonly string[], createdAt: number): ApiDeps['models'] {
-  const entries: readonly ModelEntry[] = names.map((id) => ({ id, createdAt, ownedBy: 'cellblock' }))
+  const entries: readonly ModelEntry[] = names.map((id) => ({ id, createdAt, ownedBy: 'cellblock', readsImages: null }))
   return { list: () => entries, has: (id) => names.includes(id) }
 }
 

@@ -6,7 +6,20 @@ import { defineRoute, type AnyRoute } from '../../../http/route.ts'
 import { modelMissing } from '../../../operations/turns/prepare-turn.ts'
 
 const Model = lazySchema(() =>
-  z.object({ id: z.string(), object: z.literal('model'), created: z.int(), owned_by: z.string() }).openapi('Model'),
+  z
+    .object({
+      id: z.string(),
+      object: z.literal('model'),
+      created: z.int(),
+      owned_by: z.string(),
+      x_cellblock: z.object({
+        reads_images: z
+          .boolean()
+          .nullable()
+          .openapi({ description: 'Whether it sees the pictures of messages and of code; null where the server does not know.' }),
+      }),
+    })
+    .openapi('Model'),
 )
 
 const renderModel = (model: ModelEntry): Described<typeof Model> => ({
@@ -14,6 +27,7 @@ const renderModel = (model: ModelEntry): Described<typeof Model> => ({
   object: 'model',
   created: Math.floor(model.createdAt / 1000),
   owned_by: model.ownedBy,
+  x_cellblock: { reads_images: model.readsImages },
 })
 
 const listModelsRoute = defineRoute({
