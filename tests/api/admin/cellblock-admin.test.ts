@@ -63,8 +63,8 @@ it('says whose key it is', async () => {
 
 it('prints limits by subject with units', async () => {
   const { out, note } = await cellblock(api.owner.key, 'limits')
-  expect(out).toMatch(/^In use now\n(?: {2}.*\n)* {2}live_containers +[\d,]+ +0 used$/m)
-  expect(out).toMatch(/^ {2}dollars_per_day +\$\d+$/m)
+  expect(out).toMatch(/^In use now or today\n(?: {2}.*\n)* {2}live_containers +[\d,]+ +0 used$/m)
+  expect(out).toMatch(/^ {2}dollars_per_day +\$\d+ +\$0 used$/m)
   expect(out).toMatch(/^ {2}disk_bytes +[\d.]+ [KMG]B$/m)
   expect(note).toContain('--all')
   expect((await cellblock(api.owner.key, 'limits', '--all')).out).toMatch(/^ {2}max_code_bytes +1\.0 MB$/m)

@@ -15,7 +15,7 @@ const DETAILS = 'Bounds of single requests'
 
 /** The groups in which limits are printed; a limit belongs to the first that fits. The server may have limits that this program does not know. */
 const GROUPS: readonly (readonly [title: string, fits: (name: string, limit: Limit) => boolean])[] = [
-  ['In use now', (_, { used }) => used !== null],
+  ['In use now or today', (_, { used }) => used !== null],
   ['Per second or day', (name) => /_per_(?:second|day)$/.test(name)],
   ['Kept for', (name) => name.endsWith('_days')],
   [DETAILS, (name) => /^(?:max|min|default)_/.test(name)],

@@ -3,10 +3,11 @@ import { answerSchema, type Described } from '../../../model/lazy-schema.ts'
 import type { AuditEntry } from '../../../model/audit/audit.ts'
 import { json, jsonLines } from '../../../http/responses.ts'
 import { defineRoute, type AnyRoute } from '../../../http/route.ts'
-import { StrictListQuery } from '../../../http/schemas.ts'
+import { queryInteger } from '../../../http/schemas.ts'
 import { tenantOf } from './tenants.ts'
 
 const DEFAULT_LIMIT = 20
+const MAX_LIMIT = 1_000
 
 const AuditEntryObject = answerSchema(() =>
   z
@@ -33,7 +34,7 @@ const tenantAuditRoute = defineRoute({
   tag: 'Administration',
   summary: 'The latest changes that keys of a tenant requested',
   description: 'The newest first, refused ones included. The whole log is at `/audit/blocks`.',
-  query: () => StrictListQuery().pick({ limit: true }),
+  query: () => z.strictObject({ limit: queryInteger(1, MAX_LIMIT, `Entries, ${DEFAULT_LIMIT} by default.`).optional() }),
   answers: { 200: { description: 'The latest entries.', schema: AuditList } },
   errors: ['tenant_not_found'],
   async handle({ deps, param, query }) {

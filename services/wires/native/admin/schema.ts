@@ -83,6 +83,10 @@ export const TenantLimitsObject = answerSchema(() =>
         z.object({
           value: z.union([z.number(), z.string()]),
           unit: z.enum(['seconds', 'days', 'bytes', 'count', 'tier']),
+          used: z
+            .number()
+            .nullable()
+            .openapi({ description: 'Now, or today for limits per day; null where it is counted per call or per container.' }),
           set_by: z.enum(['tenant', 'plan', 'default']),
         }),
       ),
@@ -94,9 +98,7 @@ export const CreateKey = lazySchema(() =>
   z.strictObject({
     name: name().nullable().optional(),
     subject: z.string().min(1).max(200).nullable().optional().openapi({ description: 'Binds the key to one end user of the tenant.' }),
-    scopes: boundedList(z.enum(SCOPES), { min: 1, max: SCOPES.length })
-      .optional()
-      .openapi({ description: '`run`, `read` and `files` by default.' }),
+    scopes: boundedList(z.enum(SCOPES), { min: 1, max: SCOPES.length }).optional().openapi({ description: 'All but `admin` by default.' }),
     expires_at: z.iso.datetime().nullable().optional(),
   }),
 )

@@ -5,6 +5,7 @@ import { limitsOf, NUMERIC_LIMITS } from '../../../model/tenants/tenant-limits.t
 import type { Tenant, TenantPolicy } from '../../../model/tenants/tenant.ts'
 import type { ApiDeps } from '../../../http/deps.ts'
 import { checkImage } from '../../../operations/tenancy/check-limits.ts'
+import { usedLimits } from '../../../operations/tenancy/used-limits.ts'
 import { claimId } from '../../../http/claim-id.ts'
 import { json } from '../../../http/responses.ts'
 import { defineRoute, type AnyRoute } from '../../../http/route.ts'
@@ -140,7 +141,8 @@ const tenantLimitsRoute = defineRoute({
   answers: { 200: { description: 'Every limit of a tenant and what sets it.', schema: TenantLimitsObject } },
   errors: ['tenant_not_found'],
   async handle({ deps, param }) {
-    const { policy = {} } = await tenantOf(deps, param('tenant_id'))
+    const { id, policy = {} } = await tenantOf(deps, param('tenant_id'))
+    const used: Readonly<Record<string, number>> = await usedLimits(deps, id)
     const plan = policy.plan === undefined ? null : await deps.table.tenants.getPlan(policy.plan)
     const [own, planned] = [policy.limits ?? {}, plan?.limits ?? {}]
     const limits = Object.entries(limitsOf({ ...planned, ...own })).map(([name, value]) => [
@@ -148,6 +150,7 @@ const tenantLimitsRoute = defineRoute({
       {
         value,
         unit: NUMERIC_LIMITS[name]?.unit ?? 'tier',
+        used: used[name] ?? null,
         set_by: name in own ? 'tenant' : name in planned ? 'plan' : 'default',
       },
     ])

@@ -5,8 +5,9 @@ import type { ApiConfig } from '../../../http/config.ts'
 import { defineRoute, type Call, type AnyRoute } from '../../../http/route.ts'
 import { LEASE_MS } from '../../../jobs/lease.ts'
 import { LIMITS, MEMORY_TIERS, TIERS } from '../../../model/limits.ts'
-import { countLive } from '../../../operations/sandboxes/count-live.ts'
+import { usedLimits } from '../../../operations/tenancy/used-limits.ts'
 import { snakeCase } from '../../../model/snake-case.ts'
+import { languagesOf } from '../../../model/containers/images.ts'
 import { isBiggerTier } from '../../../model/tenants/tenant-limits.ts'
 
 const Limits = answerSchema(() =>
@@ -20,12 +21,13 @@ const Limits = answerSchema(() =>
           unit: z.string(),
           used: z.number().nullable().openapi({
             description:
-              'Null where it is counted per call or per container, not per key. For containers, jobs and bytes it is an upper bound: they are counted again when it reaches the limit.',
+              'Now, or today for limits per day. Null where it is counted per call or per container, not per key. For containers, jobs and bytes it is an upper bound: they are counted again when it reaches the limit.',
           }),
         }),
       ),
       memory_limits: z.array(z.object({ memory_limit: z.enum(MEMORY_TIERS), memory_bytes: z.int() })),
       images: z.array(z.string()).openapi({ description: 'Images that a container may name; the first is the default.' }),
+      languages: z.record(z.string(), z.array(z.string())).openapi({ description: 'Languages of each image.' }),
       recovery_ms: z.int().openapi({ description: 'Maximum delay of a job whose worker crashed, milliseconds.' }),
     })
     .openapi('Limits'),
@@ -46,13 +48,10 @@ async function figures({
   deps,
   caller,
 }: Pick<Call, 'deps' | 'caller'>): Promise<Record<string, { value: number; unit: string; used: number | null }>> {
-  const [{ memoryLimit: _, ...own }, policy, live, containers, queued, stored, held] = await Promise.all([
+  const [{ memoryLimit: _, ...own }, policy, ownUse, held] = await Promise.all([
     deps.limits.of(caller.tenant),
     deps.limits.policyOf(caller.tenant),
-    countLive(deps.table.sandboxes, caller.tenant),
-    deps.counts.containers.bound(caller.tenant),
-    deps.counts.queuedJobs.bound(caller.tenant),
-    deps.counts.storageBytes.bound(caller.tenant),
+    usedLimits(deps, caller.tenant),
     deps.holds.used(caller.tenant),
   ])
   const everybody = {
@@ -66,14 +65,7 @@ async function figures({
     linkDays: policy.linkDays ?? LIMITS.linkDays,
     ...limitsBeforeApi(deps.config.requestBytes),
   }
-  const used: Readonly<Record<string, number | null>> = {
-    liveContainers: live,
-    containers,
-    queuedJobs: queued,
-    storageBytes: stored,
-    maxOpenStreams: held.all,
-    openStreams: held.own,
-  }
+  const used: Readonly<Record<string, number | null>> = { ...ownUse, maxOpenStreams: held.all }
   return Object.fromEntries(
     Object.entries({ ...everybody, ...own }).map(([name, value]) => [
       snakeCase(name),
@@ -115,6 +107,7 @@ const limitsRoute = defineRoute({
       limits: await figures(call),
       memory_limits: tiers.map((tier) => ({ memory_limit: tier, memory_bytes: TIERS[tier].memoryBytes })),
       images: [defaultImage, ...deps.images.names.filter((name) => name !== defaultImage)],
+      languages: Object.fromEntries(deps.images.names.map((name) => [name, [...languagesOf(name)]])),
       recovery_ms: LEASE_MS,
     })
   },
