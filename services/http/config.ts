@@ -51,7 +51,7 @@ const TokenIssuer = z.strictObject({
   tenantClaim: z.string().default('tenant'),
   /** The claim with the end user; null gives its tokens the whole tenant. */
   subjectClaim: z.string().nullable().default('sub'),
-  /** The claim with the scopes; null gives every token `run`, `read` and `files`. */
+  /** The claim with the scopes; null gives every token all but `admin`. */
   scopesClaim: z.string().nullable().default('scope'),
   /** Whether its tokens may have the scope `admin`. */
   mayAdminister: z.boolean().default(false),

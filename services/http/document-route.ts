@@ -79,6 +79,7 @@ const PARAMS: Readonly<Record<string, string>> = {
   conversation_id: 'Id of a conversation, `conv_…`.',
   item_id: 'Id of an item of a conversation.',
   upload_id: 'Id of an upload, `upload_…`.',
+  share_id: 'Id of a link to a conversation, `share_…`.',
   link_id: 'Id of a link, `link_…`.',
   webhook_endpoint_id: 'Id of a webhook endpoint, `whe_…`.',
   tenant_id: 'Id of a tenant, `tnt_…`.',

@@ -68,6 +68,7 @@ export const ERROR_HELP: Readonly<Record<ErrorCode, ErrorHelp>> = {
   conversation_not_found: missing('conversation'),
   item_not_found: missing('item'),
   link_not_found: missing('link'),
+  share_not_found: missing('link to a conversation'),
   webhook_endpoint_not_found: missing('webhook endpoint'),
   tenant_not_found: missing('tenant'),
   plan_not_found: missing('plan'),

@@ -32,6 +32,7 @@ export const ERRORS = {
   conversation_not_found: { status: 404, type: 'invalid_request_error', retryable: false },
   item_not_found: { status: 404, type: 'invalid_request_error', retryable: false },
   link_not_found: { status: 404, type: 'invalid_request_error', retryable: false },
+  share_not_found: { status: 404, type: 'invalid_request_error', retryable: false },
   webhook_endpoint_not_found: { status: 404, type: 'invalid_request_error', retryable: false },
   tenant_not_found: { status: 404, type: 'invalid_request_error', retryable: false },
   plan_not_found: { status: 404, type: 'invalid_request_error', retryable: false },

@@ -70,6 +70,16 @@ export const LIMITS = {
   maxUnfinishedPerConversation: 50,
   /** Conversations that one search reads, the latest first. */
   maxSearchedConversations: 2_000,
+  /** What one search in messages reads: the latest conversations, the latest items of each, and their bytes together. */
+  textSearchConversations: 100,
+  textSearchItems: 100,
+  textSearchBytes: 16 * MiB,
+  /** Links that show one conversation to anyone, and their lifetime, days. */
+  maxSharesPerConversation: 10,
+  shareDays: 30,
+  maxShareDays: 365,
+  /** Requests by all such links of one tenant in a minute. */
+  maxSharedReadsPerMinute: 600,
   /** Items that one request may add to a conversation. */
   maxItemsPerCall: 20,
   /** Stored bytes of stdout and of stderr: from the start, and from the end once the head is full. */

@@ -1,4 +1,4 @@
-import type { Conversation, ConversationChange, ConversationItem } from '../model/conversations/conversation.ts'
+import type { Conversation, ConversationChange, ConversationItem, ConversationShare } from '../model/conversations/conversation.ts'
 import type { Page, PageRequest } from '../model/page.ts'
 
 export interface ConversationStore {
@@ -27,6 +27,14 @@ export interface ConversationStore {
     id: string,
     entry: { readonly responseId: string; readonly containerId: string | null; readonly isUnfinished?: boolean },
   ): Promise<Conversation | null>
+  /** `full` at LIMITS.maxSharesPerConversation; expired ones are replaced. */
+  addShare(
+    tenant: string,
+    id: string,
+    entry: { readonly share: ConversationShare; readonly now: number },
+  ): Promise<Conversation | 'missing' | 'full'>
+  /** Null when it has no such share. */
+  removeShare(tenant: string, id: string, shareId: string): Promise<Conversation | null>
   /** Marks the conversation as deleted; later calls answer as for a missing one. Idempotent; null when missing. */
   markDeleted(tenant: string, id: string, times: { readonly now: number; readonly dueAt: number }): Promise<Conversation | null>
   /** Removes the row only; `removeItems` removes the items. */

@@ -24,6 +24,7 @@ import { notebookRoutes } from './native/notebooks/routes.ts'
 import { pluginRoutes, pluginWire } from './plugin/routes.ts'
 import { responsesSocket } from './openai/responses/responses-socket.ts'
 import { responseRoutes } from './openai/responses/routes.ts'
+import { shareRoutes } from './native/shares/routes.ts'
 import { skillRoutes } from './openai/skills/routes.ts'
 import { uploadRoutes } from './openai/uploads/routes.ts'
 import { webhookRoutes } from './openai/webhooks/routes.ts'
@@ -51,6 +52,7 @@ export const ROUTES: readonly AnyRoute[] = [
   ...responseRoutes,
   ...chatCompletionRoutes,
   ...conversationRoutes,
+  ...shareRoutes,
   ...containerRoutes,
   ...containerFileRoutes,
   ...largeUploadRoutes,

@@ -25,7 +25,7 @@ async function cli(...args: readonly string[]): Promise<string> {
 
 it('administers a table in AWS without a server', async () => {
   const { id, api_key: key } = JSON.parse(await cli('tenants', 'create', 'operator', '--json')) as { id: string; api_key: string }
-  expect(await storage.table.tenants.findKey(hashApiKey(key))).toMatchObject({ tenant: id, scopes: ['run', 'read', 'files'] })
+  expect(await storage.table.tenants.findKey(hashApiKey(key))).toMatchObject({ tenant: id, scopes: ['run', 'read', 'files', 'share'] })
   expect(await cli('keys', 'create', id, '--scopes', 'admin')).toMatch(/^ck_/)
   expect(await storage.table.audit.recent(id, 5)).toMatchObject([
     { action: 'createKey' },

@@ -128,6 +128,8 @@ export const STORED: Readonly<Record<string, Entry>> = {
     metadata: Object.fromEntries(Array.from({ length: 16 }, (_, index) => [`key ${index}`, 'x'.repeat(500)])),
   }),
   deleteConversation: REMOVES,
+  createShare: 'at most ten links of some bytes in the row of the conversation',
+  revokeShare: REMOVES,
   deleteConversationItem: REMOVES,
   createContainer: json(() => '/v1/containers', { name: 'x' }),
   deleteContainer: REMOVES,

@@ -66,13 +66,14 @@ interface PageDeps extends SessionPorts, Pick<ExchangePools, 'bodies' | 'answers
   readonly config: ApiConfig
 }
 
-/** Serves the playground at `/` and `/chat/{id}`, and its sessions at `/session`. Both belong to the page and are no part of the public API. */
+/** Serves the playground at `/`, `/chat/{id}` and `/s/{token}`, and its sessions at `/session`. Both belong to the page and are no part of the public API. */
 export function mountPage(app: Hono<ApiHono>, deps: PageDeps): void {
   const { readFile, objectOrigins } = deps.page
   if (readFile !== null) {
     const policy = pagePolicy(objectOrigins)
-    // Every chat has an address; the page itself finds the chat by it.
-    for (const path of ['/', '/chat/:id']) app.get(path, async () => (await fileResponse(readFile, 'index.html', policy)) ?? notBuilt())
+    // Every chat and every link to one has an address; the page itself finds the chat by it.
+    for (const path of ['/', '/chat/:id', '/s/:token'])
+      app.get(path, async () => (await fileResponse(readFile, 'index.html', policy)) ?? notBuilt())
     app.get('/assets/:name', async (context) => {
       const name = context.req.param('name')
       const policyOfFile = name.endsWith('.html') ? FRAME_POLICY : null

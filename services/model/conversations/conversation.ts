@@ -16,12 +16,22 @@ export interface Conversation {
   readonly activeAt?: number
   /** Responses that ended without completion, the oldest first: their input and output may not be among the items. Absent: none. */
   readonly unfinished?: readonly string[]
+  /** Links that show it to anyone who has them, the oldest first. Absent: none. */
+  readonly shares?: readonly ConversationShare[]
   /** Ids of responses in the order of acceptance. Only the head may run. */
   readonly queue: readonly string[]
   /** The container of the last turn's code; `auto` selects it again. */
   readonly containerId: string | null
   readonly deletedAt: number | null
   readonly dueAt: number | null
+}
+
+/** A read-only link to the conversation as it was at `createdAt`. Only the SHA-256 (hex) of its token is stored. */
+export interface ConversationShare {
+  readonly id: string
+  readonly tokenHash: string
+  readonly createdAt: number
+  readonly expiresAt: number
 }
 
 /** The fields that a client may change. */

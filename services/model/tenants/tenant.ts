@@ -69,13 +69,13 @@ export interface ApiKey {
 
 /**
  * What a key may do. `run`: execute code, take turns, change containers and conversations. `read`: read everything but the bytes of files.
- * `files`: upload, download, delete and link files. `admin`: administer every tenant under `/v1/admin`.
+ * `files`: upload, download, delete and link files. `share`: publish a conversation by a link. `admin`: administer every tenant under `/v1/admin`.
  */
-export const SCOPES = ['run', 'read', 'files', 'admin'] as const
+export const SCOPES = ['run', 'read', 'files', 'share', 'admin'] as const
 export type Scope = (typeof SCOPES)[number]
 
 /** Scopes of a key that was created without any, and of keys from versions without scopes. */
-export const DEFAULT_SCOPES: readonly Scope[] = ['run', 'read', 'files']
+export const DEFAULT_SCOPES: readonly Scope[] = ['run', 'read', 'files', 'share']
 
 /** The time of a key's last use is written at most once in this time, milliseconds. */
 export const LAST_USED_MS = 300_000

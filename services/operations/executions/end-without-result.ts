@@ -36,7 +36,7 @@ export const endLost = (deps: EndDeps, leased: Execution, reason: 'sandbox_lost'
     reason,
     lost: {
       what: 'outputs',
-      reason: 'The sandbox was lost while the code ran. What it had printed until then is in the events.',
+      reason: 'The sandbox was lost while the code ran. Only what it had printed until then is kept, as events.',
     },
   })
 

@@ -34,11 +34,27 @@ it('creates a tenant with limits and changes them', async () => {
   expect((await send('GET', '/v1/admin/tenants?limit=100')).body['data']).toContainEqual(expect.objectContaining({ id: created.body.id }))
 })
 
+it('shows what a tenant uses of its limits', async () => {
+  const { id } = (await send('POST', '/v1/admin/tenants', { name: 'Used' })).body
+  const key = await api.newKey({ tenant: id })
+  expect((await api.post('/v1/containers', { name: 'one' }, { key })).status).toBe(200)
+  const { limits } = (await send('GET', `/v1/admin/tenants/${id}/limits`)).body
+  expect(limits).toMatchObject({
+    containers: { used: 1, set_by: 'default' },
+    live_containers: { used: 0 },
+    dollars_per_day: { used: 0 },
+    timeout_seconds: { used: null },
+  })
+})
+
 it('creates, lists and revokes keys; a revoked key stops working', async () => {
   const { id } = (await send('POST', '/v1/admin/tenants', { name: 'Acme' })).body
   const first = await send('POST', `/v1/admin/tenants/${id}/keys`, { name: 'server', subject: 'ann' })
   const second = await send('POST', `/v1/admin/tenants/${id}/keys`, { scopes: ['read'], expires_at: '2999-01-01T00:00:00.000Z' })
-  expect(first).toMatchObject({ status: 201, body: { name: 'server', subject: 'ann', scopes: ['run', 'read', 'files'], tenant_id: id } })
+  expect(first).toMatchObject({
+    status: 201,
+    body: { name: 'server', subject: 'ann', scopes: ['run', 'read', 'files', 'share'], tenant_id: id },
+  })
   expect((await call(first.body.api_key, '/v1/models')).status).toBe(200)
   expect((await call(second.body.api_key, '/v1/models')).status).toBe(200)
 
@@ -69,7 +85,10 @@ it('declares a known scope on every route', () => {
     'getPluginDocument',
     'getPluginManifest',
     'getReadiness',
+    'getSharedConversation',
+    'getSharedExecution',
     'librechatHealth',
+    'listSharedItems',
   ])
   expect(ROUTES.filter((route) => route.path.startsWith('/v1/admin')).every((route) => route.scope === 'admin')).toBe(true)
 })

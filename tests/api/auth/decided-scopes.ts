@@ -2,7 +2,7 @@ import type { Scope } from '../../../services/model/tenants/tenant.ts'
 
 /**
  * The scope of each operation of each wire. A new one is added here by hand: `run` starts and stops work, `read` shows what another call has made,
- * `files` shows or changes the bytes of files. Each tool and method of MCP needs its own scope: `scope-matrix.test.ts` has them.
+ * `files` shows or changes the bytes of files, `share` publishes a conversation. Each tool and method of MCP needs its own scope: `scope-matrix.test.ts` has them.
  */
 const DECIDED: Readonly<Record<Scope | 'public', string>> = {
   public: `
@@ -12,7 +12,10 @@ const DECIDED: Readonly<Record<Scope | 'public', string>> = {
     get /librechat/v1/health
     get /logo.png
     get /plugin/openapi.yaml
-    get /readyz`,
+    get /readyz
+    get /v1/shares/{token}
+    get /v1/shares/{token}/items
+    get /v1/shares/{token}/items/{item_id}/execution`,
   run: `
     post /e2b/contexts
     delete /e2b/contexts/{context_id}
@@ -118,6 +121,7 @@ const DECIDED: Readonly<Record<Scope | 'public', string>> = {
     get /v1/conversations
     get /v1/conversations/{conversation_id}
     get /v1/conversations/{conversation_id}/items
+    get /v1/conversations/{conversation_id}/shares
     get /v1/conversations/{conversation_id}/items/{item_id}
     get /v1/conversations/{conversation_id}/notebook.ipynb
     get /v1/executions/{execution_id}
@@ -187,6 +191,9 @@ const DECIDED: Readonly<Record<Scope | 'public', string>> = {
     post /v1/uploads/{upload_id}/cancel
     post /v1/uploads/{upload_id}/complete
     post /v1/uploads/{upload_id}/parts`,
+  share: `
+    post /v1/conversations/{conversation_id}/shares
+    delete /v1/conversations/{conversation_id}/shares/{share_id}`,
   admin: `
     get /v1/admin/keys
     get /v1/admin/keys/{key_id}

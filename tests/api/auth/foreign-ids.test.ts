@@ -40,6 +40,7 @@ beforeAll(async () => {
   const upload = await client.uploads.create({ filename: 'x', bytes: 1, mime_type: 'text/plain', purpose: 'user_data' })
   const conversation = await client.conversations.create({ items: [{ role: 'user', content: 'x' }], metadata: { of: 'ann' } })
   const [item] = (await client.conversations.items.list(conversation.id)).data
+  const share = (await (await api.post(`/v1/conversations/${conversation.id}/shares`, {}, { key: ann })).json()) as { id: string }
   await api.table.tenants.create({ v: 1, id: tenant, name: 'hers', createdAt: Date.now() })
   await api.table.tenants.putPlan({ v: 1, name: 'probe-present', limits: {}, createdAt: Date.now() })
   mine = {
@@ -49,6 +50,7 @@ beforeAll(async () => {
     plan: 'probe-present',
     conversation_id: conversation.id,
     item_id: item?.id ?? '',
+    share_id: share.id,
     container_id: container.id,
     session_id: container.id,
     file_id: file.id,

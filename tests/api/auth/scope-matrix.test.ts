@@ -48,6 +48,7 @@ beforeAll(async () => {
     run: await connect(['run']),
     read: await without('read'),
     files: await without('files'),
+    share: await without('share'),
     admin: await without('admin'),
     all: await connect(['run', 'read', 'files']),
   }

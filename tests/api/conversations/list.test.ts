@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { LIMITS } from '../../../services/model/limits.ts'
 import { startApi, type TestApi, type TestKey } from '../../support/start-api.ts'
 
 let api: TestApi
@@ -79,4 +80,47 @@ describe('the list of conversations', () => {
     const id = await create('Kept', api.owner)
     expect((await api.post(`/v1/conversations/${id}`, {})).status).toBe(400)
   })
+})
+
+describe('the search in messages', () => {
+  const ask = (key: TestKey, q: string) => titles(`search_in=messages&q=${encodeURIComponent(q)}`, key)
+
+  it('finds messages, code and answers, of the own end user only', async () => {
+    const whole = await api.newKey()
+    const ann = await api.newKey({ tenant: whole.tenant, subject: 'ann' })
+    const first = await create('One', ann)
+    const second = await create('Two', whole)
+    const add = (id: string, key: TestKey, items: readonly unknown[]) => api.post(`/v1/conversations/${id}/items`, { items }, { key })
+    await add(first, ann, [{ role: 'user', content: 'The Zebra question' }])
+    await add(first, ann, [{ role: 'user', content: [{ type: 'input_text', text: 'nested giraffe' }] }])
+    await add(second, whole, [{ type: 'code_interpreter_call', code: 'zebra = 1', container_id: 'c', status: 'completed', outputs: null }])
+    expect((await ask(whole, 'zebra')).toSorted()).toEqual(['One', 'Two'])
+    expect(await ask(ann, 'ZEBRA')).toEqual(['One'])
+    expect(await ask(ann, 'giraffe')).toEqual(['One'])
+    expect(await ask(ann, 'One')).toEqual([])
+    expect(await ask(api.otherTenant, 'zebra')).toEqual([])
+  })
+
+  it('stops after the latest items and bytes', async () => {
+    const key = await api.newKey()
+    const old = await create('Old', key)
+    await api.post(`/v1/conversations/${old}/items`, { items: [{ role: 'user', content: 'needle' }] }, { key })
+    for (let batch = 0; batch * 20 < LIMITS.textSearchItems; batch++) {
+      const items = Array.from({ length: 20 }, () => ({ role: 'user', content: 'hay' }))
+      expect((await api.post(`/v1/conversations/${old}/items`, { items }, { key })).status).toBe(200)
+    }
+    expect(await ask(key, 'needle')).toEqual([])
+    const near = await create('Near', key)
+    await api.post(`/v1/conversations/${near}/items`, { items: [{ role: 'user', content: 'needle' }] }, { key })
+    expect(await ask(key, 'needle')).toEqual(['Near'])
+    for (let count = 0; count < 3; count++) {
+      const big = await create('Big', key)
+      await api.post(
+        `/v1/conversations/${big}/items`,
+        { items: [{ role: 'user', content: 'x'.repeat(LIMITS.textSearchBytes / 2) }] },
+        { key },
+      )
+    }
+    expect(await ask(key, 'needle')).toEqual([])
+  }, 30_000)
 })

@@ -85,6 +85,22 @@ export function conversationStoreContract(table: () => Table): void {
       expect((await store().get(tenant, id))?.unfinished).toEqual(ids.slice(2))
     })
 
+    it('have a bounded list of shares, in which expired ones are replaced', async () => {
+      const { tenant, id } = await created()
+      const share = (at: number) => ({ id: `share_${at}`, tokenHash: `h${at}`, createdAt: T0, expiresAt: T0 + at })
+      const add = (at: number, now = T0) => store().addShare(tenant, id, { share: share(at), now })
+      const all = Array.from({ length: LIMITS.maxSharesPerConversation }, (_, index) => index + 1)
+      await Promise.all(all.map((at) => add(at)))
+      expect((await store().get(tenant, id))?.shares?.map((one) => one.id).toSorted()).toEqual(all.map((at) => `share_${at}`).toSorted())
+      expect(await add(90)).toBe('full')
+      expect(await add(90, T0 + 1)).toMatchObject({ id })
+      expect(await store().removeShare(tenant, id, 'share_1')).toBeNull()
+      expect((await store().removeShare(tenant, id, 'share_2'))?.shares).toHaveLength(LIMITS.maxSharesPerConversation - 1)
+      expect(await store().removeShare(newId('tenant'), id, 'share_3')).toBeNull()
+      await store().markDeleted(tenant, id, { now: T0, dueAt: T0 })
+      expect(await add(91)).toBe('missing')
+    })
+
     it('refuse items beyond the limit, and are missing once deleted', async () => {
       const queue = Array.from({ length: LIMITS.maxQueuedPerConversation }, (_, index) => `resp_${index}`)
       const { tenant, id } = await created({ queue })

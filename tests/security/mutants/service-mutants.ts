@@ -6,6 +6,31 @@ const service = (protection: string, file: string, find: string, replace: string
   killer: { test: `tests/${test}` },
 })
 
+/** What a link to a conversation shows. */
+const SHARED_MUTANTS: readonly Mutant[] = [
+  service(
+    'a revoked or expired link to a conversation',
+    'operations/conversations/shares.ts',
+    'tokenHash === hash && expiresAt > now',
+    'tokenHash !== hash || expiresAt > 0',
+    'api/conversations/shares.test.ts',
+  ),
+  service(
+    'what a shared conversation receives later',
+    'operations/conversations/shares.ts',
+    'positionTime(position) <= share.createdAt',
+    'positionTime(position) > 0 || share.createdAt > 0',
+    'api/conversations/shares.test.ts',
+  ),
+  service(
+    'executions of other end users in a shared conversation',
+    'wires/native/shares/routes.ts',
+    'caller: { tenant, subject, keyId',
+    'caller: { tenant, subject: null, keyId',
+    'api/conversations/shares.test.ts',
+  ),
+]
+
 /** What one connection, and one tenant by its connections, can hold of the process. */
 const CONNECTION_MUTANTS: readonly Mutant[] = [
   service(
@@ -170,6 +195,7 @@ export const SERVICE_MUTANTS: readonly Mutant[] = [
     'api/get-execution/large-outputs.test.ts',
   ),
   service('memory for results', 'http/answer-budget.ts', 'else pool.check(owner, more)', '', 'api/get-execution/429.test.ts'),
+  ...SHARED_MUTANTS,
   ...CONNECTION_MUTANTS,
   {
     protection: 'service: sandboxes removed although the output is closed',

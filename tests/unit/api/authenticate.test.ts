@@ -23,7 +23,7 @@ function setUp(cacheMs = 60_000) {
 it('reads a key from the table once per minute', async () => {
   const { put, ask, wait, reads } = setUp()
   put('a')
-  expect(await ask('a')).toEqual({ tenant: 'tnt_a', subject: null, keyId: 'key_a', scopes: ['run', 'read', 'files'] })
+  expect(await ask('a')).toEqual({ tenant: 'tnt_a', subject: null, keyId: 'key_a', scopes: ['run', 'read', 'files', 'share'] })
   await ask('a')
   expect(reads()).toBe(1)
   wait(60_000)

@@ -34,6 +34,7 @@ export function createConversationStore(items: Items, objects: ObjectStore): Con
   return {
     ...createConversationItems(items, objects),
     ...queueVerbs(items),
+    ...shareVerbs(items),
 
     async create(conversation) {
       const key = keyOf(conversation.tenant, conversation.id)
@@ -102,5 +103,44 @@ function queueVerbs(items: Items): Pick<ConversationStore, 'enqueue' | 'dequeue'
       ]
       return decode(await items.update(keyOf(tenant, id), actions, { condition: isHead }))
     },
+  }
+}
+
+/** Each is one conditional write at a place in the list that was read before. */
+function shareVerbs(items: Items): Pick<ConversationStore, 'addShare' | 'removeShare'> {
+  const get = reader(items)
+  const exhausted = (id: string) => (): Error =>
+    new Error(`The shares of the conversation ${id} changed during every attempt to change them.`)
+  const removeAt = (row: Conversation, at: number): Promise<Item | null> =>
+    items.update(keyOf(row.tenant, row.id), [remove(`shares[${at}]`)], { condition: equals(`shares[${at}].id`, row.shares?.[at]?.id) })
+  return {
+    addShare: (tenant, id, { share, now }) =>
+      changeByCompareAndSet(async () => {
+        const row = await get(tenant, id)
+        if (row === null || row.deletedAt !== null) return 'missing'
+        const { shares } = row
+        if (shares === undefined) {
+          return (
+            decode(await items.update(keyOf(tenant, id), [set('shares', [share])], { condition: all(isLive, absent('shares')) })) ??
+            undefined
+          )
+        }
+        if (shares.length >= LIMITS.maxSharesPerConversation) {
+          const expired = shares.findIndex(({ expiresAt }) => expiresAt <= now)
+          if (expired === -1) return 'full'
+          await removeAt(row, expired)
+          return undefined
+        }
+        const hasRoom = all(isLive, shorterThan('shares', LIMITS.maxSharesPerConversation))
+        return decode(await items.update(keyOf(tenant, id), [append('shares', share)], { condition: hasRoom })) ?? undefined
+      }, exhausted(id)),
+
+    removeShare: (tenant, id, shareId) =>
+      changeByCompareAndSet(async () => {
+        const row = await get(tenant, id)
+        const at = row?.shares?.findIndex((share) => share.id === shareId) ?? -1
+        if (row === null || at === -1) return null
+        return decode(await removeAt(row, at)) ?? undefined
+      }, exhausted(id)),
   }
 }

@@ -3,7 +3,7 @@ import { assign, type Action } from './expression.ts'
 export type Item = Record<string, unknown>
 
 /** Structured fields that conditions look into; every other structured field is stored as JSON text. */
-type NativeField = 'lease' | 'queue' | 'unfinished' | 'commands' | 'backgroundCommands' | 'snapshot' | 'hibernating'
+type NativeField = 'lease' | 'queue' | 'unfinished' | 'shares' | 'commands' | 'backgroundCommands' | 'snapshot' | 'hibernating'
 type NullableField<Row> = { [K in keyof Row]-?: null extends Row[K] ? K : never }[keyof Row]
 type JsonField<Row> = Exclude<{ [K in keyof Row]-?: NonNullable<Row[K]> extends object ? K : never }[keyof Row], NativeField>
 

@@ -30,6 +30,7 @@ import { HistoryItem } from '../responses/item-schemas.ts'
 import { ServiceError } from '../../../model/errors.ts'
 import { firstRetentionCheck } from '../../../model/tenants/retention.ts'
 import { LIMITS } from '../../../model/limits.ts'
+import { searchMessages } from '../../../operations/conversations/search-messages.ts'
 import { listConversations } from '../../../operations/conversations/list-conversations.ts'
 
 /** OpenAI has no list of conversations; this one has the form of its other lists. */
@@ -46,6 +47,10 @@ const listConversationsRoute = defineRoute({
   answers: { 200: { description: 'A page of conversations.', schema: listSchema(Conversation, 'ConversationList') } },
   async handle({ deps, caller, query }) {
     const filter = { search: query.q ?? '', isArchived: query.archived === 'true', needsTitle: query.titled === 'true' }
+    if (query.search_in === 'messages' && filter.search.trim() !== '') {
+      const found = await searchMessages(deps, caller, { filter, limit: pageOf(query).limit })
+      return json(200, listOf(found.map(renderConversation), false))
+    }
     const { rows, hasMore } = await listConversations(deps, caller, { filter, page: pageOf(query) })
     return json(200, listOf(rows.map(renderConversation), hasMore))
   },

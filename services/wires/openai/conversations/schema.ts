@@ -54,6 +54,12 @@ export const ConversationListQuery = lazySchema(() =>
       .openapi({
         description: `Only titles that contain this text. The latest ${LIMITS.maxSearchedConversations} conversations are searched.`,
       }),
+    search_in: z
+      .enum(['titles', 'messages'])
+      .optional()
+      .openapi({
+        description: `Where \`q\` is searched, \`titles\` by default. \`messages\`: in the latest ${LIMITS.textSearchItems} messages and cells of the latest ${LIMITS.textSearchConversations} conversations, in one page.`,
+      }),
     titled: z.enum(['true', 'false']).optional().openapi({ description: '`true`: only conversations with a title.' }),
     archived: z.enum(['true', 'false']).optional().openapi({ description: '`true`: the archived ones; `false`, the default: the others.' }),
   }),
