@@ -1,5 +1,8 @@
 import { signal } from '@preact/signals'
 
+/** The secret part of a link to a shared chat, when the page was opened by one: then it shows that chat and changes nothing. */
+export const sharedToken = /^\/s\/([\w-]+)$/.exec(location.pathname)?.[1] ?? null
+
 /** Null until the server has answered. */
 export const isSignedIn = signal<boolean | null>(null)
 

@@ -230,6 +230,104 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/v1/conversations/{conversation_id}/shares": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List the links to a conversation
+         * @description Without their addresses. Expired links are left out.
+         */
+        get: operations["listShares"];
+        put?: never;
+        /**
+         * Make a read-only link to a conversation
+         * @description Anyone with the link reads the messages, the code and its outputs as they are now; later ones, files and variables stay private. At most 10 links per conversation. The key also needs the scope `read`.
+         */
+        post: operations["createShare"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/conversations/{conversation_id}/shares/{share_id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        post?: never;
+        /**
+         * Revoke a link to a conversation
+         * @description The link answers 404 from then on.
+         */
+        delete: operations["revokeShare"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/shares/{token}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Read a shared conversation */
+        get: operations["getSharedConversation"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/shares/{token}/items": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List the items of a shared conversation
+         * @description As they were when the link was made. Links to files are not included.
+         */
+        get: operations["listSharedItems"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/shares/{token}/items/{item_id}/execution": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Read the outputs of shared code */
+        get: operations["getSharedExecution"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/v1/containers": {
         parameters: {
             query?: never;
@@ -1638,7 +1736,7 @@ export interface components {
             tenant_id: string;
             name: string | null;
             subject: string | null;
-            scopes: ("run" | "read" | "files" | "admin")[];
+            scopes: ("run" | "read" | "files" | "share" | "admin")[];
             created_at: string;
             expires_at: string | null;
             /** @description Accurate to five minutes. */
@@ -2391,6 +2489,10 @@ export interface components {
             generate?: boolean | null;
             prompt?: null;
         };
+        CreateShare: {
+            /** @description 30 by default. */
+            expires_in_days?: number;
+        };
         CreateUpload: {
             filename: string;
             /** @description Exact size, at most 536870912. */
@@ -2674,7 +2776,7 @@ export interface components {
         }) | ({
             id: string;
             /** @enum {string} */
-            type: "code_interpreter_call" | "function_call" | "web_search_call" | "shell_call" | "shell_call_output" | "apply_patch_call" | "function_call_output" | "apply_patch_call_output" | "compaction" | "item_reference" | "reasoning" | "mcp_list_tools";
+            type: "reasoning" | "code_interpreter_call" | "function_call" | "web_search_call" | "shell_call" | "shell_call_output" | "apply_patch_call" | "function_call_output" | "apply_patch_call_output" | "compaction" | "item_reference" | "mcp_list_tools";
         } & {
             [key: string]: unknown;
         });
@@ -2718,7 +2820,7 @@ export interface components {
             name: string | null;
             /** @description The end user to whom the key is bound. */
             subject: string | null;
-            scopes: ("run" | "read" | "files" | "admin")[];
+            scopes: ("run" | "read" | "files" | "share" | "admin")[];
             expires_at: string | null;
         };
         Limits: {
@@ -2739,6 +2841,10 @@ export interface components {
             }[];
             /** @description Images that a container may name; the first is the default. */
             images: string[];
+            /** @description Languages of each image. */
+            languages: {
+                [key: string]: string[];
+            };
             /** @description Maximum delay of a job whose worker crashed, milliseconds. */
             recovery_ms: number;
         };
@@ -2805,6 +2911,10 @@ export interface components {
             object: "model";
             created: number;
             owned_by: string;
+            x_cellblock: {
+                /** @description Whether it sees the pictures of messages and of code; null where the server does not know. */
+                reads_images: boolean | null;
+            };
         };
         MoveEntry: {
             /**
@@ -2827,7 +2937,7 @@ export interface components {
             tenant_id: string;
             name: string | null;
             subject: string | null;
-            scopes: ("run" | "read" | "files" | "admin")[];
+            scopes: ("run" | "read" | "files" | "share" | "admin")[];
             created_at: string;
             expires_at: string | null;
             /** @description Accurate to five minutes. */
@@ -2835,6 +2945,10 @@ export interface components {
             revoked_at: string | null;
             /** @description The key itself, in this answer only. */
             api_key: string;
+        };
+        /** @description `url` is shown once: only its hash is stored. */
+        NewShare: components["schemas"]["Share"] & {
+            url: string;
         };
         /** @description An nbformat 4.5 output. A part of a MIME bundle that is too big to be inline is replaced by `cellblock/ref: {url, bytes, mime, preview?}`. */
         Output: {
@@ -2909,6 +3023,21 @@ export interface components {
             } & {
                 [key: string]: unknown;
             }))[];
+        } & {
+            [key: string]: unknown;
+        }) | ({
+            id: string;
+            /** @enum {string} */
+            type: "reasoning";
+            status: string;
+            summary: unknown[];
+            content: ({
+                /** @enum {string} */
+                type: "reasoning_text";
+                text: string;
+            } & {
+                [key: string]: unknown;
+            })[];
         } & {
             [key: string]: unknown;
         }) | ({
@@ -3200,6 +3329,42 @@ export interface components {
             /** @description Answers at once. The command does not keep the container awake; hibernation ends it and names it in `lost`. */
             background?: boolean | null;
         };
+        /** @description A link that shows a conversation to anyone who has it. */
+        Share: {
+            /** @example share_01kajv9h2s8p0ww3d4dq4cs1zt */
+            id: string;
+            /** @enum {string} */
+            object: "share";
+            created_at: string;
+            expires_at: string;
+        };
+        ShareList: {
+            /** @enum {string} */
+            object: "list";
+            data: components["schemas"]["Share"][];
+            first_id: string | null;
+            last_id: string | null;
+            has_more: boolean;
+        };
+        SharedConversation: {
+            /** @enum {string} */
+            object: "shared_conversation";
+            title: string | null;
+            shared_at: string;
+            expires_at: string;
+        };
+        SharedItemList: {
+            /** @enum {string} */
+            object: "list";
+            data: ({
+                id: string;
+            } & {
+                [key: string]: unknown;
+            })[];
+            first_id: string | null;
+            last_id: string | null;
+            has_more: boolean;
+        };
         Skill: {
             /** @example skill_01kajv9h2s8p0ww3d4dq4cs1zt */
             id: string;
@@ -3294,6 +3459,8 @@ export interface components {
                     value: number | string;
                     /** @enum {string} */
                     unit: "seconds" | "days" | "bytes" | "count" | "tier";
+                    /** @description Now, or today for limits per day; null where it is counted per call or per container. */
+                    used: number | null;
                     /** @enum {string} */
                     set_by: "tenant" | "plan" | "default";
                 };
@@ -3594,6 +3761,7 @@ export type CreateContainer = components['schemas']['CreateContainer'];
 export type CreateConversation = components['schemas']['CreateConversation'];
 export type CreateConversationItems = components['schemas']['CreateConversationItems'];
 export type CreateResponse = components['schemas']['CreateResponse'];
+export type CreateShare = components['schemas']['CreateShare'];
 export type CreateUpload = components['schemas']['CreateUpload'];
 export type DeadLetter = components['schemas']['DeadLetter'];
 export type DeadLetterList = components['schemas']['DeadLetterList'];
@@ -3618,6 +3786,7 @@ export type MakeFolder = components['schemas']['MakeFolder'];
 export type Model = components['schemas']['Model'];
 export type MoveEntry = components['schemas']['MoveEntry'];
 export type NewApiKey = components['schemas']['NewApiKey'];
+export type NewShare = components['schemas']['NewShare'];
 export type Output = components['schemas']['Output'];
 export type OutputItem = components['schemas']['OutputItem'];
 export type Plan = components['schemas']['Plan'];
@@ -3629,6 +3798,10 @@ export type ResponseEvent = components['schemas']['ResponseEvent'];
 export type RevokedLinks = components['schemas']['RevokedLinks'];
 export type RunCode = components['schemas']['RunCode'];
 export type RunCommand = components['schemas']['RunCommand'];
+export type Share = components['schemas']['Share'];
+export type ShareList = components['schemas']['ShareList'];
+export type SharedConversation = components['schemas']['SharedConversation'];
+export type SharedItemList = components['schemas']['SharedItemList'];
 export type Skill = components['schemas']['Skill'];
 export type SkillForm = components['schemas']['SkillForm'];
 export type SkillList = components['schemas']['SkillList'];
@@ -3892,6 +4065,8 @@ export interface operations {
                 order?: "asc" | "desc";
                 /** @description Only titles that contain this text. The latest 2000 conversations are searched. */
                 q?: string;
+                /** @description Where `q` is searched, `titles` by default. `messages`: in the latest 100 messages and cells of the latest 100 conversations, in one page. */
+                search_in?: "titles" | "messages";
                 /** @description `true`: only conversations with a title. */
                 titled?: "true" | "false";
                 /** @description `true`: the archived ones; `false`, the default: the others. */
@@ -4134,6 +4309,170 @@ export interface operations {
                         object: "conversation.deleted";
                         /** @enum {boolean} */
                         deleted: true;
+                    };
+                };
+            };
+        };
+    };
+    listShares: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description Id of a conversation, `conv_…`. */
+                conversation_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The links, the oldest first. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ShareList"];
+                };
+            };
+        };
+    };
+    createShare: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description Id of a conversation, `conv_…`. */
+                conversation_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["CreateShare"];
+            };
+        };
+        responses: {
+            /** @description The link. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["NewShare"];
+                };
+            };
+        };
+    };
+    revokeShare: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description Id of a conversation, `conv_…`. */
+                conversation_id: string;
+                /** @description Id of a link to a conversation, `share_…`. */
+                share_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The link is revoked. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        id: string;
+                        /** @enum {string} */
+                        object: "share.deleted";
+                        /** @enum {boolean} */
+                        deleted: true;
+                    };
+                };
+            };
+        };
+    };
+    getSharedConversation: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The secret part of a link. */
+                token: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Its title and times. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["SharedConversation"];
+                };
+            };
+        };
+    };
+    listSharedItems: {
+        parameters: {
+            query?: {
+                /** @description Id of the last object of the page before. */
+                after?: string;
+                /** @description Objects on a page, 20 by default. */
+                limit?: number;
+                /** @description Order by time of creation; `desc` by default. */
+                order?: "asc" | "desc";
+            };
+            header?: never;
+            path: {
+                /** @description The secret part of a link. */
+                token: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description A page of items. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["SharedItemList"];
+                };
+            };
+        };
+    };
+    getSharedExecution: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The secret part of a link. */
+                token: string;
+                /** @description Id of an item of a conversation. */
+                item_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description How the code ended, and its outputs. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        id: string;
+                        status: string;
+                    } & {
+                        [key: string]: unknown;
                     };
                 };
             };
@@ -6548,8 +6887,8 @@ export interface operations {
                     name?: string | null;
                     /** @description Binds the key to one end user of the tenant. */
                     subject?: string | null;
-                    /** @description `run`, `read` and `files` by default. */
-                    scopes?: ("run" | "read" | "files" | "admin")[];
+                    /** @description All but `admin` by default. */
+                    scopes?: ("run" | "read" | "files" | "share" | "admin")[];
                     /** Format: date-time */
                     expires_at?: string | null;
                 };
@@ -6671,7 +7010,7 @@ export interface operations {
     listAuditEntries: {
         parameters: {
             query?: {
-                /** @description Objects on a page, 20 by default. */
+                /** @description Entries, 20 by default. */
                 limit?: number;
             };
             header?: never;
@@ -6737,6 +7076,12 @@ export interface Operations {
     "DELETE /v1/conversations/{conversation_id}": operations["deleteConversation"];
     "GET /v1/conversations/{conversation_id}": operations["getConversation"];
     "POST /v1/conversations/{conversation_id}": operations["updateConversation"];
+    "POST /v1/conversations/{conversation_id}/shares": operations["createShare"];
+    "GET /v1/conversations/{conversation_id}/shares": operations["listShares"];
+    "DELETE /v1/conversations/{conversation_id}/shares/{share_id}": operations["revokeShare"];
+    "GET /v1/shares/{token}": operations["getSharedConversation"];
+    "GET /v1/shares/{token}/items": operations["listSharedItems"];
+    "GET /v1/shares/{token}/items/{item_id}/execution": operations["getSharedExecution"];
     "POST /v1/containers": operations["createContainer"];
     "GET /v1/containers": operations["listContainers"];
     "GET /v1/containers/{container_id}": operations["getContainer"];

@@ -75,6 +75,11 @@ export interface WireConversation {
   }
 }
 
+interface TextPart {
+  readonly type: string
+  readonly text?: string
+}
+
 /** An item of a conversation or a response. */
 export type WireItem =
   | {
@@ -90,6 +95,12 @@ export type WireItem =
             readonly filename?: string
             readonly image_url?: string
           }[]
+    }
+  | {
+      readonly type: 'reasoning'
+      readonly id: string
+      readonly summary?: readonly TextPart[] | null
+      readonly content?: readonly TextPart[] | null
     }
   /** A question that the server did not accept. */
   | { readonly type: 'x_cellblock_refused'; readonly id: string; readonly text?: string; readonly error?: string }

@@ -19,9 +19,7 @@ export function Outputs({ execution }: { readonly execution: Execution }) {
       {execution.lost.length > 0 && (
         <ul class="lost" aria-label="Not kept">
           {execution.lost.map(({ what, reason }, at) => (
-            <li key={at}>
-              {what}: {reason}
-            </li>
+            <li key={at}>{lostText(what, reason)}</li>
           ))}
         </ul>
       )}
@@ -65,6 +63,14 @@ const ENDS: Readonly<Record<string, string>> = {
   disk_full: 'The disk of the container is full.',
   sandbox_lost: 'The sandbox was lost. Run the code again.',
   dead_letter: 'The service could not run the code. Run it again.',
+}
+
+const CUT = /^Cut to (\d+) of (\d+) bytes: \w+$/
+
+/** Amounts of bytes as people read them. */
+function lostText(what: string, reason: string): string {
+  const [, kept, total] = CUT.exec(reason) ?? []
+  return kept === undefined ? `${what}: ${reason}` : `${what}: ${bytesText(Number(kept))} of ${bytesText(Number(total))} are kept.`
 }
 
 const endOf = (reason: string | null): string => ENDS[reason ?? ''] ?? 'The code failed.'

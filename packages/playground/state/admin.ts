@@ -49,6 +49,7 @@ export interface AuditEntry {
 export interface TenantLimit {
   readonly value: number | string
   readonly unit: string
+  readonly used: number | null
   readonly set_by: 'tenant' | 'plan' | 'default'
 }
 
@@ -67,7 +68,7 @@ export const adminFailure = signal<string | null>(null)
 export const newKey = signal<string | null>(null)
 
 const MAX_PAGES = 50
-const AUDIT_ENTRIES = 100
+const AUDIT_ENTRIES = 1_000
 
 async function listAll<T extends { readonly id: string }>(path: string): Promise<T[]> {
   const found: T[] = []

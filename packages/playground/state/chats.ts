@@ -50,6 +50,8 @@ export const chats = signal<readonly Chat[]>([])
 export const hasMoreChats = signal(false)
 export const listFailure = signal<string | null>(null)
 export const search = signal('')
+/** Search in messages and code instead of titles; it reads the latest chats only. */
+export const searchesMessages = signal(false)
 export const showsArchived = signal(false)
 export const currentChat = signal<Chat>(newChat())
 /** One line about a chat that could not be opened. */
@@ -97,7 +99,9 @@ export async function refreshChats(): Promise<void> {
 
 const listQuery = (): string => {
   const query = new URLSearchParams({ titled: 'true', limit: String(PAGE_SIZE), archived: String(showsArchived.value) })
-  if (search.value.trim() !== '') query.set('q', search.value.trim())
+  if (search.value.trim() === '') return query.toString()
+  query.set('q', search.value.trim())
+  if (searchesMessages.value) query.set('search_in', 'messages')
   return query.toString()
 }
 

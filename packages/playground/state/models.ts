@@ -1,19 +1,35 @@
-import { signal } from '@preact/signals'
+import { computed, signal } from '@preact/signals'
 import { call } from '../api/call.ts'
+import { LANGUAGES } from './languages.ts'
 import { image, memory, model } from './preferences.ts'
 
 export const models = signal<readonly string[]>([])
+/** Models that see no pictures. */
+export const blindModels = signal<readonly string[]>([])
 export const tiers = signal<readonly string[]>(['1g'])
 export const images = signal<readonly string[]>([])
+const languagesOfImage = signal<Readonly<Record<string, readonly string[]>>>({})
+/** Languages that code can have in a container of the chosen image. */
+export const offeredLanguages = computed(() => languagesOfImage.value[image.value] ?? Object.keys(LANGUAGES))
+
+interface Choices {
+  readonly memory_limits: readonly { readonly memory_limit: string }[]
+  readonly images: readonly string[]
+  readonly languages: Readonly<Record<string, readonly string[]>>
+}
+
+interface WireModel {
+  readonly id: string
+  readonly x_cellblock?: { readonly reads_images: boolean | null }
+}
 
 /** Reads what this key may choose. */
 export async function loadChoices(): Promise<void> {
-  const [list, limits] = await Promise.all([
-    call<{ readonly data: readonly { readonly id: string }[] }>('/v1/models'),
-    call<{ readonly memory_limits: readonly { readonly memory_limit: string }[]; readonly images: readonly string[] }>('/v1/limits'),
-  ])
+  const [list, limits] = await Promise.all([call<{ readonly data: readonly WireModel[] }>('/v1/models'), call<Choices>('/v1/limits')])
   images.value = limits.images
+  languagesOfImage.value = limits.languages
   models.value = list.data.map(({ id }) => id)
+  blindModels.value = list.data.filter((one) => one.x_cellblock?.reads_images === false).map(({ id }) => id)
   tiers.value = limits.memory_limits.map(({ memory_limit }) => memory_limit)
   const best = models.value.find((name) => name !== 'demo') ?? models.value[0] ?? ''
   // A language model that was connected after a first look with the demo is chosen by itself.

@@ -22,6 +22,8 @@ export interface CodeRun {
 
 export type Part =
   | { readonly kind: 'text'; readonly id: string; readonly text: string }
+  /** What the model thought before it answered. */
+  | { readonly kind: 'thought'; readonly id: string; readonly text: string }
   | { readonly kind: 'code'; readonly id: string; readonly run: CodeRun }
   | { readonly kind: 'tool'; readonly id: string; readonly title: string; readonly detail: string }
 
@@ -93,14 +95,18 @@ export const newRun = (code: string, status: CodeRun['status']): CodeRun => ({
   startedAt: null,
 })
 
+const TEXT_DELTAS = ['response.output_text.delta', 'response.refusal.delta', 'response.reasoning_text.delta']
+
 /** The answer after one more event of its stream. Events that it does not know change nothing. */
 export function applyEvent(answer: Answer, event: StreamEvent): Answer {
   const { type, output_index: index = -1 } = event
   if (event.response !== undefined) return withResponse(answer, event.response)
   if (type === 'error') return { ...answer, status: 'failed', error: event.message ?? 'The turn failed.' }
   if (event.item !== undefined) return { ...answer, parts: setPart(answer.parts, index, keepLive(answer.parts[index], partOf(event.item))) }
-  if (type === 'response.output_text.delta' || type === 'response.refusal.delta')
-    return changePart(answer, index, (part) => (part.kind === 'text' ? { ...part, text: part.text + (event.delta ?? '') } : part))
+  if (TEXT_DELTAS.includes(type))
+    return changePart(answer, index, (part) =>
+      part.kind === 'text' || part.kind === 'thought' ? { ...part, text: part.text + (event.delta ?? '') } : part,
+    )
   if (type === 'response.code_interpreter_call_code.delta')
     return changeRun(answer, index, (run) => ({ ...run, code: run.code + (event.delta ?? '') }))
   if (type === 'response.code_interpreter_call_code.done')
@@ -154,6 +160,8 @@ export function partOf(item: WireItem): Part {
   switch (item.type) {
     case 'message':
       return { kind: 'text', id, text: textOf(item.content) }
+    case 'reasoning':
+      return { kind: 'thought', id, text: textOf([...(item.summary ?? []), ...(item.content ?? [])]) }
     case 'code_interpreter_call':
       return { kind: 'code', id, run: runOf(item) }
     case 'x_cellblock_refused':

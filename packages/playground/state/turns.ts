@@ -11,11 +11,14 @@ import { takeAttachments, uploadsEnd } from './attachments.ts'
 import { ATTACHED } from './history-entries.ts'
 import { ensureContainer, isContainerMissing, refreshFiles, replaceContainer } from './workspace.ts'
 
-/** Sends a message and shows the answer as it comes. */
-export async function ask(text: string, options: { readonly model?: string } = {}): Promise<void> {
+/** Sends a message and shows the answer as it comes. `attachments`: those of a message that is sent again, instead of the composer's. */
+export async function ask(
+  text: string,
+  options: { readonly model?: string; readonly attachments?: readonly MessageFile[] } = {},
+): Promise<void> {
   const chat = currentChat.value
   const signal = leaveSignal()
-  const attachments = takeAttachments()
+  const attachments = options.attachments ?? takeAttachments()
   const answer = { ...newAnswer(crypto.randomUUID()), startedAt: Date.now() }
   const user: Entry = { kind: 'user', key: crypto.randomUUID(), id: null, text, attachments }
   addEntries(user, answer)
@@ -195,5 +198,5 @@ export async function regenerate(answer: Answer, chosen?: string): Promise<void>
   if (question?.kind !== 'user' || isBusy.value) return
   isBusy.value = true
   await rewindTo(question.key)
-  await ask(question.text, chosen === undefined ? {} : { model: chosen })
+  await ask(question.text, { attachments: question.attachments, ...(chosen !== undefined && { model: chosen }) })
 }

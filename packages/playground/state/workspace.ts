@@ -99,7 +99,8 @@ export async function refreshFiles(): Promise<void> {
       after = `&after=${list.last_id}`
     }
     if (currentChat.value.containerId !== containerId) return
-    files.value = found
+    // The same list draws nothing again.
+    if (JSON.stringify(found) !== JSON.stringify(files.value)) files.value = found
     filesFailure.value = null
   } catch (error) {
     if (currentChat.value.containerId !== containerId) return

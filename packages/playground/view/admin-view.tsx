@@ -23,7 +23,7 @@ import { Icon, Logo } from './icons.tsx'
 import { KeysView } from './keys-view.tsx'
 import { LimitsEditor } from './limits-editor.tsx'
 import { UsageChart } from './usage-chart.tsx'
-import { DocumentLinks } from './document-links.tsx'
+import { DocumentLinks } from './top-bar.tsx'
 
 const REFRESH_MS = 10_000
 

@@ -1,4 +1,5 @@
 import { Markdown } from '../render/markdown.tsx'
+import { sharedToken } from '../session.ts'
 import { elapsedText, now } from '../state/clock.ts'
 import { currentChat } from '../state/chats.ts'
 import { entries, isBusy } from '../state/conversation.ts'
@@ -35,6 +36,13 @@ function PartView({ part }: { readonly part: Part }) {
       return <RunView run={part.run} isFoldable />
     case 'text':
       return <Markdown text={part.text} />
+    case 'thought':
+      return (
+        <details class="tool thought">
+          <summary>Reasoning</summary>
+          <Markdown text={part.text} />
+        </details>
+      )
     default:
       return (
         <details class="tool">
@@ -47,7 +55,8 @@ function PartView({ part }: { readonly part: Part }) {
 
 /** What the page waits for, and for how long. */
 function Waiting({ answer }: { readonly answer: Answer }) {
-  const what = answer.parts.length === 0 ? 'Asked the model' : 'The model writes'
+  const last = answer.parts.at(-1)
+  const what = last === undefined ? 'Asked the model' : last.kind === 'thought' ? 'The model thinks' : 'The model writes'
   return (
     <p class="working">
       <span class="pulse" aria-hidden="true" /> {what}
@@ -62,6 +71,7 @@ const textOf = ({ parts }: Answer): string =>
     .join('\n\n')
 
 function Actions({ answer }: { readonly answer: Answer }) {
+  if (sharedToken !== null) return null
   if (answer.status !== 'completed') return <Retry answer={answer} />
   // Messages after an older answer would be lost.
   const isLast = entries.value.at(-1)?.key === answer.key
@@ -100,7 +110,7 @@ function Retry({ answer }: { readonly answer: Answer }) {
   const before = entries.value[at - 1]
   if (before?.kind !== 'user' || isBusy.value || currentChat.value.isArchived) return null
   return (
-    <button type="button" class="plain" onClick={() => void ask(before.text)}>
+    <button type="button" class="plain" onClick={() => void ask(before.text, { attachments: before.attachments })}>
       <Icon name="retry" /> Try again
     </button>
   )

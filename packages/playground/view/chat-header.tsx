@@ -6,6 +6,7 @@ import { isTerminalOpen } from '../state/terminal.ts'
 import { container } from '../state/workspace.ts'
 import { chatActions, isRenaming, TitleInput } from './chat-row.tsx'
 import { ContainerLine } from './container-line.tsx'
+import { openDialog } from './dialogs.tsx'
 import { exportActions } from './export-actions.ts'
 import { Icon } from './icons.tsx'
 import { Menu } from './menu.tsx'
@@ -71,6 +72,7 @@ function ChatMenu() {
       label="Actions for this chat"
       class="icon-button"
       items={[
+        { label: 'Share', icon: 'share', onSelect: () => openDialog('share') },
         ...exportActions(chat),
         ...(hasCells && !isBusy.value ? [{ label: 'Run all cells', icon: 'play' as const, onSelect: () => void runAll() }] : []),
         ...(hasContainer

@@ -38,9 +38,12 @@ export function ComposerInput({ mode, onSubmit }: { readonly mode: Mode; readonl
       event.preventDefault()
       return onSubmit()
     }
-    if (isCode && event.ctrlKey && event.key === ' ') {
+    if (isCode && language.value === 'python' && event.ctrlKey && event.key === ' ') {
       event.preventDefault()
-      return void complete(event.currentTarget, setText)
+      return void completeAt(event.currentTarget).then((names) => {
+        offered.value = names
+        setText(input.current?.value ?? text)
+      })
     }
     if (!isCode || event.ctrlKey || event.altKey || event.metaKey) return
     const inserted = insertedBy(event, tabLeaves.current)
@@ -82,17 +85,14 @@ function sharedStart(a: string, b: string): string {
   return a.slice(0, length)
 }
 
-/** Completes the name at the cursor from the kernel: as far as all names agree, and lists them when they do not. */
-async function complete(element: HTMLTextAreaElement, setText: (text: string) => void): Promise<void> {
-  if (language.value !== 'python') return
+/** Completes the name at the cursor from the kernel: as far as all names agree. Returns the names when there are several. */
+export async function completeAt(element: HTMLTextAreaElement): Promise<readonly string[]> {
   const { selectionStart: cursor, value } = element
   const { start, names } = await completionsOf(value, cursor).catch(() => ({ start: cursor, names: [] as readonly string[] }))
-  if (names.length === 0 || element.value !== value) return
+  if (names.length === 0 || element.value !== value) return []
   const shared = names.reduce(sharedStart)
-  offered.value = names.length === 1 ? [] : names
-  if (shared.length <= cursor - start) return
-  element.setRangeText(shared, start, cursor, 'end')
-  setText(element.value)
+  if (shared.length > cursor - start) element.setRangeText(shared, start, cursor, 'end')
+  return names.length === 1 ? [] : names
 }
 
 /** What an editor inserts for a key: an indent, or a line that begins as far in as the last one; null for every other key. */

@@ -3,7 +3,8 @@ import { runCell } from '../state/cells.ts'
 import { draft, mode, setDraft, setMode, type Mode } from '../state/composer.ts'
 import { isBusy, stopRun } from '../state/conversation.ts'
 import { LANGUAGES } from '../state/languages.ts'
-import { language } from '../state/preferences.ts'
+import { blindModels, offeredLanguages } from '../state/models.ts'
+import { language, model } from '../state/preferences.ts'
 import { ask } from '../state/turns.ts'
 import { bytesText } from '../render/format.ts'
 import { ComposerInput } from './composer-input.tsx'
@@ -28,6 +29,7 @@ export function Composer() {
       }}
     >
       <Attachments />
+      {current === 'ask' && <PictureHint />}
       <ComposerInput mode={current} onSubmit={submit} />
       <div class="composer-row">
         <label class="icon-button" title="Attach files">
@@ -56,9 +58,9 @@ function LanguagePicker() {
     <label class="picker">
       <span class="hidden">Language</span>
       <select value={language.value} onChange={(event) => (language.value = event.currentTarget.value)}>
-        {Object.entries(LANGUAGES).map(([id, name]) => (
+        {offeredLanguages.value.map((id) => (
           <option key={id} value={id}>
-            {name}
+            {LANGUAGES[id] ?? id}
           </option>
         ))}
       </select>
@@ -88,6 +90,16 @@ function Attachments() {
       ))}
     </ul>
   )
+}
+
+/** A picture stays a file for code when the model sees none. */
+function PictureHint() {
+  const isUnseen = blindModels.value.includes(model.value) && attachments.value.some(({ picture }) => picture !== null)
+  return isUnseen ? (
+    <p class="hint" role="status">
+      The model {model.value} sees no pictures. Its code can open the file.
+    </p>
+  ) : null
 }
 
 const stateOf = ({ failure, share, bytes }: Attachment): string =>

@@ -3,14 +3,16 @@ import type { ComponentType } from 'preact'
 import { useEffect, useRef, useState } from 'preact/hooks'
 import { Icon } from './icons.tsx'
 
-type DialogName = 'shortcuts' | 'containers' | 'account'
+type DialogName = 'share' | 'shortcuts' | 'containers' | 'account'
 
 const TITLES: Readonly<Record<DialogName, string>> = {
+  share: 'Share this chat',
   shortcuts: 'Keyboard shortcuts',
   containers: 'Containers',
   account: 'Your key and usage',
 }
 const VIEWS: Readonly<Record<DialogName, () => Promise<ComponentType>>> = {
+  share: async () => (await import('./share-view.tsx')).ShareView,
   shortcuts: async () => (await import('./shortcuts-view.tsx')).ShortcutsView,
   containers: async () => (await import('./containers-view.tsx')).ContainersView,
   account: async () => (await import('./account-view.tsx')).AccountView,

@@ -1,6 +1,6 @@
 import type { Chat } from '../state/chats.ts'
 import { entries } from '../state/conversation.ts'
-import type { Entry } from '../state/timeline.ts'
+import type { Entry, Part } from '../state/timeline.ts'
 
 /** The chat as a file: Markdown, a notebook, or a document that opens without this server. */
 export const exportActions = (chat: Chat) =>
@@ -44,14 +44,24 @@ export function markdownOf(title: string, list: readonly Entry[]): string {
         return fenced(entry.run.language, entry.run.code)
       default:
         return `## Answer\n\n${[
-          ...entry.parts.map((part) =>
-            part.kind === 'text' ? part.text : part.kind === 'code' ? fenced('python', part.run.code) : part.title,
-          ),
+          ...entry.parts.map(partText).filter((text) => text !== ''),
           ...(entry.error === null ? [] : [`> ${entry.error}`]),
         ].join('\n\n')}`
     }
   })
   return `# ${title}\n\n${sections.join('\n\n')}\n`
+}
+
+/** Reasoning is no part of the answer. */
+function partText(part: Part): string {
+  switch (part.kind) {
+    case 'text':
+      return part.text
+    case 'code':
+      return fenced('python', part.run.code)
+    default:
+      return part.kind === 'tool' ? part.title : ''
+  }
 }
 
 /** The fence is longer than every one in the code. */

@@ -34,6 +34,9 @@ const leaving = signal<ReadonlySet<string>>(new Set())
 /** While a terminal is open, the sandbox is read this often, milliseconds. */
 const WATCH_MS = 2_500
 
+/** Files that a call of the API made appear after this time, milliseconds. */
+const STORED_MS = 4_000
+
 const attempt = (act: Promise<void>): void => {
   failure.value = null
   act.catch((error: unknown) => (failure.value = messageOf(error)))
@@ -45,8 +48,11 @@ export function FilesPanel({ onClose }: { readonly onClose: () => void }) {
   const isWatched = isTerminalOpen.value && !isBusy.value
   useEffect(() => forgetSandboxFiles, [key])
   useEffect(() => {
-    if (!isWatched || containerId === null) return
-    const timer = setInterval(() => void refreshSandboxFiles().then(refreshFiles), WATCH_MS)
+    if (containerId === null) return
+    const refresh = (): void => {
+      if (document.visibilityState === 'visible') void (isWatched ? refreshSandboxFiles().then(refreshFiles) : refreshFiles())
+    }
+    const timer = setInterval(refresh, isWatched ? WATCH_MS : STORED_MS)
     return () => clearInterval(timer)
   }, [isWatched, containerId])
   const shown = panelFiles().filter(({ path }) => !leaving.value.has(path))

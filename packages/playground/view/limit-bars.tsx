@@ -16,7 +16,7 @@ export function LimitBars({ answer }: { readonly answer: LimitsAnswer }) {
         {counted.map(({ name, value, unit, used }) => (
           <li key={name}>
             <span>{name.replaceAll('_', ' ')}</span>
-            <meter min={0} max={value} high={value * 0.8} value={Math.min(used, value)} aria-label={name.replaceAll('_', ' ')} />
+            <LimitMeter name={name} used={used} value={value} />
             <small>
               {amountText(used, unit)} of {amountText(value, unit)}
             </small>
@@ -27,4 +27,10 @@ export function LimitBars({ answer }: { readonly answer: LimitsAnswer }) {
   )
 }
 
-const amountText = (value: number, unit: string): string => (unit === 'bytes' ? bytesText(value) : value.toLocaleString('en'))
+/** The used part of a limit; it changes its colour near the end. */
+export const LimitMeter = ({ name, used, value }: { readonly name: string; readonly used: number; readonly value: number }) => (
+  <meter min={0} max={value} high={value * 0.8} value={Math.min(used, value)} aria-label={`Used: ${name.replaceAll('_', ' ')}`} />
+)
+
+export const amountText = (value: number, unit: string): string =>
+  unit === 'bytes' ? bytesText(value) : value.toLocaleString('en', { maximumFractionDigits: 2 })

@@ -4,6 +4,7 @@ import { Ansi } from '../render/ansi.tsx'
 import { Code } from '../render/code.tsx'
 import { bytesText, millisecondsText } from '../render/format.ts'
 import { Outputs } from '../render/outputs.tsx'
+import { sharedToken } from '../session.ts'
 import { elapsedText, now } from '../state/clock.ts'
 import { editCode } from '../state/composer.ts'
 import { LANGUAGES } from '../state/languages.ts'
@@ -78,6 +79,7 @@ export function RunView({
         {run.executionId !== null && <Usage id={run.executionId} />}
         {!isActive && <CopyButton text={run.code} label="Copy the code" />}
         {!isActive &&
+          sharedToken === null &&
           (actions ?? (
             <button type="button" class="icon-button small" onClick={() => editCode(run.code, run.language)} title="Edit and run again">
               <Icon name="edit" />

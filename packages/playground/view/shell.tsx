@@ -45,9 +45,6 @@ export function Shell() {
   useEffect(() => watchPage(), [])
   return (
     <div class={`shell ${drawer.value === null ? '' : `open-${drawer.value}`} ${isPanelOpen() ? 'with-files' : ''}`}>
-      <a class="skip" href="#main">
-        Skip to the conversation
-      </a>
       <Sidebar onClose={close} />
       <main id="main">
         <ChatHeader openDrawer={drawer.value} onMenu={() => (drawer.value = 'menu')} onFiles={toggleFiles} isPanelOpen={isPanelOpen()} />

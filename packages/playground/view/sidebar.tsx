@@ -7,6 +7,7 @@ import {
   loadMoreChats,
   refreshChats,
   search,
+  searchesMessages,
   showsArchived,
   startChat,
 } from '../state/chats.ts'
@@ -19,7 +20,7 @@ import { ChatRow } from './chat-row.tsx'
 import { Icon, Logo } from './icons.tsx'
 import { Menu } from './menu.tsx'
 import { openDialog } from './dialogs.tsx'
-import { DocumentLinks } from './document-links.tsx'
+import { DocumentLinks } from './top-bar.tsx'
 
 /** While a person types, the list follows after this pause, milliseconds. */
 const SEARCH_PAUSE_MS = 200
@@ -87,6 +88,23 @@ function settings() {
   ] as const
 }
 
+/** Says what was searched, and offers the other search. */
+function SearchScope() {
+  const isWide = searchesMessages.value
+  const change = (): void => {
+    searchesMessages.value = !isWide
+    void refreshChats()
+  }
+  return (
+    <p class="search-scope">
+      <small>{isWide ? 'Searched: the latest 100 messages and cells of the latest 100 chats.' : 'Searched: titles.'}</small>
+      <button type="button" class="plain" onClick={change}>
+        {isWide ? 'Search in titles' : 'Search in messages'}
+      </button>
+    </p>
+  )
+}
+
 function ChatList({ onOpen }: { readonly onOpen: () => void }) {
   const isSearching = search.value.trim() !== ''
   return (
@@ -102,9 +120,16 @@ function ChatList({ onOpen }: { readonly onOpen: () => void }) {
           </ul>
         </section>
       ))}
+      {isSearching && <SearchScope />}
       {chats.value.length === 0 && listFailure.value === null && (
         <p class="empty">
-          {isSearching ? 'No title has this text.' : showsArchived.value ? 'Nothing is archived.' : 'Your chats will be here.'}
+          {isSearching
+            ? searchesMessages.value
+              ? 'No message has this text.'
+              : 'No title has this text.'
+            : showsArchived.value
+              ? 'Nothing is archived.'
+              : 'Your chats will be here.'}
         </p>
       )}
       {hasMoreChats.value && (

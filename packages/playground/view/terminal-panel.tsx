@@ -37,6 +37,16 @@ function stateText(state: TerminalState): string {
   }
 }
 
+/** Keys that the keyboard of a phone lacks, and what a terminal receives for them. */
+const TOUCH_KEYS = [
+  ['Esc', '\u001b'],
+  ['Tab', '\t'],
+  ['Ctrl+C', '\u0003'],
+  ['Ctrl+D', '\u0004'],
+  ['↑', '\u001b[A'],
+  ['↓', '\u001b[B'],
+] as const
+
 /** A shell beside the code of the chat, in the same container. */
 export function TerminalPanel() {
   const frame = useRef<HTMLIFrameElement>(null)
@@ -84,6 +94,13 @@ export function TerminalPanel() {
           <span class="hidden">Hide the terminal</span>
         </button>
       </header>
+      <div class="touch-keys" role="group" aria-label="Keys of the terminal">
+        {TOUCH_KEYS.map(([label, text]) => (
+          <button key={label} type="button" disabled={isOver} onClick={() => session?.type(text)}>
+            {label}
+          </button>
+        ))}
+      </div>
       <iframe key={run} ref={frame} title="Terminal of the container" src={assetUrl('frame-terminal')} sandbox="allow-scripts" />
     </section>
   )

@@ -1,5 +1,6 @@
 import { signal } from '@preact/signals'
 import { FencedText } from '../render/fenced-text.tsx'
+import { sharedToken } from '../session.ts'
 import { isBusy } from '../state/conversation.ts'
 import { ask, rewindTo } from '../state/turns.ts'
 import type { MessageFile, UserEntry } from '../state/timeline.ts'
@@ -15,7 +16,7 @@ export function UserMessage({ message }: { readonly message: UserEntry }) {
     <article class="message user" aria-label="You">
       {message.attachments.length > 0 && <Attached files={message.attachments} />}
       {edited.value === message.key ? <Editor message={message} /> : <FencedText text={message.text} foldedLines={3} />}
-      {edited.value !== message.key && (
+      {edited.value !== message.key && sharedToken === null && (
         <div class="actions">
           <CopyButton text={message.text} label="Copy the message" />
           <button
@@ -41,7 +42,7 @@ function Editor({ message }: { readonly message: UserEntry }) {
     edited.value = null
     isBusy.value = true
     await rewindTo(message.key)
-    await ask(text)
+    await ask(text, { attachments: message.attachments })
   }
   return (
     <form

@@ -1,0 +1,38 @@
+import { isAdminOnly, scopes, showsAdmin } from '../session.ts'
+import { Icon, Logo } from './icons.tsx'
+
+/** The parts of the server. The guide and the reference have the same bar. */
+export function TopBar() {
+  const isAdmin = isAdminOnly() || showsAdmin.value
+  return (
+    <header class="top-bar">
+      <Logo /> <strong>Cellblock</strong>
+      <nav aria-label="Cellblock">
+        {!isAdminOnly() && (
+          <button type="button" aria-current={isAdmin ? undefined : 'page'} onClick={() => (showsAdmin.value = false)}>
+            Chat
+          </button>
+        )}
+        <a href="/docs/guide/">Guide</a>
+        <a href="/docs">API reference</a>
+        {scopes.value.includes('admin') && (
+          <button type="button" aria-current={isAdmin ? 'page' : undefined} onClick={() => (showsAdmin.value = true)}>
+            Administration
+          </button>
+        )}
+      </nav>
+    </header>
+  )
+}
+
+/** The same links at the foot of a side bar, for screens without room for the bar. */
+export const DocumentLinks = () => (
+  <>
+    <a class="plain narrow" href="/docs/guide/">
+      <Icon name="book" /> Guide
+    </a>
+    <a class="plain narrow" href="/docs">
+      <Icon name="notebook" /> API reference
+    </a>
+  </>
+)
