@@ -8,6 +8,8 @@ const CELLS = 30
 /** The longest acceptable time from an action to the next paint, milliseconds. */
 const MAX_PAINT_MS = 100
 const ROUNDS = 3
+/** Compressed script of the first view. */
+const MAX_SCRIPT_BYTES = 60 * 1024
 
 let server: LocalServerProcess
 let browser: Browser
@@ -70,6 +72,17 @@ async function signInAsAdmin(page: Page): Promise<void> {
   expect(await axeFindings(page)).toEqual([])
   await page.getByRole('button', { name: 'Sign in' }).click()
 }
+
+it('load little script before the first paint', async () => {
+  const page = await browser.newPage()
+  await page.goto(server.url)
+  await page.getByLabel('API key').waitFor()
+  const bytes = await page.evaluate<number>(`performance.getEntriesByType('resource')
+    .filter(({ name }) => name.endsWith('.js'))
+    .reduce((sum, { encodedBodySize }) => sum + encodedBodySize, 0)`)
+  expect(bytes).toBeGreaterThan(1_000)
+  expect(bytes).toBeLessThanOrEqual(MAX_SCRIPT_BYTES)
+})
 
 /** The slowest of several interactions with a chat, milliseconds: what a person waits for the next paint. */
 async function slowestInteraction(page: Page): Promise<number> {

@@ -9,11 +9,24 @@ import { UsageChart } from './usage-chart.tsx'
 
 const usage = signal<Usage | null>(null)
 const limits = signal<LimitsAnswer | null>(null)
+interface OwnKey {
+  readonly id: string
+  readonly name: string | null
+  readonly tenant_name: string
+  readonly subject: string | null
+  readonly expires_at: string | null
+}
+
+const ownKey = signal<OwnKey | null>(null)
 const failure = signal<string | null>(null)
 
 async function load(): Promise<void> {
   try {
-    ;[usage.value, limits.value] = await Promise.all([call<Usage>('/v1/usage'), call<LimitsAnswer>('/v1/limits')])
+    ;[usage.value, limits.value, ownKey.value] = await Promise.all([
+      call<Usage>('/v1/usage'),
+      call<LimitsAnswer>('/v1/limits'),
+      call<OwnKey>('/v1/key'),
+    ])
   } catch (error) {
     failure.value = messageOf(error)
   }
@@ -37,7 +50,7 @@ export function AccountView() {
     <>
       {failure.value !== null && <p class="failure">{failure.value}</p>}
       <p>
-        This key may: <strong>{scopes.value.join(', ')}</strong>
+        {ownKey.value !== null && <KeyLine apiKey={ownKey.value} />} It may: <strong>{scopes.value.join(', ')}</strong>
       </p>
       {usage.value !== null && <UsageChart usage={usage.value} />}
       {limits.value !== null && <LimitBars answer={limits.value} />}
@@ -52,3 +65,10 @@ export function AccountView() {
     </>
   )
 }
+
+const KeyLine = ({ apiKey: { id, name, tenant_name: tenant, subject, expires_at: expiresAt } }: { readonly apiKey: OwnKey }) => (
+  <>
+    You are signed in with the key <strong>{name ?? id}</strong> of {tenant}
+    {subject !== null && `, for ${subject}`}; it {expiresAt === null ? 'does not expire' : `expires on ${expiresAt.slice(0, 10)}`}.
+  </>
+)
