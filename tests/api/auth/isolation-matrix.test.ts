@@ -52,6 +52,7 @@ async function makeObjects(key: TestKey): Promise<Ids> {
     session_id: container.id,
     link_id: link.id,
     webhook_endpoint_id: webhook.id,
+    share_id: await idOf(`/v1/conversations/${conversation.id}/shares`, {}),
     tenant_id: key.tenant,
     key_id: key.keyId,
     job_id: await idOf(`/v1/containers/${container.id}/executions?wait=0`, { code: 'y' }),
