@@ -4,6 +4,7 @@ import type { StreamEvent, WireItem } from '../api/types.ts'
 import { changeChat, currentChat, ensureChat, NEW_TITLE, refreshAfterChange, type Chat } from './chats.ts'
 import { addEntries, connection, entries, failAnswer, isBusy, leaveSignal, paintLater, setEntry, stopRun } from './conversation.ts'
 import { followEvents } from './follow.ts'
+import { loadChoices } from './models.ts'
 import { model } from './preferences.ts'
 import { titleOf } from './title.ts'
 import { applyEvent, hasEnded, newAnswer, type Answer, type Entry, type MessageFile } from './timeline.ts'
@@ -24,6 +25,8 @@ export async function ask(
   addEntries(user, answer)
   isBusy.value = true
   try {
+    // A message can be sent before the page knows the models.
+    if (model.value === '') await loadChoices()
     if (chat.title === NEW_TITLE) await changeChat(chat, { title: titleOf(text) })
     const first = await sendMessage(chat, { text, attachments, model: options.model ?? model.value, signal })
     await followTurn({ first, responseId: null }, { started: answer, signal })
