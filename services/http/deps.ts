@@ -5,6 +5,7 @@ import type { ImageCatalogue } from '../model/containers/images.ts'
 import type { LimitReader } from '../operations/tenancy/limit-reader.ts'
 import type { ResourceCounts } from '../operations/tenancy/resource-counts.ts'
 import type { Clock } from '../ports/clock.ts'
+import type { NetworkPorts } from '../ports/network-gateway.ts'
 import type { ObjectStore } from '../ports/object-store.ts'
 import type { Queue } from '../ports/queue.ts'
 import type { Signals } from '../ports/signals.ts'
@@ -52,6 +53,8 @@ export interface ApiPorts {
   readonly config: ApiConfig
   /** The caller of every request, for an application that only the operator of its storage reaches; absent: the caller that the key names. */
   readonly implicitCaller?: Caller
+  /** The gateway through which code reaches hosts; undefined: sandboxes have no network. */
+  readonly network?: NetworkPorts
   /** The script of the API reference. Default: that of the installed package. */
   readonly readReference?: () => Promise<Awaited<ReturnType<ObjectStore['get']>>>
   /** The playground and its sessions; undefined without a playground. */

@@ -40,6 +40,10 @@ export const ERROR_HELP: Readonly<Record<ErrorCode, ErrorHelp>> = {
     means: 'The value is valid at OpenAI, but Cellblock does not support it.',
     fix: 'Leave the field out. docs/openai-wire.md lists what is supported.',
   },
+  network_not_allowed: {
+    means: 'The policy of a container names a host that the operator does not allow to the tenant.',
+    fix: 'Leave the host out, or ask the operator to add it to the ceiling of the tenant (docs/network.md).',
+  },
   webhook_unreachable: {
     means: 'The webhook endpoint gave no answer.',
     fix: 'Check that its address is public and answers 2xx, then try again.',
@@ -70,6 +74,7 @@ export const ERROR_HELP: Readonly<Record<ErrorCode, ErrorHelp>> = {
   link_not_found: missing('link'),
   share_not_found: missing('link to a conversation'),
   webhook_endpoint_not_found: missing('webhook endpoint'),
+  secret_not_found: missing('secret'),
   tenant_not_found: missing('tenant'),
   plan_not_found: missing('plan'),
   key_not_found: missing('key'),

@@ -74,7 +74,7 @@ export async function checkContainer(reader: Reader<'containers'>, id: string, s
   else if (!isId('container', id)) throw containerMissing(id)
 }
 
-const containerMissing = (id: string, param?: string): ServiceError =>
+export const containerMissing = (id: string, param?: string): ServiceError =>
   missing({ code: 'container_not_found', what: 'container', id, advice: 'Create one with POST /v1/containers.', param })
 
 /** A container of another tenant, a deleted one and one that never existed get the same answer: ServiceError `container_not_found`. */

@@ -1,6 +1,7 @@
 import type { Container, Hibernation, Snapshot } from '../model/containers/container.ts'
 import type { Extension } from '../model/containers/extension.ts'
 import type { Lost } from '../model/executions/execution.ts'
+import type { NetworkPolicy } from '../model/network/policy.ts'
 import type { Page, PageRequest } from '../model/page.ts'
 import type { ContainerSkill } from '../model/skills/skill.ts'
 
@@ -40,6 +41,10 @@ export interface ContainerStore {
     of: { readonly tenant: string; readonly id: string; readonly wire: string },
     change: (extension: Extension | undefined) => Extension | undefined,
   ): Promise<Container | null>
+  /** Replaces what the container may reach; null when it is missing or deleted. */
+  setNetwork(tenant: string, id: string, policy: NetworkPolicy): Promise<Container | null>
+  /** Adds bytes that its code has sent and received, and returns their number since its creation. */
+  addNetworkBytes(tenant: string, id: string, bytes: number): Promise<number>
   /**
    * Replaces the container's skills and increments `filesVersion` if that is still `filesVersion` in the row; null when it changed, or the container is missing
    * or deleted.

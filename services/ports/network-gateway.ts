@@ -1,3 +1,4 @@
+import type { SecretCipher } from './secret-cipher.ts'
 import type { NetworkRule } from '../model/network/rule.ts'
 import type { SandboxSession } from '../model/sandboxes/sandbox.ts'
 
@@ -10,7 +11,7 @@ export interface NetworkAttachment {
   /** Rules of the container with its presets expanded, and those of the tenant's ceiling: `decideRequest` takes both. */
   readonly rules: readonly NetworkRule[]
   readonly ceiling: readonly NetworkRule[]
-  /** Bytes in both directions until the container's budget is used; null without one. */
+  /** Bytes in both directions until the budget of the container or of the tenant is used; null without one. */
   readonly bytesLeft: number | null
   /** Shared by all containers of the tenant. */
   readonly limits: { readonly connections: number; readonly requestsPerSecond: number }
@@ -41,7 +42,7 @@ export interface NetworkRequestReport {
   readonly decision: 'allowed' | 'refused'
   /** Why it was refused or failed. */
   readonly reason: string | null
-  /** Name of the secret that it received. */
+  /** Names of the secrets that it received, with commas between them. */
   readonly secret: string | null
 }
 
@@ -55,4 +56,16 @@ export interface NetworkGateway {
   attach(attachment: NetworkAttachment): Promise<void>
   /** Ends every connection of the container. Idempotent. */
   detach(containerId: string): Promise<void>
+}
+
+/** How many bytes of the present UTC day a tenant has used. */
+export interface NetworkUse {
+  bytesToday(tenant: string): Promise<number>
+}
+
+/** What a server with networks has. A server without them refuses every policy but the empty one. */
+export interface NetworkPorts {
+  readonly gateway: NetworkGateway
+  readonly use: NetworkUse
+  readonly cipher: SecretCipher
 }

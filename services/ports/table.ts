@@ -16,6 +16,8 @@ import type { SandboxStore } from './sandbox-store.ts'
 import type { SkillStore } from './skill-store.ts'
 import type { TenantRows } from './tenant-rows.ts'
 import type { TenantStore } from './tenant-store.ts'
+import type { NetworkLogStore } from './network-log-store.ts'
+import type { SecretStore } from './secret-store.ts'
 import type { UploadStore } from './upload-store.ts'
 import type { UsageStore } from './usage-store.ts'
 import type { UserFileStore } from './user-file-store.ts'
@@ -54,6 +56,8 @@ export interface Table {
   readonly sharedRows: SharedRowStore
   readonly locks: LockStore
   readonly deliveries: DeliveryStore
+  readonly secrets: SecretStore
+  readonly networkLog: NetworkLogStore
   readonly tenantRows: TenantRows
   readonly audit: AuditStore
   /** Rows whose `dueAt` is between `since` (default 0) and `now`, over all shards, earliest first. Eventually consistent. */

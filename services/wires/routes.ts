@@ -28,6 +28,8 @@ import { shareRoutes } from './native/shares/routes.ts'
 import { skillRoutes } from './openai/skills/routes.ts'
 import { uploadRoutes } from './openai/uploads/routes.ts'
 import { webhookRoutes } from './openai/webhooks/routes.ts'
+import { networkRoutes } from './native/network/routes.ts'
+import { secretRoutes } from './native/network/secrets.ts'
 import { planRoutes } from './native/admin/plans.ts'
 import { tenantDeletionRoutes } from './native/admin/delete-tenant.ts'
 import { deadLetterRoutes } from './native/admin/dead-letters.ts'
@@ -67,6 +69,8 @@ export const ROUTES: readonly AnyRoute[] = [
   ...keyOfCallRoutes,
   ...limitRoutes,
   ...usageRoutes,
+  ...networkRoutes,
+  ...secretRoutes,
   ...linkRoutes,
   ...webhookRoutes,
   ...mcpRoutes,

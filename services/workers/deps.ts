@@ -3,6 +3,7 @@ import type { ExecutionSlots } from '../operations/executions/execution-slots.ts
 import type { Admission } from '../ports/admission.ts'
 import type { Clock } from '../ports/clock.ts'
 import type { ObjectStore } from '../ports/object-store.ts'
+import type { NetworkPorts } from '../ports/network-gateway.ts'
 import type { Queue } from '../ports/queue.ts'
 import type { SandboxDriver } from '../ports/sandbox-driver.ts'
 import type { Signals } from '../ports/signals.ts'
@@ -28,6 +29,8 @@ interface Common {
 export interface RunDeps extends Common {
   readonly objects: ObjectStore
   readonly supervisor: Supervisor
+  /** The gateway of sandboxes with a network; absent: none has one. */
+  readonly network?: NetworkPorts
   /** Names this process in leases. */
   readonly workerId: string
   /** The images that new sandboxes get. */

@@ -1,3 +1,4 @@
+import { createLimitReader } from '../../services/operations/tenancy/limit-reader.ts'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { findOrCreateSession } from '../../services/wires/librechat/session.ts'
 import { createContainer } from '../../services/operations/containers/create-container.ts'
@@ -20,7 +21,7 @@ const containersOf = async (hint: string) =>
 it('simultaneous first calls with one hint share one container', async () => {
   const { tenant, keyId } = api.owner
   const caller = { tenant, subject: null, keyId, scopes: ['run'] as const }
-  const deps = { table: api.table, objects: api.objects, clock: api }
+  const deps = { table: api.table, objects: api.objects, clock: api, limits: createLimitReader(api.table.tenants, api) }
   const sessions = await Promise.all(Array.from({ length: 8 }, () => findOrCreateSession({ deps, caller }, 'parallel')))
   expect(new Set(sessions.map(({ container }) => container.id)).size).toBe(1)
   expect(await containersOf('parallel')).toHaveLength(1)

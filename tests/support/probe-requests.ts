@@ -27,6 +27,7 @@ export const BODIES: Readonly<Record<string, unknown>> = {
   signalCommand: { signal: 'SIGTERM' },
   resizeCommand: { cols: 80, rows: 24 },
   makeFolder: { path: 'x' },
+  setContainerNetwork: {},
   moveEntry: { from: 'x', to: 'y' },
   unpackArchive: { path: 'x' },
   createUploadUrl: { path: 'x', bytes: 1 },

@@ -7,6 +7,7 @@ import type { AnyRoute } from '../../services/http/route.ts'
 import type { PagePorts } from '../../services/http/page-ports.ts'
 import { apiKeyRow, newApiKey, type NewApiKey } from '../../services/model/tenants/api-keys.ts'
 import { newId } from '../../services/model/ids.ts'
+import type { NetworkPorts } from '../../services/ports/network-gateway.ts'
 import type { ObjectStore } from '../../services/ports/object-store.ts'
 import type { Table } from '../../services/ports/table.ts'
 import { systemClock } from '../../services/ports/clock.ts'
@@ -48,6 +49,7 @@ export async function startApi(
   options: {
     readonly config?: Partial<ApiConfig>
     readonly page?: PagePorts
+    readonly network?: NetworkPorts
     readonly toolTypes?: readonly (readonly string[])[]
     readonly images?: ImageCatalogue
     readonly models?: readonly string[]
@@ -92,6 +94,7 @@ export async function startApi(
     readiness: async () => readiness,
     config: ApiConfig.parse(options.config ?? {}),
     ...(options.page === undefined ? {} : { page: options.page }),
+    ...(options.network === undefined ? {} : { network: options.network }),
   }
   const app = createApp(ports, options.routes)
   const server = await listen({

@@ -1259,6 +1259,89 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/v1/containers/{container_id}/network": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** What a container may reach */
+        get: operations["getContainerNetwork"];
+        /**
+         * Replace what a container may reach
+         * @description It applies to running code: each request that begins after the answer is decided by the new policy. `{}` ends every connection. Hosts must be within what the operator allows.
+         */
+        put: operations["setContainerNetwork"];
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/containers/{container_id}/network/requests": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Requests of the code in a container
+         * @description Refused ones too, the latest first. The latest 9,900 to 10,000 of a container are kept, and as long as its executions.
+         */
+        get: operations["listNetworkRequests"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/secrets/{secret_name}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Get a secret */
+        get: operations["getSecret"];
+        /**
+         * Store a secret, or replace its value
+         * @description No answer contains the value. A container whose policy names the secret gets a placeholder; the value is put into headers of its requests to these hosts. With a key of an end user only the containers of that user can use it.
+         */
+        put: operations["putSecret"];
+        post?: never;
+        /**
+         * Delete a secret
+         * @description Requests that need it are refused from the next execution of their container on.
+         */
+        delete: operations["deleteSecret"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/secrets": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** List secrets */
+        get: operations["listSecrets"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/v1/containers/{container_id}/files/{file_id}/links": {
         parameters: {
             query?: never;
@@ -1736,7 +1819,7 @@ export interface components {
             tenant_id: string;
             name: string | null;
             subject: string | null;
-            scopes: ("run" | "read" | "files" | "share" | "admin")[];
+            scopes: ("run" | "read" | "files" | "share" | "secrets" | "admin")[];
             created_at: string;
             expires_at: string | null;
             /** @description Accurate to five minutes. */
@@ -2052,9 +2135,11 @@ export interface components {
             limits?: {
                 [key: string]: number;
             };
+            /** @description Its hosts without their rules; `GET /v1/containers/{container_id}/network` has them. */
             network_policy: {
                 /** @enum {string} */
-                type: "disabled";
+                type: "disabled" | "allowlist";
+                allowed_domains?: string[];
             };
             /** @description Its skills, if it has any; `path` is the folder in its sandboxes. */
             skills?: {
@@ -2133,6 +2218,38 @@ export interface components {
             first_id: string | null;
             last_id: string | null;
             has_more: boolean;
+        };
+        ContainerNetwork: {
+            /** @enum {string} */
+            object: "container.network";
+            container_id: string;
+            allow: {
+                host: string;
+                methods?: string[];
+                paths?: string[];
+                inject?: {
+                    header: string;
+                    secret: string;
+                    prefix?: string;
+                }[];
+            }[];
+            presets: string[];
+            /** @description Secrets of which code has the placeholder. */
+            secrets: string[];
+            /** @description Bytes that code may send and receive; null for no limit but that of the account. */
+            bytes: number | null;
+            /** @description Null without a limit. */
+            used_bytes: number | null;
+            /** @description Hosts of the rules and of the presets. */
+            hosts: string[];
+            /** @description Hosts that the operator allows to this account. */
+            ceiling: string[];
+            /** @description Variables with placeholders, as code sees them. */
+            environment: {
+                [key: string]: string;
+            };
+            /** @description Whether this server has a gateway. */
+            is_enabled: boolean;
         };
         Conversation: {
             /** @example conv_01kajv9h2s8p0ww3d4dq4cs1zt */
@@ -2365,13 +2482,51 @@ export interface components {
              * @example standard
              */
             image?: string | null;
-            /** @description Sandboxes never have a network: `disabled` is accepted, `allowlist` is refused with `unsupported_value`. */
+            /** @description Hosts that code may reach, within what the operator allows. Code sees a placeholder in the environment variable `name`; the value is put into headers of requests to `domain` only. Without it the default of the account applies, in most cases no network. */
             network_policy?: ({
                 /** @enum {string} */
-                type: "disabled" | "allowlist";
+                type: "disabled";
+            } & {
+                [key: string]: unknown;
+            }) | ({
+                /** @enum {string} */
+                type: "allowlist";
+                allowed_domains: string[];
+                domain_secrets?: ({
+                    domain: string;
+                    name: string;
+                    value: string;
+                } & {
+                    [key: string]: unknown;
+                })[] | null;
             } & {
                 [key: string]: unknown;
             }) | null;
+            /** @description The policy in the form of `PUT /v1/containers/{container_id}/network`, instead of `network_policy`. */
+            network?: {
+                /** @default [] */
+                allow?: {
+                    host: string;
+                    methods?: ("GET" | "HEAD" | "POST" | "PUT" | "PATCH" | "DELETE" | "OPTIONS")[];
+                    paths?: string[];
+                    inject?: {
+                        header: string;
+                        secret: string;
+                        prefix?: string;
+                    }[];
+                }[];
+                /** @default [] */
+                presets?: ("pypi" | "npm" | "cran" | "github-read" | "git")[];
+                secrets?: string[];
+                bytes?: number;
+                /** @description Values for this container only. They are deleted with it, and replaced by the next policy. */
+                container_secrets?: {
+                    name: string;
+                    /** @description Hosts that may receive the value. */
+                    hosts: string[];
+                    value: string;
+                }[];
+            } | null;
             /** @description Skills that its sandboxes have in `/mnt/skills`, read-only. */
             skills?: (components["schemas"]["SkillReference"] | components["schemas"]["InlineSkill"])[] | null;
         };
@@ -2820,7 +2975,7 @@ export interface components {
             name: string | null;
             /** @description The end user to whom the key is bound. */
             subject: string | null;
-            scopes: ("run" | "read" | "files" | "share" | "admin")[];
+            scopes: ("run" | "read" | "files" | "share" | "secrets" | "admin")[];
             expires_at: string | null;
         };
         Limits: {
@@ -2830,7 +2985,7 @@ export interface components {
                 [key: string]: {
                     value: number;
                     unit: string;
-                    /** @description Null where it is counted per call or per container, not per key. For containers, jobs and bytes it is an upper bound: they are counted again when it reaches the limit. */
+                    /** @description Now, or today for limits per day. Null where it is counted per call or per container, not per key. For containers, jobs and bytes it is an upper bound: they are counted again when it reaches the limit. */
                     used: number | null;
                 };
             };
@@ -2856,6 +3011,9 @@ export interface components {
             sandbox_seconds_per_day?: number | null;
             dollars_per_day?: number | null;
             model_tokens_per_day?: number | null;
+            network_connections?: number | null;
+            network_requests_per_second?: number | null;
+            network_bytes_per_day?: number | null;
             live_containers?: number | null;
             containers?: number | null;
             queued_jobs?: number | null;
@@ -2930,6 +3088,57 @@ export interface components {
             /** @description Whether an existing file is replaced. */
             overwrite?: boolean | null;
         };
+        NetworkPolicyBody: {
+            /** @default [] */
+            allow?: {
+                host: string;
+                methods?: ("GET" | "HEAD" | "POST" | "PUT" | "PATCH" | "DELETE" | "OPTIONS")[];
+                paths?: string[];
+                inject?: {
+                    header: string;
+                    secret: string;
+                    prefix?: string;
+                }[];
+            }[];
+            /** @default [] */
+            presets?: ("pypi" | "npm" | "cran" | "github-read" | "git")[];
+            secrets?: string[];
+            bytes?: number;
+            /** @description Values for this container only. They are deleted with it, and replaced by the next policy. */
+            container_secrets?: {
+                name: string;
+                /** @description Hosts that may receive the value. */
+                hosts: string[];
+                value: string;
+            }[];
+        };
+        NetworkRequest: {
+            id: string;
+            /** @enum {string} */
+            object: "network_request";
+            at: string;
+            host: string;
+            method: string;
+            /** @description Without the query. */
+            path: string;
+            /** @description Status of the answer; null without one. */
+            status: number | null;
+            bytes_up: number;
+            bytes_down: number;
+            /** @enum {string} */
+            decision: "allowed" | "refused";
+            reason: string | null;
+            /** @description Name of the secret that the request received. */
+            secret: string | null;
+        };
+        NetworkRequestList: {
+            /** @enum {string} */
+            object: "list";
+            data: components["schemas"]["NetworkRequest"][];
+            first_id: string | null;
+            last_id: string | null;
+            has_more: boolean;
+        };
         NewApiKey: {
             id: string;
             /** @enum {string} */
@@ -2937,7 +3146,7 @@ export interface components {
             tenant_id: string;
             name: string | null;
             subject: string | null;
-            scopes: ("run" | "read" | "files" | "share" | "admin")[];
+            scopes: ("run" | "read" | "files" | "share" | "secrets" | "admin")[];
             created_at: string;
             expires_at: string | null;
             /** @description Accurate to five minutes. */
@@ -3180,6 +3389,11 @@ export interface components {
             last_id: string | null;
             has_more: boolean;
         };
+        PutSecret: {
+            value: string;
+            /** @description Hosts that may receive the value. */
+            hosts: string[];
+        };
         RedrivenJob: {
             id: string;
             /** @enum {string} */
@@ -3329,6 +3543,22 @@ export interface components {
             /** @description Answers at once. The command does not keep the container awake; hibernation ends it and names it in `lost`. */
             background?: boolean | null;
         };
+        Secret: {
+            /** @enum {string} */
+            object: "secret";
+            /** @description Also the environment variable with the placeholder. */
+            name: string;
+            hosts: string[];
+            created_at: string;
+            updated_at: string;
+            /** @description Accurate to five minutes; null for a secret that no request has received. */
+            last_used_at: string | null;
+        };
+        SecretList: {
+            /** @enum {string} */
+            object: "list";
+            data: components["schemas"]["Secret"][];
+        };
         /** @description A link that shows a conversation to anyone who has it. */
         Share: {
             /** @example share_01kajv9h2s8p0ww3d4dq4cs1zt */
@@ -3441,6 +3671,10 @@ export interface components {
             tools_off: string[];
             link_days: number | null;
             image: string | null;
+            /** @description As it was set; null for none. */
+            network: {
+                [key: string]: unknown;
+            } | null;
             /** @description Null for a tenant that was not deleted. */
             deletion: {
                 requested_at: string;
@@ -3588,6 +3822,11 @@ export interface components {
                 /** @description Tokens that responses sent to models, counted when a response has ended. */
                 model_input_tokens: number;
                 model_output_tokens: number;
+                /** @description Requests of code to hosts; refused ones too. */
+                network_requests: number;
+                network_refused: number;
+                /** @description Bytes of these requests in both directions. */
+                network_bytes: number;
                 date: string;
             }[];
             total: {
@@ -3604,6 +3843,11 @@ export interface components {
                 /** @description Tokens that responses sent to models, counted when a response has ended. */
                 model_input_tokens: number;
                 model_output_tokens: number;
+                /** @description Requests of code to hosts; refused ones too. */
+                network_requests: number;
+                network_refused: number;
+                /** @description Bytes of these requests in both directions. */
+                network_bytes: number;
             };
             prices_as_of: string;
             prices_region: string;
@@ -3751,6 +3995,7 @@ export type ContainerFile = components['schemas']['ContainerFile'];
 export type ContainerFileList = components['schemas']['ContainerFileList'];
 export type ContainerLimits = components['schemas']['ContainerLimits'];
 export type ContainerList = components['schemas']['ContainerList'];
+export type ContainerNetwork = components['schemas']['ContainerNetwork'];
 export type Conversation = components['schemas']['Conversation'];
 export type ConversationItemList = components['schemas']['ConversationItemList'];
 export type ConversationList = components['schemas']['ConversationList'];
@@ -3785,12 +4030,16 @@ export type LinkList = components['schemas']['LinkList'];
 export type MakeFolder = components['schemas']['MakeFolder'];
 export type Model = components['schemas']['Model'];
 export type MoveEntry = components['schemas']['MoveEntry'];
+export type NetworkPolicyBody = components['schemas']['NetworkPolicyBody'];
+export type NetworkRequest = components['schemas']['NetworkRequest'];
+export type NetworkRequestList = components['schemas']['NetworkRequestList'];
 export type NewApiKey = components['schemas']['NewApiKey'];
 export type NewShare = components['schemas']['NewShare'];
 export type Output = components['schemas']['Output'];
 export type OutputItem = components['schemas']['OutputItem'];
 export type Plan = components['schemas']['Plan'];
 export type PlanList = components['schemas']['PlanList'];
+export type PutSecret = components['schemas']['PutSecret'];
 export type RedrivenJob = components['schemas']['RedrivenJob'];
 export type RemovedEntry = components['schemas']['RemovedEntry'];
 export type Response = components['schemas']['Response'];
@@ -3798,6 +4047,8 @@ export type ResponseEvent = components['schemas']['ResponseEvent'];
 export type RevokedLinks = components['schemas']['RevokedLinks'];
 export type RunCode = components['schemas']['RunCode'];
 export type RunCommand = components['schemas']['RunCommand'];
+export type Secret = components['schemas']['Secret'];
+export type SecretList = components['schemas']['SecretList'];
 export type Share = components['schemas']['Share'];
 export type ShareList = components['schemas']['ShareList'];
 export type SharedConversation = components['schemas']['SharedConversation'];
@@ -6169,6 +6420,185 @@ export interface operations {
             };
         };
     };
+    getContainerNetwork: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description Id of a container, `cntr_…`. */
+                container_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The policy. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ContainerNetwork"];
+                };
+            };
+        };
+    };
+    setContainerNetwork: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description Id of a container, `cntr_…`. */
+                container_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["NetworkPolicyBody"];
+            };
+        };
+        responses: {
+            /** @description The policy. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ContainerNetwork"];
+                };
+            };
+        };
+    };
+    listNetworkRequests: {
+        parameters: {
+            query?: {
+                /** @description Id of the last object of the page before. */
+                after?: string;
+                /** @description Objects on a page, 20 by default. */
+                limit?: number;
+                /** @description Order by time of creation; `desc` by default. */
+                order?: "asc" | "desc";
+            };
+            header?: never;
+            path: {
+                /** @description Id of a container, `cntr_…`. */
+                container_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description A page of requests. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["NetworkRequestList"];
+                };
+            };
+        };
+    };
+    getSecret: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description secret_name */
+                secret_name: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The secret without its value. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Secret"];
+                };
+            };
+        };
+    };
+    putSecret: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description secret_name */
+                secret_name: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["PutSecret"];
+            };
+        };
+        responses: {
+            /** @description The secret without its value. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Secret"];
+                };
+            };
+        };
+    };
+    deleteSecret: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description secret_name */
+                secret_name: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The secret is deleted. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        name: string;
+                        /** @enum {string} */
+                        object: "secret.deleted";
+                        /** @enum {boolean} */
+                        deleted: true;
+                    };
+                };
+            };
+        };
+    };
+    listSecrets: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description All secrets, without their values. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["SecretList"];
+                };
+            };
+        };
+    };
     listFileLinks: {
         parameters: {
             query?: never;
@@ -6551,6 +6981,37 @@ export interface operations {
                     link_days?: number | null;
                     /** @description The image of containers that name none. */
                     image?: string | null;
+                    /** @description Hosts that containers may reach; null for none. */
+                    network?: {
+                        ceiling: {
+                            /** @default [] */
+                            allow?: {
+                                host: string;
+                                methods?: ("GET" | "HEAD" | "POST" | "PUT" | "PATCH" | "DELETE" | "OPTIONS")[];
+                                paths?: string[];
+                            }[];
+                            /** @default [] */
+                            presets?: ("pypi" | "npm" | "cran" | "github-read" | "git")[];
+                        };
+                        /** @description The policy of containers for which the client requests none. */
+                        default?: {
+                            /** @default [] */
+                            allow?: {
+                                host: string;
+                                methods?: ("GET" | "HEAD" | "POST" | "PUT" | "PATCH" | "DELETE" | "OPTIONS")[];
+                                paths?: string[];
+                                inject?: {
+                                    header: string;
+                                    secret: string;
+                                    prefix?: string;
+                                }[];
+                            }[];
+                            /** @default [] */
+                            presets?: ("pypi" | "npm" | "cran" | "github-read" | "git")[];
+                            secrets?: string[];
+                            bytes?: number;
+                        };
+                    } | null;
                 };
             };
         };
@@ -6610,6 +7071,37 @@ export interface operations {
                     link_days?: number | null;
                     /** @description The image of containers that name none. */
                     image?: string | null;
+                    /** @description Hosts that containers may reach; null for none. */
+                    network?: {
+                        ceiling: {
+                            /** @default [] */
+                            allow?: {
+                                host: string;
+                                methods?: ("GET" | "HEAD" | "POST" | "PUT" | "PATCH" | "DELETE" | "OPTIONS")[];
+                                paths?: string[];
+                            }[];
+                            /** @default [] */
+                            presets?: ("pypi" | "npm" | "cran" | "github-read" | "git")[];
+                        };
+                        /** @description The policy of containers for which the client requests none. */
+                        default?: {
+                            /** @default [] */
+                            allow?: {
+                                host: string;
+                                methods?: ("GET" | "HEAD" | "POST" | "PUT" | "PATCH" | "DELETE" | "OPTIONS")[];
+                                paths?: string[];
+                                inject?: {
+                                    header: string;
+                                    secret: string;
+                                    prefix?: string;
+                                }[];
+                            }[];
+                            /** @default [] */
+                            presets?: ("pypi" | "npm" | "cran" | "github-read" | "git")[];
+                            secrets?: string[];
+                            bytes?: number;
+                        };
+                    } | null;
                 };
             };
         };
@@ -6888,7 +7380,7 @@ export interface operations {
                     /** @description Binds the key to one end user of the tenant. */
                     subject?: string | null;
                     /** @description All but `admin` by default. */
-                    scopes?: ("run" | "read" | "files" | "share" | "admin")[];
+                    scopes?: ("run" | "read" | "files" | "share" | "secrets" | "admin")[];
                     /** Format: date-time */
                     expires_at?: string | null;
                 };
@@ -7144,6 +7636,13 @@ export interface Operations {
     "GET /v1/key": operations["getOwnKey"];
     "GET /v1/limits": operations["getLimits"];
     "GET /v1/usage": operations["getUsage"];
+    "GET /v1/containers/{container_id}/network": operations["getContainerNetwork"];
+    "PUT /v1/containers/{container_id}/network": operations["setContainerNetwork"];
+    "GET /v1/containers/{container_id}/network/requests": operations["listNetworkRequests"];
+    "PUT /v1/secrets/{secret_name}": operations["putSecret"];
+    "GET /v1/secrets/{secret_name}": operations["getSecret"];
+    "DELETE /v1/secrets/{secret_name}": operations["deleteSecret"];
+    "GET /v1/secrets": operations["listSecrets"];
     "GET /v1/containers/{container_id}/files/{file_id}/links": operations["listFileLinks"];
     "DELETE /v1/containers/{container_id}/files/{file_id}/links": operations["revokeFileLinks"];
     "DELETE /v1/links/{link_id}": operations["revokeLink"];

@@ -2,6 +2,7 @@ import type { MemoryTier } from '../limits.ts'
 import type { Lost } from '../executions/execution.ts'
 import type { ContainerSkill } from '../skills/skill.ts'
 import type { ContainerLimits } from '../tenants/tenant-limits.ts'
+import type { NetworkPolicy } from '../network/policy.ts'
 import type { Extension } from './extension.ts'
 
 /** Variables that were saved when the sandbox was released. The bytes are hostile: only a sandbox of the same container may read them. */
@@ -52,6 +53,10 @@ export interface Container {
   readonly lostFiles?: readonly Lost[]
   /** Skills that its sandboxes have. Absent for none; none is ever removed. */
   readonly skills?: readonly ContainerSkill[]
+  /** What its code may reach. Absent: nothing. */
+  readonly network?: NetworkPolicy
+  /** Bytes that its code has sent and received, if its policy bounds them. */
+  readonly networkBytes?: number
   /** What wires keep with it, by the name of the wire. */
   readonly extensions?: Readonly<Record<string, Extension>>
   /** The sandbox that holds the container now. */

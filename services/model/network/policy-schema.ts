@@ -73,25 +73,28 @@ const ruleFields = lazySchema(() => ({
 
 const presets = lazySchema(() => boundedList(z.enum(PRESET_NAMES), { max: PRESET_NAMES.length }).default([]))
 
-const isSmall = (policy: object): boolean => JSON.stringify(policy).length <= POLICY_BOUNDS.json
-const TOO_LARGE = `give a policy of at most ${POLICY_BOUNDS.json / 1024} KiB of JSON`
+/** For `refine`. */
+export const smallPolicy = [
+  (policy: object): boolean => JSON.stringify(policy).length <= POLICY_BOUNDS.json,
+  `give a policy of at most ${POLICY_BOUNDS.json / 1024} KiB of JSON`,
+] as const
 
-export const NetworkPolicySchema = lazySchema(() =>
-  z
-    .strictObject({
-      allow: boundedList(
-        z.strictObject({ ...ruleFields(), inject: boundedList(Injection(), { min: 1, max: POLICY_BOUNDS.injections }).optional() }),
-        { max: POLICY_BOUNDS.rules },
-      ).default([]),
-      presets: presets(),
-      secrets: boundedList(SecretName(), { max: POLICY_BOUNDS.secrets }).optional(),
-      bytes: z.int().min(1).max(POLICY_BOUNDS.bytes).optional(),
-    })
-    .refine(isSmall, TOO_LARGE),
-)
+export const policyFields = lazySchema(() => ({
+  allow: boundedList(
+    z.strictObject({ ...ruleFields(), inject: boundedList(Injection(), { min: 1, max: POLICY_BOUNDS.injections }).optional() }),
+    {
+      max: POLICY_BOUNDS.rules,
+    },
+  ).default([]),
+  presets: presets(),
+  secrets: boundedList(SecretName(), { max: POLICY_BOUNDS.secrets }).optional(),
+  bytes: z.int().min(1).max(POLICY_BOUNDS.bytes).optional(),
+}))
+
+export const NetworkPolicySchema = lazySchema(() => z.strictObject(policyFields()).refine(...smallPolicy))
 
 export const NetworkCeilingSchema = lazySchema(() =>
   z
     .strictObject({ allow: boundedList(z.strictObject(ruleFields()), { max: POLICY_BOUNDS.rules }).default([]), presets: presets() })
-    .refine(isSmall, TOO_LARGE),
+    .refine(...smallPolicy),
 )

@@ -1,6 +1,7 @@
 import type { BlobRef } from '../executions/execution.ts'
 import type { Lease } from '../lease.ts'
 import { LIMITS, type MemoryTier } from '../limits.ts'
+import type { NetworkPolicy } from '../network/policy.ts'
 import type { ContainerSkill } from '../skills/skill.ts'
 import type { ResponseEvent } from '../events.ts'
 import type { ResponseItem } from './items/item-types.ts'
@@ -76,6 +77,10 @@ export interface InterpreterRequest {
   readonly skills?: readonly ContainerSkill[]
   /** The container is for the shell only: no interpreter is offered. Absent in old rows. */
   readonly isShellOnly?: boolean
+  /** What the container may reach, as the request says; its secrets are stored for the response until the container has them. */
+  readonly network?: NetworkPolicy
+  /** What a new container may reach when the request says nothing. */
+  readonly defaultNetwork?: NetworkPolicy
 }
 
 export interface ResponseUsage {

@@ -52,6 +52,11 @@ export const ACCOUNT_LIMITS = {
   sandboxSecondsPerDay: { unit: 'seconds', default: 2_000_000, min: 1, max: 1_000_000_000 },
   dollarsPerDay: { unit: 'count', default: 3, min: 1, max: 1_000_000 },
   modelTokensPerDay: { unit: 'count', default: 100_000_000, min: 1, max: 1_000_000_000_000 },
+  /** Connections that code of all containers has open through the gateway, and requests that it begins per second. */
+  networkConnections: { unit: 'count', default: 100, min: 1, max: 10_000 },
+  networkRequestsPerSecond: { unit: 'count', default: 100, min: 1, max: 10_000 },
+  /** Bytes that code of all containers sends and receives in one UTC day. */
+  networkBytesPerDay: { unit: 'bytes', default: 10 * GiB, min: MiB, max: 1024 * 1024 * GiB },
   /** Containers that have a sandbox at the same time. */
   liveContainers: { unit: 'count', default: 1_000, min: 1, max: 10_000 },
   /** Containers that are not deleted, with and without a sandbox. */

@@ -1,3 +1,4 @@
+import type { NetworkCeiling, NetworkPolicy } from '../network/policy.ts'
 import type { TenantLimits } from './tenant-limits.ts'
 
 /** The unit of isolation, limits and billing. */
@@ -32,8 +33,17 @@ export interface TenantPolicy {
   readonly plan?: string
   /** Name of the image of containers that name none. */
   readonly image?: string
+  /** What its containers may reach; absent: nothing. */
+  readonly network?: TenantNetwork
   /** Limits that differ from the defaults and from the plan. */
   readonly limits?: Partial<TenantLimits>
+}
+
+/** The ceiling of every container's policy, and the policy of containers for which a client requests none. */
+export interface TenantNetwork {
+  readonly ceiling: NetworkCeiling
+  /** Absent: no network. */
+  readonly default?: NetworkPolicy
 }
 
 /** A named set of limits for many tenants. */
@@ -69,9 +79,10 @@ export interface ApiKey {
 
 /**
  * What a key may do. `run`: execute code, take turns, change containers and conversations. `read`: read everything but the bytes of files.
- * `files`: upload, download, delete and link files. `share`: publish a conversation by a link. `admin`: administer every tenant under `/v1/admin`.
+ * `files`: upload, download, delete and link files. `share`: publish a conversation by a link. `secrets`: store and delete secrets for requests of code.
+ * `admin`: administer every tenant under `/v1/admin`.
  */
-export const SCOPES = ['run', 'read', 'files', 'share', 'admin'] as const
+export const SCOPES = ['run', 'read', 'files', 'share', 'secrets', 'admin'] as const
 export type Scope = (typeof SCOPES)[number]
 
 /** Scopes of a key that was created without any, and of keys from versions without scopes. */

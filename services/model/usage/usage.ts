@@ -6,10 +6,10 @@ export interface UsageRecord {
   readonly v: 1
   readonly tenant: string
   readonly subject: string | null
-  /** For a saving: the random part of the snapshot's object key. For a turn: the id of the response. For a sandbox: its id. */
+  /** For a saving: the random part of the snapshot's object key. For a turn: the id of the response. For a sandbox: its id. For network: of requests of one container. */
   readonly executionId: string
   /** Absent for an execution. */
-  readonly purpose?: 'saving' | 'turn' | 'sandbox'
+  readonly purpose?: 'saving' | 'turn' | 'sandbox' | 'network'
   /** The UTC day on which the execution was accepted, or the sandbox was held, `YYYY-MM-DD`. */
   readonly day: string
   readonly sandboxSeconds: number
@@ -21,6 +21,10 @@ export interface UsageRecord {
   /** Tokens of models, for a turn only. */
   readonly modelInputTokens?: number
   readonly modelOutputTokens?: number
+  /** Requests of code to hosts, how many of them were refused, and their bytes in both directions; for network only. */
+  readonly networkRequests?: number
+  readonly networkRefused?: number
+  readonly networkBytes?: number
 }
 
 export interface UsageSum {
@@ -34,6 +38,9 @@ export interface UsageSum {
   readonly costUsd: number
   readonly modelInputTokens: number
   readonly modelOutputTokens: number
+  readonly networkRequests: number
+  readonly networkRefused: number
+  readonly networkBytes: number
 }
 
 const NOTHING: UsageSum = {
@@ -45,6 +52,9 @@ const NOTHING: UsageSum = {
   costUsd: 0,
   modelInputTokens: 0,
   modelOutputTokens: 0,
+  networkRequests: 0,
+  networkRefused: 0,
+  networkBytes: 0,
 }
 
 export const sumUsage = (records: readonly UsageRecord[]): UsageSum =>
@@ -58,6 +68,9 @@ export const sumUsage = (records: readonly UsageRecord[]): UsageSum =>
       costUsd: sum.costUsd + record.costUsd,
       modelInputTokens: sum.modelInputTokens + (record.modelInputTokens ?? 0),
       modelOutputTokens: sum.modelOutputTokens + (record.modelOutputTokens ?? 0),
+      networkRequests: sum.networkRequests + (record.networkRequests ?? 0),
+      networkRefused: sum.networkRefused + (record.networkRefused ?? 0),
+      networkBytes: sum.networkBytes + (record.networkBytes ?? 0),
     }),
     NOTHING,
   )

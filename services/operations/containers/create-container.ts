@@ -2,6 +2,7 @@ import { firstRetentionCheck } from '../../model/tenants/retention.ts'
 import type { Container } from '../../model/containers/container.ts'
 import { newId } from '../../model/ids.ts'
 import { LIMITS, type MemoryTier } from '../../model/limits.ts'
+import { isEmptyPolicy, type NetworkPolicy } from '../../model/network/policy.ts'
 import type { Table } from '../../ports/table.ts'
 import type { ContainerLimits } from '../../model/tenants/tenant-limits.ts'
 
@@ -13,6 +14,8 @@ export interface NewContainer {
   readonly image?: string
   readonly expiresAfterMinutes?: number
   readonly limits?: ContainerLimits
+  /** What its code may reach (`services/operations/network/new-policy.ts`); absent: nothing. */
+  readonly network?: NetworkPolicy
   /** Set by callers whose step may be repeated, so that the repetition creates no second container. */
   readonly id?: string
 }
@@ -31,6 +34,7 @@ export async function createContainer(table: Pick<Table, 'containers'>, wanted: 
     memoryTier: wanted.memoryTier,
     image: wanted.image ?? null,
     limits: wanted.limits ?? null,
+    ...(wanted.network !== undefined && !isEmptyPolicy(wanted.network) && { network: wanted.network }),
     queue: [],
     sandboxId: null,
     generation: 0,

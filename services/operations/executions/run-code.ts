@@ -13,6 +13,7 @@ import { checkConcurrency, checkLanguage, checkQueuedJobs } from '../tenancy/che
 import type { ImageCatalogue } from '../../model/containers/images.ts'
 import type { Clock } from '../../ports/clock.ts'
 import type { ObjectStore } from '../../ports/object-store.ts'
+import type { NetworkPorts } from '../../ports/network-gateway.ts'
 import type { Queue } from '../../ports/queue.ts'
 import type { Table } from '../../ports/table.ts'
 import type { Telemetry } from '../../ports/telemetry.ts'
@@ -42,6 +43,7 @@ export interface RunPorts {
   readonly counts: ResourceCounts
   readonly budget: BudgetReader
   readonly results: ResultBudget
+  readonly network?: NetworkPorts
   readonly config: { readonly maxHoldSeconds: number }
 }
 

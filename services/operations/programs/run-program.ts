@@ -4,6 +4,7 @@ import { hasEnded, type Execution } from '../../model/executions/execution.ts'
 import { endContainer } from '../containers/end-container.ts'
 import { cancelExecution } from '../executions/cancel-execution.ts'
 import { runCode, waitForExecution, type RunContext } from '../executions/run-code.ts'
+import { defaultPolicy } from '../network/new-policy.ts'
 import { checkSource } from '../executions/source.ts'
 
 export interface ProgramLimits {
@@ -29,7 +30,8 @@ export async function runProgram(
   const source = checkSource({ code })
   const startedAt = deps.clock.now()
   const timeoutSeconds = Math.min(limits.runSeconds, (await deps.limits.of(tenant)).timeoutSeconds)
-  const { id: containerId } = await createContainer(deps.table, { tenant, subject, name: 'execute', memoryTier: '1g' }, startedAt)
+  const network = await defaultPolicy(deps, tenant)
+  const { id: containerId } = await createContainer(deps.table, { tenant, subject, name: 'execute', memoryTier: '1g', network }, startedAt)
   try {
     const { execution } = await runCode(context, { containerId, source, timeoutSeconds, waitMs: limits.answerMs })
     if (hasEnded(execution.status)) return { execution, isCutOff: false }

@@ -8,6 +8,9 @@ import { checkOutputs } from './check-outputs.ts'
 import { refusePrivateImages } from './image-urls.ts'
 import { findAttached, nameAttached, resolveReferences } from './input-references.ts'
 import type { TurnPorts, TurnRequest, WantedContainer } from './turn-request.ts'
+import { isEmptyPolicy } from '../../model/network/policy.ts'
+import type { Caller } from '../../model/tenants/tenant.ts'
+import { checkNetwork, defaultPolicy, storeSecrets } from '../network/new-policy.ts'
 import { findFile } from '../files/find-file.ts'
 import { checkMemory } from '../tenancy/check-limits.ts'
 
@@ -116,7 +119,7 @@ async function findInterpreter(ports: TurnPorts, turn: TurnRequest, inline: Inli
   const shell = turn.shell && { ...(await resolve(ports, turn, { wanted: turn.shell, inline })), isShellOnly: true }
   if (interpreter === null || shell === null) return interpreter ?? shell
   const fileIds = [...new Set([...interpreter.fileIds, ...shell.fileIds])]
-  const both = { ...interpreter, fileIds, ...(shell.skills && { skills: shell.skills }) }
+  const both = { ...interpreter, fileIds, ...(shell.skills && { skills: shell.skills }), ...(shell.network && { network: shell.network }) }
   if (shell.containerId === null || shell.containerId === interpreter.containerId) return both
   if (interpreter.containerId === null) return { ...both, containerId: shell.containerId, memoryTier: shell.memoryTier }
   throw new ServiceError('invalid_request', 'The tools shell and code_interpreter name two containers. Name the same one in both.', {
@@ -126,7 +129,7 @@ async function findInterpreter(ports: TurnPorts, turn: TurnRequest, inline: Inli
 
 async function resolve(
   deps: TurnPorts,
-  { caller }: TurnRequest,
+  { caller, claimed: { id: responseId } }: TurnRequest,
   { wanted, inline }: { readonly wanted: WantedContainer; readonly inline: InlineBundles },
 ): Promise<InterpreterRequest> {
   const reader = { deps, caller }
@@ -139,5 +142,25 @@ async function resolve(
   const fileIds = [...new Set(wanted.fileIds)]
   await Promise.all(fileIds.map((id) => findFile(reader, id, { scope: 'run', param: `${param}.file_ids` })))
   const skills = await resolveSkills(reader, wanted.skills, { param: `${param}.skills`, inline })
-  return { containerId: null, memoryTier, fileIds, ...(skills.length > 0 && { skills }) }
+  const network = await stageNetwork(deps, { caller, responseId }, wanted)
+  return { containerId: null, memoryTier, fileIds, ...(skills.length > 0 && { skills }), ...network }
+}
+
+/** A response lasts at most half an hour and waits in a queue before. */
+const STAGED_MS = 86_400_000
+
+/** Checks the policy of the request. Its secrets are stored for the response, because the row of the response is read back. */
+async function stageNetwork(
+  deps: TurnPorts,
+  { caller, responseId }: { readonly caller: Caller; readonly responseId: string },
+  { network: wanted, param }: Extract<WantedContainer, { kind: 'auto' }>,
+): Promise<Pick<InterpreterRequest, 'network' | 'defaultNetwork'>> {
+  if (wanted === undefined) {
+    const policy = await defaultPolicy(deps, caller.tenant)
+    return isEmptyPolicy(policy) ? {} : { defaultNetwork: policy }
+  }
+  await checkNetwork(deps, caller, { wanted, param: `${param}.network_policy` })
+  const { tenant, subject } = caller
+  await storeSecrets(deps, { tenant, subject, owner: responseId, expiresAt: deps.clock.now() + STAGED_MS }, wanted.secrets)
+  return { network: wanted.policy }
 }

@@ -2,6 +2,8 @@ import type { ClaimedId } from '../claimed-id.ts'
 import type { WantedSkill } from '../skills/resolve-skills.ts'
 import type { BudgetReader } from '../tenancy/budget.ts'
 import type { LimitReader } from '../tenancy/limit-reader.ts'
+import type { WantedNetwork } from '../network/new-policy.ts'
+import type { NetworkPorts } from '../../ports/network-gateway.ts'
 import type { MemoryTier } from '../../model/limits.ts'
 import type { ResponseRequest } from '../../model/responses/response.ts'
 import type { Caller } from '../../model/tenants/tenant.ts'
@@ -18,6 +20,8 @@ export type WantedContainer =
       readonly memoryTier: MemoryTier
       readonly fileIds: readonly string[]
       readonly skills: readonly WantedSkill[]
+      /** Absent: the container keeps what it may reach, and a new one gets the tenant's default. */
+      readonly network?: WantedNetwork
       readonly param: string
     }
 
@@ -48,5 +52,6 @@ export interface TurnPorts {
   readonly toolTypes: readonly (readonly string[])[]
   readonly limits: LimitReader
   readonly budget: Pick<BudgetReader, 'checkModel'>
+  readonly network?: NetworkPorts
   readonly config: { readonly memoryTiers: readonly MemoryTier[] }
 }

@@ -14,13 +14,14 @@ const BUILT_BY_OPERATOR = 'Templates are the images of this server; its operator
 const NOT_OFFERED: readonly (readonly [string, string, readonly Method[]])[] = [
   ['/sandboxes/{sandbox_id}/snapshots', 'Snapshots of a sandbox are not kept for other sandboxes.', ['post']],
   ['/sandboxes/{sandbox_id}/fork', 'A sandbox cannot be forked.', ['post']],
-  ['/sandboxes/{sandbox_id}/network', 'Sandboxes have no network, so network rules have no effect.', ['put']],
   ['/sandboxes/metrics', 'Metrics of sandboxes are not recorded; each execution reports its usage.', ['get']],
   ['/snapshots', 'Snapshots of a sandbox are not kept for other sandboxes.', ['get']],
   ...['/templates', '/v2/templates'].map((path) => [path, BUILT_BY_OPERATOR, ['post', 'delete']] as const),
   ...['/v3/templates', '/templates/{template_id}'].map((path) => [path, BUILT_BY_OPERATOR, ['get', 'post', 'delete']] as const),
   ...['/volumes', '/volumes/{volume_id}'].map((path) => [path, 'Volumes are not offered.', ['get', 'post', 'delete']] as const),
-  ...['/secrets', '/secrets/{secret_id}'].map((path) => [path, 'Sandboxes hold no secrets.', ['get', 'post', 'delete']] as const),
+  ...['/secrets', '/secrets/{secret_id}'].map(
+    (path) => [path, 'Secrets are stored with PUT /v1/secrets/{secret_name} of the native wire.', ['get', 'post', 'delete']] as const,
+  ),
 ]
 
 /** Parts of E2B's API that are not supported: they answer 501 in E2B's error form instead of 404. */

@@ -1,5 +1,6 @@
 import type { Container } from '../../model/containers/container.ts'
 import { LIMITS, TIERS } from '../../model/limits.ts'
+import { describeNetwork } from './network.ts'
 import { sandboxIdOf } from './sandbox-id.ts'
 import { isPaused, sessionOf } from './session.ts'
 
@@ -21,6 +22,7 @@ export function describe(container: Container, now: number): Readonly<Record<str
     memoryMB: TIERS[container.memoryTier].memoryBytes / 1024 ** 2,
     diskSizeMB: TIERS[container.memoryTier].memoryBytes / 1024 ** 2,
     envdVersion: ENVD_VERSION,
+    ...describeNetwork(container),
     lifecycle: { onTimeout: session?.onTimeout ?? 'pause', autoResume: session?.autoResume ?? true },
   }
 }

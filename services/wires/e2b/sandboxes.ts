@@ -8,6 +8,9 @@ import { endContainer } from '../../operations/containers/end-container.ts'
 import { environment } from '../../http/execution-scope.ts'
 import { json } from '../../http/responses.ts'
 import type { AnyRoute, Call } from '../../http/route.ts'
+import { storeSecrets } from '../../operations/network/new-policy.ts'
+import { setContainerNetwork } from '../../operations/network/set-network.ts'
+import { NetworkRules, NetworkUpdate, networkOfSandbox } from './network.ts'
 import { grantFor, newRootSecret, tokenOf, withGrant } from './access-token.ts'
 import { CONTAINER_NAME, listSandboxes } from './list-sandboxes.ts'
 import { pauseContainer } from './pause.ts'
@@ -25,33 +28,6 @@ const MAX_SECONDS = 86_400
 const MAX_SESSION_BYTES = 32 * 1024
 const MAX_METADATA = 100
 
-const MAX_RULES = 1_000
-const destinations = lazySchema(() => boundedList(z.string().max(300), { max: MAX_RULES }).nullish())
-
-/** E2B's rules for the network of a sandbox. */
-const NetworkRules = lazySchema(() =>
-  openObject({
-    allowOut: destinations(),
-    denyOut: destinations(),
-    allowPublicTraffic: z.boolean().nullish(),
-    rules: z.unknown().optional(),
-    egressProxy: z.unknown().optional(),
-  }),
-)
-
-/**
- * Accepts rules that a sandbox without a network fulfils: those that only forbid. Throws NotOfferedError for a rule that lets traffic pass. Clients
- * that say nothing about public addresses send the default.
- */
-function refuseNetworkAccess(rules: Described<typeof NetworkRules> | null | undefined): void {
-  const { allowOut, rules: transforms, egressProxy } = rules ?? {}
-  const given = (value: unknown): boolean => value !== undefined && value !== null
-  if ((allowOut ?? []).length === 0 && !given(egressProxy) && Object.keys(transforms ?? {}).length === 0) return
-  throw new NotOfferedError(
-    'Sandboxes have no network. Rules that forbid traffic are accepted; omit `allowOut`, `rules` and `egressProxy` of `network`.',
-  )
-}
-
 const texts = lazySchema(() => boundedRecord(z.string().min(1).max(255), z.string(), MAX_METADATA).nullish())
 const seconds = lazySchema(() => z.number().min(0).max(MAX_SECONDS).nullish())
 const CreateSandbox = lazySchema(() =>
@@ -63,6 +39,7 @@ const CreateSandbox = lazySchema(() =>
     autoPause: z.boolean().nullish(),
     autoResume: openObject({ enabled: z.boolean() }).nullish(),
     network: NetworkRules().nullish(),
+    allow_internet_access: z.boolean().nullish(),
     volumeMounts: boundedList(z.unknown(), { max: 100 }).nullish(),
     mcp: z.unknown().optional(),
     iam: z.unknown().optional(),
@@ -98,7 +75,6 @@ async function admit(
 
 function refuseNotOffered(body: Described<typeof CreateSandbox>): void {
   const given = (value: unknown): boolean => value !== undefined && value !== null
-  refuseNetworkAccess(body.network)
   if (given(body.mcp)) throw new NotOfferedError('Sandboxes run no MCP gateway. Omit `mcp`.')
   if (given(body.iam)) throw new NotOfferedError('Sandboxes have no workload identity. Omit `iam`.')
   if ((body.volumeMounts ?? []).length > 0)
@@ -139,8 +115,17 @@ async function create(call: Call): Promise<Response> {
     autoResume: body.autoResume?.enabled === true,
   }
   const { tenant, subject } = caller
-  const wanted = { tenant, subject, name: CONTAINER_NAME, memoryTier: '1g', ...(image !== undefined && { image }) } as const
+  const network = await networkOfSandbox(deps, caller, { rules: body.network, internet: body.allow_internet_access })
+  const wanted = {
+    tenant,
+    subject,
+    name: CONTAINER_NAME,
+    memoryTier: '1g',
+    network: network.policy,
+    ...(image !== undefined && { image }),
+  } as const
   const row = await createContainer(deps.table, wanted, deps.clock.now())
+  await storeSecrets(deps, { tenant, subject, owner: row.id }, network.secrets)
   call.note('container_id', row.id)
   return admit(call, row, { status: 201, change: () => session })
 }
@@ -184,6 +169,15 @@ async function pause(call: Call): Promise<Response> {
   return noContent()
 }
 
+async function setNetwork(call: Call): Promise<Response> {
+  const { deps } = call
+  const row = await sandboxOf(call, 'run')
+  const body = await bodyOf(call, NetworkUpdate())
+  const wanted = await networkOfSandbox(deps, row, { rules: body, internet: body.allow_internet_access })
+  if ((await setContainerNetwork(deps, row, wanted)) === null) throw sandboxMissing(sandboxIdOf(row))
+  return noContent()
+}
+
 const control = { plane: 'control', scope: 'run' } as const
 
 export const sandboxRoutes: readonly AnyRoute[] = [
@@ -204,4 +198,5 @@ export const sandboxRoutes: readonly AnyRoute[] = [
   e2bRoute({ ...control, method: 'delete', path: '/sandboxes/{sandbox_id}', handle: kill }),
   e2bRoute({ ...control, method: 'post', path: '/sandboxes/{sandbox_id}/timeout', body: Timeout, handle: setEnd }),
   e2bRoute({ ...control, method: 'post', path: '/sandboxes/{sandbox_id}/pause', handle: pause }),
+  e2bRoute({ ...control, method: 'put', path: '/sandboxes/{sandbox_id}/network', body: NetworkUpdate, handle: setNetwork }),
 ]

@@ -1,3 +1,4 @@
+import { defaultPolicy } from '../../operations/network/new-policy.ts'
 import { createContainer, type NewContainer } from '../../operations/containers/create-container.ts'
 import type { Container } from '../../model/containers/container.ts'
 import { newId } from '../../model/ids.ts'
@@ -6,16 +7,23 @@ import { visibleTo } from '../../operations/access.ts'
 import type { ApiDeps } from '../../http/deps.ts'
 import type { Call } from '../../http/route.ts'
 
-export type SessionCall = Pick<Call, 'caller'> & { readonly deps: Pick<ApiDeps, 'table' | 'objects' | 'clock'> }
+export type SessionCall = Pick<Call, 'caller'> & { readonly deps: Pick<ApiDeps, 'table' | 'objects' | 'clock' | 'limits' | 'network'> }
 
 /** A session of this wire is a container: uploads and executions each create one. */
-export const newSession = (
+export const newSession = async (
   { deps, caller }: SessionCall,
   wanted: Partial<Pick<NewContainer, 'id' | 'name' | 'image'>> = {},
 ): Promise<Container> =>
   createContainer(
     deps.table,
-    { tenant: caller.tenant, subject: caller.subject, name: 'librechat', memoryTier: '1g', ...wanted },
+    {
+      tenant: caller.tenant,
+      subject: caller.subject,
+      name: 'librechat',
+      memoryTier: '1g',
+      network: await defaultPolicy(deps, caller.tenant),
+      ...wanted,
+    },
     deps.clock.now(),
   )
 

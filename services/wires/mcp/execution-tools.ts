@@ -1,6 +1,7 @@
 import type { CallToolResult, ServerContext } from '@modelcontextprotocol/server'
 import * as z from 'zod'
 import type { Container } from '../../model/containers/container.ts'
+import { defaultPolicy } from '../../operations/network/new-policy.ts'
 import { createContainer } from '../../operations/containers/create-container.ts'
 import { ServiceError } from '../../model/errors.ts'
 import { hasEnded, type Execution } from '../../model/executions/execution.ts'
@@ -183,7 +184,9 @@ async function waitWithProgress(call: Call, { mcpReq }: ServerContext, first: Ex
 }
 
 export async function newContainer({ deps, caller }: Call, name: string, memoryTier: '1g' | '4g' | '16g' | '64g' = '1g'): Promise<string> {
-  return (await createContainer(deps.table, { tenant: caller.tenant, subject: caller.subject, name, memoryTier }, deps.clock.now())).id
+  const { tenant, subject } = caller
+  const network = await defaultPolicy(deps, tenant)
+  return (await createContainer(deps.table, { tenant, subject, name, memoryTier, network }, deps.clock.now())).id
 }
 
 /** Everything that runs and waits in a container. */

@@ -13,6 +13,7 @@ import { stopSandbox } from '../place/stop-sandbox.ts'
 import { removeStaleQueueHead } from '../run/step/container-queue.ts'
 import { publishCompletion } from '../../operations/executions/end-execution.ts'
 import { endCancelled } from '../../operations/executions/end-without-result.ts'
+import { removeSecrets } from '../../operations/network/new-policy.ts'
 import { planHibernation } from './hibernation-time.ts'
 import { repeatAfterMs } from './repeat-after.ts'
 import { removeExecutionRow, sweepExecutions } from './sweep-executions.ts'
@@ -45,6 +46,7 @@ export async function repairContainer(deps: RepairDeps, due: DueRow): Promise<vo
       await sweepVersions(deps, container, containerDays),
       await sweepExecutions(deps, container, executionDays),
     ]
+    await deps.table.networkLog.removeBefore({ tenant: container.tenant, containerId: container.id }, now - executionDays * DAY_MS)
     const next = Math.max(Math.min(versions ?? Infinity, executions ?? Infinity), now + SWEEP_AGAIN_MS)
     const end = nextRetentionCheck(now, Math.min(next, expiresAt, keptUntil + 1))
     return deps.table.containers.postpone(container.tenant, container.id, end)
@@ -127,6 +129,8 @@ async function sweepContainer(deps: ReconcilerDeps, container: Container): Promi
   if (heldUntil !== null) return containers.postpone(tenant, id, heldUntil)
   for (const row of rows) await removeExecutionRow(deps.table, { tenant, id: row.id })
   for (const file of await files.all(tenant, id)) await files.remove(tenant, id, file.id)
+  await removeSecrets(deps.table, { tenant, owner: id })
+  await deps.table.networkLog.removeBefore({ tenant, containerId: id }, Infinity)
   await deps.objects.deletePrefix(objectPrefix(tenant, id))
   await containers.remove(tenant, id)
 }

@@ -151,6 +151,7 @@ async function buildQuestion(
     files: container.files,
     storedPath: container.pathOf,
     skills: container.skills,
+    network: container.network,
     fencesCode,
     readsImages,
   })

@@ -4,6 +4,10 @@ import { findSource, type FileSource } from '../../operations/files/file-source.
 import { planPaths, type IncomingFile } from '../../operations/files/plan-paths.ts'
 import { mimeOf } from '../../model/files/mime.ts'
 import type { ContainerFile } from '../../model/files/file.ts'
+import type { Container } from '../../model/containers/container.ts'
+import { NO_NETWORK, type NetworkPolicy } from '../../model/network/policy.ts'
+import { policyOf } from '../../model/network/secret.ts'
+import { moveSecrets } from '../../operations/network/new-policy.ts'
 import { derivedId } from '../../model/ids.ts'
 import { attachSkills } from '../../operations/skills/attach-skills.ts'
 import type { ContainerSkill } from '../../model/skills/skill.ts'
@@ -27,6 +31,8 @@ export interface ContainerContext {
   readonly files: readonly Pick<ContainerFile, 'id' | 'path' | 'bytes' | 'source'>[]
   /** Skills that the container has, or will be created with. */
   readonly skills: readonly ContainerSkill[]
+  /** What its code may reach. */
+  readonly network: NetworkPolicy
   /** The stored files among them, for links. */
   readonly stored: readonly ContainerFile[]
   /** The path of a file that a request names by its id, or contains (`attachmentKey`); null for one that is not in the container. */
@@ -51,12 +57,12 @@ export class ContainerReader {
     const id = containerId ?? (await findEarlierContainer(this.#deps, this.#row, history))
     if (id === null) return futureContainer(this.#deps, this.#row)
     await copyInputFiles(this.#deps, this.#row, id)
-    const skills = await equip(this.#deps, this.#row, id)
+    const { skills, network } = await equip(this.#deps, this.#row, id)
     const all = await this.#deps.table.files.all(this.#row.tenant, id)
     const stored = all.filter((file) => file.isCurrent && file.state === 'stored')
     const paths = new Map(all.map((file) => [file.id, file.path]))
     const pathOf = (key: string): string | null => paths.get(copyId(id, key)) ?? null
-    const context = { containerId: id, files: stored, skills, stored, pathOf }
+    const context = { containerId: id, files: stored, skills, network, stored, pathOf }
     this.#known = { context, readAt }
     return context
   }
@@ -75,22 +81,34 @@ export async function createAutoContainer(deps: TurnDeps, row: ResponseRecord): 
   const { tenant, subject, request } = row
   const id = autoContainerId(row)
   const memoryTier = request.interpreter?.memoryTier ?? '1g'
-  await createContainer(deps.table, { tenant, subject, id, name: 'auto', memoryTier }, deps.clock.now())
+  const network = request.interpreter?.network ?? request.interpreter?.defaultNetwork
+  await createContainer(deps.table, { tenant, subject, id, name: 'auto', memoryTier, ...(network && { network }) }, deps.clock.now())
   await copyInputFiles(deps, row, id)
   await equip(deps, row, id)
 }
 
-/** Gives the container the skills that the request names, and returns all that it has. */
-async function equip(deps: TurnDeps, { tenant, request }: ResponseRecord, containerId: string): Promise<readonly ContainerSkill[]> {
+/** Gives the container the skills and the policy that the request names, and returns what it has. */
+async function equip(deps: TurnDeps, row: ResponseRecord, containerId: string): Promise<Pick<ContainerContext, 'skills' | 'network'>> {
+  const { tenant, request } = row
   const container = await deps.table.containers.get(tenant, containerId)
-  if (container === null || container.deletedAt !== null) return []
+  if (container === null || container.deletedAt !== null) return { skills: [], network: NO_NETWORK }
+  const network = await giveNetwork(deps, row, container)
   const wanted = request.interpreter?.skills ?? []
   const equipped = await attachSkills(deps, container, wanted).catch((cause: unknown) => {
     // A skill was deleted since the request was accepted, or the container has too many: the turn continues with those that it has.
     if (!(cause instanceof ServiceError)) throw cause
     return container
   })
-  return equipped.skills ?? []
+  return { skills: equipped.skills ?? [], network }
+}
+
+/** The gateway gets the policy with the next execution. */
+async function giveNetwork({ table }: TurnDeps, { id, tenant, request }: ResponseRecord, container: Container): Promise<NetworkPolicy> {
+  const wanted = request.interpreter?.network
+  if (wanted === undefined) return policyOf(container)
+  await moveSecrets(table, { tenant, from: id, to: container.id })
+  if (JSON.stringify(wanted) !== JSON.stringify(policyOf(container))) await table.containers.setNetwork(tenant, container.id, wanted)
+  return wanted
 }
 
 /** The container that `auto` is going to create, with the files of the request. */
@@ -104,6 +122,7 @@ async function futureContainer(deps: TurnDeps, row: ResponseRecord): Promise<Con
     containerId,
     files: incoming.map(({ key, name, bytes }) => ({ id: key, path: paths.get(key) ?? name, bytes, source: 'user' })),
     skills: interpreter?.skills ?? [],
+    network: interpreter?.network ?? interpreter?.defaultNetwork ?? NO_NETWORK,
     stored: [],
     pathOf: (key) => paths.get(key) ?? null,
   }

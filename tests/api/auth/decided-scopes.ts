@@ -2,7 +2,8 @@ import type { Scope } from '../../../services/model/tenants/tenant.ts'
 
 /**
  * The scope of each operation of each wire. A new one is added here by hand: `run` starts and stops work, `read` shows what another call has made,
- * `files` shows or changes the bytes of files, `share` publishes a conversation. Each tool and method of MCP needs its own scope: `scope-matrix.test.ts` has them.
+ * `files` shows or changes the bytes of files, `share` publishes a conversation, `secrets` changes what requests of code carry. Each tool and method of MCP
+ * needs its own scope: `scope-matrix.test.ts` has them.
  */
 const DECIDED: Readonly<Record<Scope | 'public', string>> = {
   public: `
@@ -29,6 +30,7 @@ const DECIDED: Readonly<Record<Scope | 'public', string>> = {
     post /e2b/sandboxes
     delete /e2b/sandboxes/{sandbox_id}
     post /e2b/sandboxes/{sandbox_id}/connect
+    put /e2b/sandboxes/{sandbox_id}/network
     post /e2b/sandboxes/{sandbox_id}/pause
     post /e2b/sandboxes/{sandbox_id}/resume
     post /e2b/sandboxes/{sandbox_id}/timeout
@@ -48,6 +50,7 @@ const DECIDED: Readonly<Record<Scope | 'public', string>> = {
     delete /v1/containers/{container_id}
     post /v1/containers/{container_id}/commands
     post /v1/containers/{container_id}/executions
+    put /v1/containers/{container_id}/network
     post /v1/conversations
     delete /v1/conversations/{conversation_id}
     post /v1/conversations/{conversation_id}
@@ -114,6 +117,8 @@ const DECIDED: Readonly<Record<Scope | 'public', string>> = {
     get /v1/containers/{container_id}
     get /v1/containers/{container_id}/commands
     get /v1/containers/{container_id}/executions
+    get /v1/containers/{container_id}/network
+    get /v1/containers/{container_id}/network/requests
     get /v1/containers/{container_id}/files
     get /v1/containers/{container_id}/files/{file_id}
     get /v1/containers/{container_id}/files/{file_id}/links
@@ -194,6 +199,11 @@ const DECIDED: Readonly<Record<Scope | 'public', string>> = {
   share: `
     post /v1/conversations/{conversation_id}/shares
     delete /v1/conversations/{conversation_id}/shares/{share_id}`,
+  secrets: `
+    get /v1/secrets
+    delete /v1/secrets/{secret_name}
+    get /v1/secrets/{secret_name}
+    put /v1/secrets/{secret_name}`,
   admin: `
     get /v1/admin/keys
     get /v1/admin/keys/{key_id}

@@ -49,6 +49,7 @@ beforeAll(async () => {
     read: await without('read'),
     files: await without('files'),
     share: await without('share'),
+    secrets: await without('secrets'),
     admin: await without('admin'),
     all: await connect(['run', 'read', 'files']),
   }

@@ -29,7 +29,10 @@ export const createContainerStore = (items: Items): ContainerStore => ({
 
 function rowVerbs(
   items: Items,
-): Pick<ContainerStore, 'create' | 'get' | 'list' | 'updateExtension' | 'postpone' | 'markDeleted' | 'remove'> {
+): Pick<
+  ContainerStore,
+  'create' | 'get' | 'list' | 'updateExtension' | 'setNetwork' | 'addNetworkBytes' | 'postpone' | 'markDeleted' | 'remove'
+> {
   return {
     async create(container) {
       const key = keyOf(container.tenant, container.id)
@@ -61,6 +64,24 @@ function rowVerbs(
         },
         () => new Error(`The extensions of ${id} changed during every attempt to change one.`),
       )
+    },
+
+    async setNetwork(tenant, id, policy) {
+      return decode(await items.update(keyOf(tenant, id), containerCodec.patch({ network: policy }), { condition: isLive }))
+    },
+
+    async addNetworkBytes(tenant, id, bytes) {
+      return changeByCompareAndSet(
+        async () => {
+          const row = await getContainer(items, tenant, id)
+          if (row === null) return { total: bytes }
+          const total = (row.networkBytes ?? 0) + bytes
+          const isUnchanged = row.networkBytes === undefined ? absent('networkBytes') : equals('networkBytes', row.networkBytes)
+          const written = await items.update(keyOf(tenant, id), [set('networkBytes', total)], { condition: all(isThere, isUnchanged) })
+          return written === null ? undefined : { total }
+        },
+        () => new Error(`The network bytes of ${id} changed during every attempt to add some.`),
+      ).then(({ total }) => total)
     },
 
     async postpone(tenant, id, dueAt) {

@@ -24,6 +24,8 @@ export type RowName =
   | 'plan'
   | 'delivery'
   | 'audit'
+  | 'secret'
+  | 'network'
 export interface ItemKey {
   readonly pk: string
   readonly sk: string

@@ -15,9 +15,11 @@ const COUNTED: ReadonlySet<string> = new Set<RowName>([
   'skill',
   'upload',
   'delivery',
+  'secret',
+  'network',
 ])
 /** Rows of work that was admitted earlier. Its events, and how it ends, are counted and never refused: a full account can cancel. */
-const WORK: ReadonlySet<string> = new Set<RowName>(['execution', 'response', 'delivery'])
+const WORK: ReadonlySet<string> = new Set<RowName>(['execution', 'response', 'delivery', 'network'])
 /** The attribute with the bytes for which a row was counted. Its removal gives them back. */
 const CHARGED = 'charged'
 /** A row is counted again when it has grown by more than this, bytes. */

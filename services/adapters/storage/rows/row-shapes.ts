@@ -10,6 +10,7 @@ import { DEFAULT_SCOPES, type ApiKey, type Plan, type Tenant } from '../../../mo
 import type { Upload, UploadPart } from '../../../model/files/upload.ts'
 import type { UsageRecord } from '../../../model/usage/usage.ts'
 import type { UserFile } from '../../../model/files/user-file.ts'
+import type { StoredSecret } from '../../../model/network/secret.ts'
 import type { Delivery } from '../../../model/webhooks/webhook.ts'
 import { rowCodec } from './row-codec.ts'
 
@@ -66,7 +67,7 @@ export const responseCodec = rowCodec<ResponseRecord>({
 })
 
 export const containerCodec = rowCodec<Container>({
-  json: { limits: true, lostCommands: true, lostFiles: true, extensions: true, skills: true },
+  json: { limits: true, lostCommands: true, lostFiles: true, extensions: true, skills: true, network: true },
   nullable: {
     limits: true,
     image: true,
@@ -129,4 +130,5 @@ export const apiKeyCodec = rowCodec<ApiKey>({
   nullable: { name: true, subject: true, expiresAt: true, lastUsedAt: true, revokedAt: true },
   defaults: { scopes: DEFAULT_SCOPES },
 })
+export const secretCodec = rowCodec<StoredSecret>({ json: { hosts: true }, nullable: { subject: true, lastUsedAt: true } })
 export const linkCodec = rowCodec<Link>({ json: { target: true }, nullable: { fileId: true, revokedAt: true } })

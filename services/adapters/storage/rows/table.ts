@@ -17,6 +17,8 @@ import { createTenantRows } from './tenant-rows.ts'
 import { createTenantStore } from './tenant-store.ts'
 import { createLockStore } from './lock-store.ts'
 import { createSharedRowStore } from './shared-row-store.ts'
+import { createNetworkLogStore } from './network-log-store.ts'
+import { createSecretStore } from './secret-store.ts'
 import { createUploadStore } from './upload-store.ts'
 import { createUsageStore } from './usage-store.ts'
 import { createUserFileStore } from './user-file-store.ts'
@@ -44,6 +46,8 @@ export function createTable(items: Items, objects: ObjectStore): Table {
     sharedRows: createSharedRowStore(items),
     locks: createLockStore(items),
     deliveries: createDeliveryStore(items),
+    secrets: createSecretStore(items),
+    networkLog: createNetworkLogStore(items),
     due: (now, limit, since = 0) => findDue(items, { now, limit, since }),
     postpone: (row, dueAt) => postponeDue(items, row, dueAt),
     metered: (meter) => createTable(meterItems(items, meter.rows), meter.objects),

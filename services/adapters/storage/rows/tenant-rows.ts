@@ -9,7 +9,7 @@ import { isIndexAttribute, type Item } from './row-codec.ts'
 /** Rows that stay after a deletion: the report of it, and the audit log. */
 const KEPT: ReadonlySet<string> = new Set<RowName>(['tenant', 'audit'])
 /** Rows that contain secrets or only state of the service. */
-const NOT_EXPORTED: ReadonlySet<string> = new Set<RowName>(['quota', 'idempotency'])
+const NOT_EXPORTED: ReadonlySet<string> = new Set<RowName>(['quota', 'idempotency', 'secret'])
 
 export function createTenantRows(items: Items, tenants: Pick<TenantStore, 'listKeys'>): TenantRows {
   async function* pages(tenant: string, from?: Item): AsyncGenerator<QueryPage> {

@@ -3,6 +3,7 @@ import { boundedList } from '../../../model/bounded-schemas.ts'
 import { answerSchema, lazySchema, type Described } from '../../../model/lazy-schema.ts'
 import { IMAGE_NAME } from '../../../model/containers/images.ts'
 import { MEMORY_TIERS } from '../../../model/limits.ts'
+import { NetworkCeilingSchema, NetworkPolicySchema } from '../../../model/network/policy-schema.ts'
 import { snakeCase } from '../../../model/snake-case.ts'
 import { NUMERIC_LIMITS, type TenantLimits } from '../../../model/tenants/tenant-limits.ts'
 import { LINK_DAYS, SCOPES, type ApiKey, type Plan, type Tenant, type TenantDeletion } from '../../../model/tenants/tenant.ts'
@@ -35,12 +36,22 @@ export const PlanObject = answerSchema(() =>
     .openapi('Plan'),
 )
 
+const TenantNetworkBody = lazySchema(() =>
+  z
+    .strictObject({
+      ceiling: NetworkCeilingSchema(),
+      default: NetworkPolicySchema().optional().openapi({ description: 'The policy of containers for which the client requests none.' }),
+    })
+    .openapi('TenantNetwork', { description: '`ceiling`: what containers may reach at most; it applies to each request.' }),
+)
+
 const policyFields = lazySchema(() => ({
   plan: z.string().max(50).nullable().optional().openapi({ description: 'Name of a plan; null for none.' }),
   limits: LimitsPatch().optional(),
   tools_off: boundedList(z.string().min(1).max(100), { max: 50 }).optional(),
   link_days: z.int().min(LINK_DAYS.min).max(LINK_DAYS.max).nullable().optional(),
   image: z.string().regex(IMAGE_NAME).nullable().optional().openapi({ description: 'The image of containers that name none.' }),
+  network: TenantNetworkBody().nullable().optional().openapi({ description: 'Hosts that containers may reach; null for none.' }),
 }))
 export const CreateTenant = lazySchema(() => z.strictObject({ name: name(), ...policyFields() }))
 export const UpdateTenant = lazySchema(() => z.strictObject({ name: name().optional(), ...policyFields() }))
@@ -60,6 +71,7 @@ export const TenantObject = answerSchema(() =>
       tools_off: z.array(z.string()),
       link_days: z.int().nullable(),
       image: z.string().nullable(),
+      network: z.record(z.string(), z.unknown()).nullable().openapi({ description: 'As it was set; null for none.' }),
       deletion: z
         .object({
           requested_at: z.string(),
@@ -151,6 +163,7 @@ export const renderTenant = ({ id, name: label, createdAt, policy = {}, deletion
   tools_off: [...(policy.toolsOff ?? [])],
   link_days: policy.linkDays ?? null,
   image: policy.image ?? null,
+  network: policy.network === undefined ? null : { ...policy.network },
   deletion: deletion === undefined ? null : renderDeletion(deletion),
 })
 

@@ -1,8 +1,10 @@
 import { ServiceError } from '../../../model/errors.ts'
 import { isId } from '../../../model/ids.ts'
 import { snakeCase } from '../../../model/snake-case.ts'
+import { hostsOutside } from '../../../model/network/policy.ts'
+import { secretNamesOf } from '../../../model/network/secret.ts'
 import { limitsOf, NUMERIC_LIMITS } from '../../../model/tenants/tenant-limits.ts'
-import type { Tenant, TenantPolicy } from '../../../model/tenants/tenant.ts'
+import type { Tenant, TenantNetwork, TenantPolicy } from '../../../model/tenants/tenant.ts'
 import type { ApiDeps } from '../../../http/deps.ts'
 import { checkImage } from '../../../operations/tenancy/check-limits.ts'
 import { usedLimits } from '../../../operations/tenancy/used-limits.ts'
@@ -29,11 +31,17 @@ export async function liveTenantOf(deps: Pick<ApiDeps, 'table'>, id: string): Pr
   return tenant
 }
 
+const tenantNetwork = ({ ceiling, default: policy }: NonNullable<PolicyChange['network']>): TenantNetwork => ({
+  ceiling,
+  ...(policy && { default: policy }),
+})
+
 const changedPolicy = (policy: TenantPolicy, change: PolicyChange): TenantPolicy => {
   const { plan, limits, tools_off: toolsOff, link_days: linkDays } = change
-  const { linkDays: formerDays, plan: formerPlan, image: formerImage, ...others } = policy
+  const { linkDays: formerDays, plan: formerPlan, image: formerImage, network: formerNetwork, ...others } = policy
   const planName = plan === undefined ? formerPlan : (plan ?? undefined)
   const image = change.image === undefined ? formerImage : (change.image ?? undefined)
+  const network = change.network === undefined ? formerNetwork : change.network && tenantNetwork(change.network)
   const days = linkDays === undefined ? formerDays : (linkDays ?? undefined)
   return {
     ...others,
@@ -42,13 +50,37 @@ const changedPolicy = (policy: TenantPolicy, change: PolicyChange): TenantPolicy
     ...(toolsOff !== undefined && { toolsOff }),
     ...(days !== undefined && { linkDays: days }),
     ...(image !== undefined && { image }),
+    ...(network && { network }),
   }
 }
 
 /** Throws ServiceError for a plan that does not exist or an image that this server does not offer. */
-async function checkChange(deps: Pick<ApiDeps, 'table' | 'images'>, { plan, image }: PolicyChange): Promise<void> {
+async function checkChange(deps: Pick<ApiDeps, 'table' | 'images'>, { plan, image, network }: PolicyChange): Promise<void> {
+  checkDefault(network)
   if (typeof plan === 'string' && (await deps.table.tenants.getPlan(plan)) === null) throw planMissing(plan)
   if (typeof image === 'string') checkImage(deps, image)
+}
+
+/** Throws ServiceError `network_not_allowed`. */
+function checkDefault(network: PolicyChange['network']): void {
+  if (network?.default === undefined) return
+  const outside = hostsOutside(network.default, network.ceiling)
+  if (outside.length > 0)
+    throw new ServiceError(
+      'network_not_allowed',
+      `The default allows ${outside.join(', ')}, which the ceiling does not. Add it to the ceiling.`,
+      {
+        param: 'network.default',
+      },
+    )
+  if (secretNamesOf(network.default).length > 0)
+    throw new ServiceError(
+      'invalid_request',
+      'A default cannot name secrets, because it applies to all end users. Set them per container.',
+      {
+        param: 'network.default',
+      },
+    )
 }
 
 const createTenantRoute = defineRoute({
@@ -62,7 +94,7 @@ const createTenantRoute = defineRoute({
   description: 'It has no key yet: create one with POST /v1/admin/tenants/{tenant_id}/keys.',
   body: CreateTenant,
   creates: 'tenant',
-  errors: ['plan_not_found'],
+  errors: ['plan_not_found', 'network_not_allowed'],
   answers: { 201: { description: 'The tenant.', schema: TenantObject } },
   async handle(call) {
     const { deps, note } = call
@@ -118,7 +150,7 @@ const updateTenantRoute = defineRoute({
   description: 'Absent fields are unchanged; a limit of null returns to the default. Changed limits apply within ten seconds.',
   body: UpdateTenant,
   answers: { 200: { description: 'The tenant.', schema: TenantObject } },
-  errors: ['tenant_not_found', 'plan_not_found', 'conflict'],
+  errors: ['tenant_not_found', 'plan_not_found', 'network_not_allowed', 'conflict'],
   async handle({ deps, param, body: { name, ...change }, note }) {
     const { tenants } = deps.table
     const tenant = await liveTenantOf(deps, param('tenant_id'))

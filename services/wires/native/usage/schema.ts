@@ -30,6 +30,9 @@ const Sum = lazySchema(() =>
       .openapi({ description: "Sandbox seconds at list prices: an estimate, and 0 on one machine. The bill is the provider's." }),
     model_input_tokens: z.int().openapi({ description: 'Tokens that responses sent to models, counted when a response has ended.' }),
     model_output_tokens: z.int(),
+    network_requests: z.int().openapi({ description: 'Requests of code to hosts; refused ones too.' }),
+    network_refused: z.int(),
+    network_bytes: z.int().openapi({ description: 'Bytes of these requests in both directions.' }),
   }),
 )
 
@@ -56,6 +59,9 @@ const renderSum = (sum: UsageSum): Described<typeof Sum> => ({
   cost_usd: rounded(sum.costUsd, 9),
   model_input_tokens: sum.modelInputTokens,
   model_output_tokens: sum.modelOutputTokens,
+  network_requests: sum.networkRequests,
+  network_refused: sum.networkRefused,
+  network_bytes: sum.networkBytes,
 })
 
 export const renderUsage = ({ from, to, days, total }: UsageReport, { asOf, region }: PriceList): Described<typeof Usage> => ({

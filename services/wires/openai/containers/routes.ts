@@ -10,11 +10,14 @@ import { json } from '../../../http/responses.ts'
 import type { Described } from '../../../model/lazy-schema.ts'
 import { defineRoute, type AnyRoute, type Call } from '../../../http/route.ts'
 import { listOf, ListQuery, listSchema, pageOf, deletedSchema } from '../../../http/schemas.ts'
-import { Container as ContainerSchema, CreateContainer, renderContainer, containerLimitsOf, refuseNetwork } from './schema.ts'
+import { Container as ContainerSchema, CreateContainer, renderContainer, containerLimitsOf, wantedNetwork } from './schema.ts'
 import type { Container } from '../../../model/containers/container.ts'
 import { createContainer, type NewContainer } from '../../../operations/containers/create-container.ts'
 import { copyFile } from '../../../operations/files/copy-file.ts'
 import { planPaths } from '../../../operations/files/plan-paths.ts'
+import { ServiceError } from '../../../model/errors.ts'
+import { wantedOf } from '../../../http/network-body.ts'
+import { networkForNew, storeSecrets, type WantedNetwork } from '../../../operations/network/new-policy.ts'
 import { derivedId } from '../../../model/ids.ts'
 import { attachSkills } from '../../../operations/skills/attach-skills.ts'
 
@@ -30,10 +33,18 @@ const createContainerRoute = defineRoute({
   body: CreateContainer,
   creates: 'container',
   answers: { 200: { description: 'The container.', schema: ContainerSchema } },
-  errors: ['unsupported_value', 'limit_exceeded', 'file_not_found', 'skill_not_found', 'invalid_file_name'],
+  errors: [
+    'unsupported_value',
+    'limit_exceeded',
+    'network_not_allowed',
+    'secret_not_found',
+    'file_not_found',
+    'skill_not_found',
+    'invalid_file_name',
+  ],
   async handle(call) {
     const { body, deps, caller } = call
-    refuseNetwork(body.network_policy)
+    const network = await networkOfNew(call)
     const tier = body.memory_limit ?? '1g'
     await checkMemory(deps, caller.tenant, { tier })
     const image = body.image ?? undefined
@@ -49,13 +60,25 @@ const createContainerRoute = defineRoute({
       name: body.name,
       memoryTier: tier,
       ...(limits && { limits }),
+      network: network.policy,
       ...(image !== undefined && { image }),
       ...(body.expires_after ? { expiresAfterMinutes: body.expires_after.minutes } : {}),
     })
+    if (container.deletedAt === null) await storeSecrets(deps, { ...container, owner: container.id }, network.secrets)
     const headers: Record<string, string> = earlier === null ? {} : { 'idempotent-replayed': 'true' }
     return json(200, renderContainer(container, await imageOf(deps, container), deps.clock.now()), headers)
   },
 })
+
+/** Throws ServiceError. */
+async function networkOfNew({ body, deps, caller }: Call<unknown, Described<typeof CreateContainer>>): Promise<WantedNetwork> {
+  const own = body.network ?? undefined
+  const policy = wantedNetwork(body.network_policy)
+  if (own !== undefined && policy !== undefined)
+    throw new ServiceError('invalid_request', "'network' and 'network_policy' were both given. Send one of them.", { param: 'network' })
+  if (own === undefined) return networkForNew(deps, caller, { wanted: policy, param: 'network_policy' })
+  return networkForNew(deps, caller, { wanted: wantedOf(own), param: 'network' })
+}
 
 /**
  * The container with its files and skills. `earlier` is the row of an earlier call with the same claim: that call may have failed half-way, so

@@ -4,10 +4,14 @@ import { answerSchema, lazySchema, type Described } from '../../../model/lazy-sc
 import { wholeCharacters } from '../../../http/schemas.ts'
 import { Skills } from '../skills/skill-references.ts'
 import { containerStatus, type Container as ContainerRow } from '../../../model/containers/container.ts'
-import { ServiceError } from '../../../model/errors.ts'
 import { IMAGE_NAME } from '../../../model/containers/images.ts'
 import { LIMITS, MEMORY_TIERS } from '../../../model/limits.ts'
 import { skillPath } from '../../../model/skills/skill.ts'
+import { HostPattern, POLICY_BOUNDS, SecretName } from '../../../model/network/policy-schema.ts'
+import { hostsOf, NO_NETWORK } from '../../../model/network/policy.ts'
+import { hasNetwork, policyOf } from '../../../model/network/secret.ts'
+import type { WantedNetwork } from '../../../operations/network/new-policy.ts'
+import { NetworkBody } from '../../../http/network-body.ts'
 import { snakeCase } from '../../../model/snake-case.ts'
 import { EXECUTION_LIMITS, NUMERIC_LIMITS, SANDBOX_LIMITS, type ContainerLimits } from '../../../model/tenants/tenant-limits.ts'
 
@@ -15,12 +19,26 @@ const bytesOf = (text: string): number => Buffer.byteLength(text)
 
 export const MemoryLimit = lazySchema(() => z.enum(MEMORY_TIERS))
 
-/** Accepts `disabled` only: a sandbox has no network, so a list of allowed hosts would have no effect. */
-export const NetworkPolicy = lazySchema(() =>
-  openObject({ type: z.enum(['disabled', 'allowlist']) }).openapi({
-    description: 'Sandboxes never have a network: `disabled` is accepted, `allowlist` is refused with `unsupported_value`.',
-  }),
+const DomainSecret = lazySchema(() =>
+  openObject({ domain: HostPattern(), name: SecretName(), value: z.string().min(1, 'give a value').max(LIMITS.maxCodeBytes) }),
 )
+
+export const NetworkPolicy = lazySchema(() =>
+  z
+    .union([
+      openObject({ type: z.literal('disabled') }),
+      openObject({
+        type: z.literal('allowlist'),
+        allowed_domains: boundedList(HostPattern(), { min: 1, max: POLICY_BOUNDS.rules }),
+        domain_secrets: boundedList(DomainSecret(), { max: POLICY_BOUNDS.secrets }).nullish(),
+      }),
+    ])
+    .openapi({
+      description:
+        'Hosts that code may reach, within what the operator allows. Code sees a placeholder in the environment variable `name`; the value is put into headers of requests to `domain` only. Without it the default of the account applies, in most cases no network.',
+    }),
+)
+export type NetworkPolicy = Described<typeof NetworkPolicy>
 
 const NAMES = Object.keys({ ...EXECUTION_LIMITS, ...SANDBOX_LIMITS }) as (keyof ContainerLimits)[]
 
@@ -68,6 +86,9 @@ export const CreateContainer = lazySchema(() =>
         example: 'standard',
       }),
       network_policy: NetworkPolicy().nullish(),
+      network: NetworkBody()
+        .nullish()
+        .openapi({ description: 'The policy in the form of `PUT /v1/containers/{container_id}/network`, instead of `network_policy`.' }),
       skills: Skills().nullish().openapi({ description: 'Skills that its sandboxes have in `/mnt/skills`, read-only.' }),
     })
     .openapi('CreateContainer'),
@@ -91,7 +112,9 @@ export const Container = answerSchema(() =>
         .record(z.string(), z.int())
         .optional()
         .openapi({ description: 'The limits of the container, if they are below those of the account.' }),
-      network_policy: z.object({ type: z.literal('disabled') }),
+      network_policy: z
+        .object({ type: z.enum(['disabled', 'allowlist']), allowed_domains: z.array(z.string()).optional() })
+        .openapi({ description: 'Its hosts without their rules; `GET /v1/containers/{container_id}/network` has them.' }),
       skills: z
         .array(z.object({ name: z.string(), description: z.string(), path: z.string() }))
         .optional()
@@ -111,7 +134,7 @@ export const renderContainer = (row: ContainerRow, image: string, now: number): 
   memory_limit: row.memoryTier,
   image,
   ...(row.limits && { limits: renderContainerLimits(row.limits) }),
-  network_policy: { type: 'disabled' },
+  network_policy: renderNetworkPolicy(row),
   ...(row.skills && { skills: row.skills.map(({ name, description, folder }) => ({ name, description, path: skillPath({ folder }) })) }),
 })
 
@@ -127,12 +150,16 @@ export const containerLimitsOf = (body: Readonly<Record<string, unknown>> | null
 export const renderContainerLimits = (limits: ContainerLimits): Record<string, number> =>
   Object.fromEntries(Object.entries(limits).map(([name, value]) => [snakeCase(name), value]))
 
-/** Throws ServiceError `unsupported_value` for anything but `disabled`. */
-export function refuseNetwork(policy: { readonly type: string } | null | undefined, param = 'network_policy'): void {
-  if (policy !== null && policy !== undefined && policy.type !== 'disabled')
-    throw new ServiceError(
-      'unsupported_value',
-      'Sandboxes have no network, so hosts cannot be allowed. Omit network_policy or send {"type": "disabled"}, and upload the data as files.',
-      { param },
-    )
+function renderNetworkPolicy(row: ContainerRow): Described<typeof Container>['network_policy'] {
+  return hasNetwork(row) ? { type: 'allowlist', allowed_domains: [...hostsOf(policyOf(row))] } : { type: 'disabled' }
+}
+
+/** Undefined when the request says nothing about the network. */
+export function wantedNetwork(policy: NetworkPolicy | null | undefined): WantedNetwork | undefined {
+  if (policy === null || policy === undefined) return undefined
+  if (policy.type === 'disabled') return { policy: NO_NETWORK, secrets: [] }
+  const given = policy.domain_secrets ?? []
+  const allow = [...new Set(policy.allowed_domains)].map((host) => ({ host }))
+  const secrets = given.map(({ domain, name, value }) => ({ name, hosts: [domain], value }))
+  return { policy: { allow, presets: [], ...(given.length > 0 && { secrets: given.map(({ name }) => name) }) }, secrets }
 }

@@ -2,7 +2,7 @@ import { validate } from '../../../http/validate.ts'
 import { ServiceError } from '../../../model/errors.ts'
 import type { TurnRequest, WantedContainer } from '../../../operations/turns/turn-request.ts'
 import { withoutInlineData, type WantedSkill } from '../../../operations/skills/resolve-skills.ts'
-import { refuseNetwork } from '../containers/schema.ts'
+import { wantedNetwork } from '../containers/schema.ts'
 import { CodeInterpreterTool, conversationIdOf, FunctionTool, ShellTool, type CreateResponse } from './schema.ts'
 
 type AutoContainer = Exclude<CodeInterpreterTool['container'], string>
@@ -17,7 +17,7 @@ export function toTurnRequest(
       model: body.model,
       input: body.input,
       instructions: body.instructions ?? null,
-      tools: (body.tools ?? []).map(withoutInlineSkills),
+      tools: (body.tools ?? []).map(withoutInlineSkills).map(withoutSecretValues),
       toolChoice: body.tool_choice ?? 'auto',
       include: body.include ?? [],
       metadata: body.metadata ?? {},
@@ -70,8 +70,9 @@ function shellOf({ tools }: CreateResponse): WantedContainer | null {
 }
 
 function automatic(container: AutoContainer, skills: readonly WantedSkill[], param: string): WantedContainer {
-  refuseNetwork(container.network_policy, `${param}.network_policy`)
-  return { kind: 'auto', memoryTier: container.memory_limit ?? '1g', fileIds: container.file_ids ?? [], skills, param }
+  const network = wantedNetwork(container.network_policy)
+  const memoryTier = container.memory_limit ?? '1g'
+  return { kind: 'auto', memoryTier, fileIds: container.file_ids ?? [], skills, ...(network && { network }), param }
 }
 
 /** The bytes of skills in the request are stored as objects, so the row and its echoes leave them out. */
@@ -80,6 +81,19 @@ function withoutInlineSkills<Tool extends Readonly<Record<string, unknown>>>(too
   if (tool['type'] !== 'shell' || typeof environment !== 'object' || environment === null || !('skills' in environment)) return tool
   return { ...tool, environment: { ...environment, skills: withoutInlineData(environment.skills) } }
 }
+
+/** The values of secrets are stored encrypted, so the row and its echoes leave them out. */
+function withoutSecretValues<Tool extends Readonly<Record<string, unknown>>>(tool: Tool): Tool {
+  const name = tool['type'] === 'code_interpreter' ? 'container' : tool['type'] === 'shell' ? 'environment' : null
+  const place = name === null ? null : recordOf(tool[name])
+  const policy = recordOf(place?.['network_policy'])
+  if (name === null || policy === null || !('domain_secrets' in policy)) return tool
+  const { domain_secrets: _, ...others } = policy
+  return { ...tool, [name]: { ...place, network_policy: others } }
+}
+
+const recordOf = (value: unknown): Readonly<Record<string, unknown>> | null =>
+  typeof value === 'object' && value !== null ? (value as Readonly<Record<string, unknown>>) : null
 
 /** The fields that the answer repeats. */
 function echoedFields(body: CreateResponse): Readonly<Record<string, unknown>> {

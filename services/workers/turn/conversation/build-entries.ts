@@ -1,4 +1,5 @@
 import type { ContainerSkill } from '../../../model/skills/skill.ts'
+import type { NetworkPolicy } from '../../../model/network/policy.ts'
 import type { ContainerFile } from '../../../model/files/file.ts'
 import { hasResponseEnded, type ResponseRecord } from '../../../model/responses/response.ts'
 import { withoutControls } from '../../../model/trim-text.ts'
@@ -20,6 +21,8 @@ export interface ConversationParts {
   readonly storedPath?: PathOf
   /** Skills of the container. */
   readonly skills?: readonly ContainerSkill[]
+  /** What code of the container may reach. */
+  readonly network?: NetworkPolicy
   /** The model cannot call tools. */
   readonly fencesCode?: boolean
   /** The model receives the images that code shows or writes. */
@@ -34,6 +37,7 @@ export function buildEntries({
   files,
   storedPath,
   skills = [],
+  network,
   fencesCode = false,
   readsImages = false,
 }: ConversationParts): Entry[] {
@@ -48,6 +52,7 @@ export function buildEntries({
     fencesCode,
     files,
     skills,
+    ...(network && { network }),
     instructions: request.instructions,
   })
   const conversation = [

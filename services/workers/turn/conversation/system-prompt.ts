@@ -1,4 +1,6 @@
 import { skillPath, type ContainerSkill } from '../../../model/skills/skill.ts'
+import { EVERY_HOST } from '../../../model/network/host.ts'
+import { hostsOf, isEmptyPolicy, NO_NETWORK, type NetworkPolicy } from '../../../model/network/policy.ts'
 import type { ContainerFile } from '../../../model/files/file.ts'
 
 const MAX_LISTED_FILES = 50
@@ -6,16 +8,16 @@ const MAX_LISTED_FILES = 50
 const BY_TOOL = 'You can run Python with the tool "python".'
 const BY_FENCE =
   'You can run Python: write it as one fenced block that begins with ```python, and stop there. It is run, and what came out is the next message. Blocks in an answer that needs no run begin with plain ```.'
-const INTERPRETER = `It is a notebook: variables, imports and files stay between calls.
+const interpreter = (network: string): string => `It is a notebook: variables, imports and files stay between calls.
 - The work folder is /mnt/data. Read the user's files there and save there whatever the user should get.
-- There is no network and nothing can be installed. numpy, pandas, scipy, scikit-learn, matplotlib, seaborn, pillow, openpyxl, plotly, sympy and networkx are there; \`!pip list\` shows every library.
+- ${network} numpy, pandas, scipy, scikit-learn, matplotlib, seaborn, pillow, openpyxl, plotly, sympy and networkx are there; \`!pip list\` shows every library.
 - Print what you need to see. Pictures that you show are seen by the user.
 - When you name a file that you made, link to it as [name](sandbox:/mnt/data/name).
 - When code fails, read the error, correct the code and run it again. Never claim a result that no run has shown.`
 
-const SHELL_RULES = `You can run command lines in a Linux container with the tool "shell".
+const shellRules = (network: string): string => `You can run command lines in a Linux container with the tool "shell".
 - The work folder is /mnt/data. Read the user's files there and save there whatever the user should get.
-- There is no network and nothing can be installed.
+- ${network}
 - When you name a file that you made, link to it as [name](sandbox:/mnt/data/name).
 - Never claim a result that no command has shown.`
 
@@ -28,11 +30,14 @@ export function systemPrompt(options: {
   readonly fencesCode: boolean
   readonly files: readonly Pick<ContainerFile, 'path' | 'bytes' | 'source'>[]
   readonly skills?: readonly ContainerSkill[]
+  /** What code may reach. */
+  readonly network?: NetworkPolicy
   readonly instructions: string | null
 }): string | null {
   const parts: string[] = []
-  if (options.hasInterpreter) parts.push(`${options.fencesCode ? BY_FENCE : BY_TOOL} ${INTERPRETER}`)
-  if (options.hasShell === true) parts.push(SHELL_RULES)
+  const network = announceNetwork(options.network ?? NO_NETWORK)
+  if (options.hasInterpreter) parts.push(`${options.fencesCode ? BY_FENCE : BY_TOOL} ${interpreter(network)}`)
+  if (options.hasShell === true) parts.push(shellRules(network))
   const { files, skills = [] } = options
   const hasContainer = options.hasInterpreter || options.hasShell === true
   if (hasContainer && skills.length > 0) parts.push(announceSkills(skills))
@@ -40,6 +45,23 @@ export function systemPrompt(options: {
   if (options.instructions !== null && options.instructions !== '') parts.push(options.instructions)
   return parts.length === 0 ? null : parts.join('\n\n')
 }
+
+const MAX_LISTED_HOSTS = 20
+
+/** Hosts come from a checked policy, so they are no text of a user. */
+function announceNetwork(policy: NetworkPolicy): string {
+  if (isEmptyPolicy(policy)) return 'There is no network and nothing can be installed.'
+  const hosts = hostsOf(policy)
+  const more = hosts.length - MAX_LISTED_HOSTS
+  const named = hosts.includes(EVERY_HOST)
+    ? 'any host'
+    : `only ${hosts.slice(0, MAX_LISTED_HOSTS).join(', ')}${more > 0 ? ` and ${more} more` : ''}`
+  const secrets = (policy.secrets ?? []).length === 0 ? '' : ` ${announceSecrets(policy.secrets ?? [])}`
+  return `Code reaches ${named} over HTTPS and HTTP. A request to another host fails with the reason: tell the user then which host is needed, and do not try others.${secrets}`
+}
+
+const announceSecrets = (names: readonly string[]): string =>
+  `The environment variables ${names.join(', ')} hold placeholders: send them in a header as they are, and the service replaces them.`
 
 /** The model opens `SKILL.md` itself. Names and descriptions are quoted, because they are data. */
 const announceSkills = (skills: readonly ContainerSkill[]): string =>

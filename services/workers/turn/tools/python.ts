@@ -7,7 +7,7 @@ export const pythonTool: ContainerTool = {
   ...CODE_INTERPRETER,
   answeredBy: 'container',
   description:
-    'Runs Python code in a notebook with persistent state and returns what it printed, its result, its error and the files that it made in /mnt/data. No network.',
+    'Runs Python code in a notebook with persistent state and returns what it printed, its result, its error and the files that it made in /mnt/data.',
   parameters: {
     type: 'object',
     properties: { code: { type: 'string', description: 'Python source; IPython magics and !shell lines work.' } },

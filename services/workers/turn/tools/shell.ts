@@ -19,7 +19,7 @@ function isLocalShell(request: Pick<ResponseRequest, 'tools'>): boolean {
 }
 
 const HOSTED =
-  'Runs command lines with bash in a Linux container, one after another, and returns stdout, stderr and exit code of each. Files in /mnt/data stay; there is no network.'
+  'Runs command lines with bash in a Linux container, one after another, and returns stdout, stderr and exit code of each. Files in /mnt/data stay.'
 const LOCAL = "Runs command lines on the user's computer and returns stdout, stderr and exit code of each."
 
 /** The shell as a function for the model. Each command of a call is one job, unless the caller runs them. */
