@@ -1,14 +1,17 @@
 import { consumeAccess, keyAccess, objectAccess, sendAccess, tableAccess, type IamAccess } from './iam-statements.ts'
 import type { DataResources } from './data-resources.ts'
 
+/** Exports of tenants lie outside of their objects: workers with user data do not reach them. */
+const WITH_EXPORTS = ['tenants/*', 'exports/*']
+
 /** Handles requests: rows, files and the first message of a job. It reads no model key, connects to no sandbox and starts none. */
 export const apiAccess = (
   data: DataResources,
   { originSecretArn, siteObjects }: { readonly originSecretArn: string; readonly siteObjects: readonly string[] },
 ): readonly IamAccess[] => [
-  // A scan exports a tenant.
+  // A scan exports a tenant that was created before the index of tenants.
   tableAccess(data, ['Scan', 'GetItem', 'BatchGetItem', 'Query', 'PutItem', 'UpdateItem', 'DeleteItem', 'BatchWriteItem']),
-  ...objectAccess(data, ['GetObject', 'PutObject', 'DeleteObject', 'AbortMultipartUpload']),
+  ...objectAccess(data, ['GetObject', 'PutObject', 'DeleteObject', 'AbortMultipartUpload'], WITH_EXPORTS),
   sendAccess(data, ['turns', 'executions', 'placements']),
   // `/readyz` checks that each queue exists.
   { actions: ['sqs:GetQueueAttributes'], resources: Object.values(data.queues).map(({ queue }) => queue.queueArn) },
@@ -68,9 +71,9 @@ export const placeAccess = (data: DataResources, compute: ComputeAccess): readon
 /** Repairs jobs, stops orphaned sandboxes, deletes expired objects and ends dead-lettered jobs. It starts no sandbox. */
 export const reconcilerAccess = (data: DataResources, compute: ComputeAccess): readonly IamAccess[] => [
   consumeAccess(Object.values(data.queues).map(({ deadLetterQueue }) => deadLetterQueue)),
-  // A scan finds the rows of a deleted tenant.
+  // A scan finds the rows of a deleted tenant that was created before the index of tenants.
   tableAccess(data, ['Scan', 'GetItem', 'BatchGetItem', 'Query', 'PutItem', 'UpdateItem', 'DeleteItem', 'BatchWriteItem']),
-  ...objectAccess(data, ['GetObject', 'PutObject', 'DeleteObject']),
+  ...objectAccess(data, ['GetObject', 'PutObject', 'DeleteObject'], WITH_EXPORTS),
   sendAccess(data, ['turns', 'executions', 'placements']),
   keyAccess(data, ['dynamodb', 's3']),
   ...compute.watch,

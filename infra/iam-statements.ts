@@ -24,9 +24,13 @@ export const tableAccess = ({ table }: DataResources, verbs: readonly TableVerb[
 type ObjectVerb = 'GetObject' | 'PutObject' | 'DeleteObject' | 'AbortMultipartUpload'
 
 /** ListBucket makes S3 answer 404 for a missing object; without it S3 answers 403. */
-export const objectAccess = ({ bucket }: DataResources, verbs: readonly ObjectVerb[]): readonly IamAccess[] => [
+export const objectAccess = (
+  { bucket }: DataResources,
+  verbs: readonly ObjectVerb[],
+  prefixes: readonly string[] = ['tenants/*'],
+): readonly IamAccess[] => [
   { actions: ['s3:ListBucket'], resources: [bucket.bucketArn] },
-  { actions: verbs.map((verb) => `s3:${verb}`), resources: [bucket.arnForObjects('tenants/*')] },
+  { actions: verbs.map((verb) => `s3:${verb}`), resources: prefixes.map((prefix) => bucket.arnForObjects(prefix)) },
 ]
 
 export const sendAccess = ({ queues }: DataResources, names: readonly QueueName[]): IamAccess => ({

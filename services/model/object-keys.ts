@@ -22,6 +22,10 @@ export const derivedObjectKey = (
 /** The prefix of all objects of a tenant. */
 export const tenantObjects = (tenant: string): string => `tenants/${tenant}/`
 
+/** Exports that an operator made of a tenant. They are the operator's: outside of the tenant's objects, so they do not count as its storage. */
+export const tenantExports = (tenant: string): string => `exports/${tenant}/`
+export const newTenantExportKey = (tenant: string): string => `${tenantExports(tenant)}${randomBytes(24).toString('base64url')}`
+
 /** The tenant of an object; null for a key outside tenants. */
 export const tenantOfKey = (key: string): string | null => /^tenants\/([^/]+)\//.exec(key)?.[1] ?? null
 

@@ -1,6 +1,6 @@
 import type { ByteStream } from '../model/byte-stream.ts'
 
-/** Blobs under `tenants/{tenant}/…` with random keys. Display names are data and never part of a key. */
+/** Blobs under `tenants/{tenant}/…` and `exports/{tenant}/…` with random keys. Display names are data and never part of a key. */
 export interface ObjectStore {
   /**
    * Streams the body; memory use does not depend on its size. Returns the number of stored bytes. With `bytes`, the body is sent once without a

@@ -8,7 +8,7 @@ export interface ExportedRow {
   readonly fields: Readonly<Record<string, unknown>>
 }
 
-/** All stored items of one tenant. It reads the whole table on DynamoDB, so it is for rare administrative work. */
+/** All stored items of one tenant, without those that were written a moment ago. */
 export interface TenantRows {
   /** Without secrets and without rows that only the service uses. */
   export(tenant: string): AsyncIterable<ExportedRow>

@@ -12,6 +12,8 @@ export interface TenantStore {
   beginDeletion(id: string, now: number): Promise<Tenant | null>
   /** Records the progress of a deletion; `dueAt` null ends it, epoch ms. */
   noteDeletion(id: string, deletion: TenantDeletion, dueAt: number | null): Promise<void>
+  /** Makes the tenant due when its stored export is to be deleted, epoch ms; null for none. False when the tenant was deleted. */
+  noteExport(id: string, dueAt: number | null): Promise<boolean>
   /** Creates or replaces a plan. */
   putPlan(plan: Plan): Promise<void>
   getPlan(name: string): Promise<Plan | null>

@@ -1,4 +1,8 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { UpdateItemCommand, type ServiceInputTypes, type ServiceOutputTypes } from '@aws-sdk/client-dynamodb'
+import type { InitializeMiddleware } from '@smithy/types'
+import { createDynamoTable } from '../../services/adapters/storage/dynamodb/dynamo-table.ts'
+import { newId } from '../../services/model/ids.ts'
 import { tableDefinition } from '../../services/adapters/storage/dynamodb/table-definition.ts'
 import { executionRow } from '../support/rows.ts'
 import { startAwsStorage, type AwsStorage } from '../emulators/start-aws-storage.ts'
@@ -28,10 +32,45 @@ describe('DynamoDB beyond the port', () => {
   })
 
   it('rejects a check when the table is missing', async () => {
-    const { createDynamoTable } = await import('../../services/adapters/storage/dynamodb/dynamo-table.ts')
     const missingTable = createDynamoTable({ client: storage.clients.dynamodb, tableName: 'nowhere', objects: storage.objects })
     await expect(missingTable.check()).rejects.toThrow()
     await expect(storage.table.check()).resolves.toBeUndefined()
+  })
+
+  it('finds the rows of a tenant by the index, and those of a tenant from before the index in the whole table', async () => {
+    const sent: string[] = []
+    const client = storage.clients.dynamodb
+    const record: InitializeMiddleware<ServiceInputTypes, ServiceOutputTypes> = (next, context) => (args) => {
+      sent.push(String(context.commandName))
+      return next(args)
+    }
+    client.middlewareStack.add(record, { step: 'initialize', name: 'record' })
+    const table = createDynamoTable({ client, tableName: storage.resources.tableName, objects: storage.objects })
+    const read = async (id: string): Promise<readonly string[]> => {
+      sent.length = 0
+      const kinds: string[] = []
+      for await (const { kind } of table.tenantRows.export(id)) kinds.push(kind)
+      return kinds.toSorted()
+    }
+    const tenant = newId('tenant')
+    await table.tenants.create({ v: 1, id: tenant, name: 'indexed', createdAt: 1 })
+    for (let row = 0; row < 250; row++) await table.executions.create(executionRow({ tenant, id: newId('execution') }))
+    await table.sharedRows.count(tenant, 'requests', { window: 1, max: 5 })
+    const kinds = await read(tenant)
+    expect([kinds.length, new Set(kinds)]).toEqual([251, new Set(['execution', 'tenant'])])
+    expect(sent).not.toContain('ScanCommand')
+    expect(sent.filter((name) => name === 'QueryCommand').length).toBeLessThanOrEqual(16)
+    // The counter of requests is not exported, and is removed.
+    expect(await table.tenantRows.remove(tenant, null, () => false)).toEqual({ count: 251, cursor: null })
+
+    const former = newId('tenant')
+    await table.tenants.create({ v: 1, id: former, name: 'former', createdAt: 1 })
+    await table.executions.create(executionRow({ tenant: former, id: newId('execution') }))
+    const Key = { pk: { S: `T#${former}#tenant#${former}` }, sk: { S: 'row' } }
+    await client.send(new UpdateItemCommand({ TableName: storage.resources.tableName, Key, UpdateExpression: 'REMOVE tenantShard' }))
+    expect(await read(former)).toEqual(['execution', 'tenant'])
+    expect(sent).toContain('ScanCommand')
+    client.middlewareStack.remove('record')
   })
 
   it('uses a time-to-live attribute that is not part of a row', () => {

@@ -240,7 +240,9 @@ it('administers tenants, plans and keys', async () => {
   expect((await client.call('GET /v1/admin/tenants/{tenant_id}/usage', { params })).total.executions).toBe(0)
   expect((await client.call('GET /v1/admin/tenants/{tenant_id}/audit', { params })).object).toBe('list')
   await all(await client.call('GET /v1/admin/tenants/{tenant_id}/audit/blocks', { params }))
-  expect((await all(await client.call('GET /v1/admin/tenants/{tenant_id}/export', { params }))).length).toBeGreaterThan(0)
+  expect((await client.call('POST /v1/admin/tenants/{tenant_id}/export', { params })).rows).toBeGreaterThan(0)
+  const query = { key: `tenants/${tenant.id}/none` }
+  await expect(client.call('GET /v1/admin/tenants/{tenant_id}/objects', { params, query })).rejects.toMatchObject({ status: 404 })
   expect((await client.call('GET /v1/admin/tenants/{tenant_id}/dead_letters', { params })).data).toEqual([])
   const redriven = client.call('POST /v1/admin/tenants/{tenant_id}/dead_letters/{job_id}/redrive', {
     params: { ...params, job_id: 'exec_none' },

@@ -56,12 +56,14 @@ function tableInput(tableName: string): CreateTableCommandInput {
       ? { ProjectionType: 'KEYS_ONLY' as const }
       : { ProjectionType: 'INCLUDE' as const, NonKeyAttributes: [...index.projection] }
   }
+  const attributes = [partitionKey, sortKey, ...indexes.flatMap((index) => [index.partitionKey, index.sortKey])]
   return {
     TableName: tableName,
     BillingMode: 'PAY_PER_REQUEST',
-    AttributeDefinitions: [partitionKey, sortKey, ...indexes.flatMap((index) => [index.partitionKey, index.sortKey])].map(
-      ({ name, type }) => ({ AttributeName: name, AttributeType: type }),
-    ),
+    AttributeDefinitions: [...new Map(attributes.map((attribute) => [attribute.name, attribute])).values()].map(({ name, type }) => ({
+      AttributeName: name,
+      AttributeType: type,
+    })),
     KeySchema: keySchema({ partitionKey, sortKey }),
     GlobalSecondaryIndexes: indexes.map((index) => ({ IndexName: index.name, KeySchema: keySchema(index), Projection: projection(index) })),
   }

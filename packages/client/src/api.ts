@@ -1576,11 +1576,28 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
+        get?: never;
+        put?: never;
         /**
          * Export everything that is stored of a tenant
-         * @description One JSON object per line. Keys, signing secrets and idempotency records are left out.
+         * @description Stores one JSON object per line, in no particular order, and answers with a link to them. Keys, signing secrets and idempotency records are left out.
          */
-        get: operations["exportTenant"];
+        post: operations["exportTenant"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/admin/tenants/{tenant_id}/objects": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Download the bytes of a row of an export */
+        get: operations["getTenantObject"];
         put?: never;
         post?: never;
         delete?: never;
@@ -2893,16 +2910,6 @@ export interface components {
             last_id: string | null;
             has_more: boolean;
         };
-        ExportLine: {
-            kind: string;
-            id: string;
-            part: string | null;
-            fields: {
-                [key: string]: unknown;
-            };
-            /** @description The bytes of a file, for five minutes. */
-            download_url?: string;
-        };
         FileForm: {
             /**
              * Format: binary
@@ -3685,6 +3692,20 @@ export interface components {
                 remains: string[];
             } | null;
         };
+        TenantExport: {
+            /** @enum {string} */
+            object: "tenant.export";
+            tenant_id: string;
+            rows: number;
+            bytes: number;
+            /** @description The export, for five minutes: one JSON object per line with `kind`, `id`, `part`, `fields` and, of a file, `download_url`. */
+            url: string;
+            /**
+             * Format: date-time
+             * @description When the stored export is deleted. A further export replaces it.
+             */
+            deleted_at: string;
+        };
         TenantLimits: {
             /** @enum {string} */
             object: "tenant_limits";
@@ -4016,7 +4037,6 @@ export type Execution = components['schemas']['Execution'];
 export type ExecutionEvent = components['schemas']['ExecutionEvent'];
 export type ExecutionFile = components['schemas']['ExecutionFile'];
 export type ExecutionList = components['schemas']['ExecutionList'];
-export type ExportLine = components['schemas']['ExportLine'];
 export type FileForm = components['schemas']['FileForm'];
 export type HistoryItem = components['schemas']['HistoryItem'];
 export type InlineSkill = components['schemas']['InlineSkill'];
@@ -4061,6 +4081,7 @@ export type SkillVersion = components['schemas']['SkillVersion'];
 export type SkillVersionForm = components['schemas']['SkillVersionForm'];
 export type SkillVersionList = components['schemas']['SkillVersionList'];
 export type Tenant = components['schemas']['Tenant'];
+export type TenantExport = components['schemas']['TenantExport'];
 export type TenantLimits = components['schemas']['TenantLimits'];
 export type TenantList = components['schemas']['TenantList'];
 export type UnpackArchive = components['schemas']['UnpackArchive'];
@@ -7175,14 +7196,40 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description The rows, in no particular order. */
+            /** @description The stored export. */
             200: {
                 headers: {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/x-ndjson": components["schemas"]["ExportLine"];
+                    "application/json": components["schemas"]["TenantExport"];
                 };
+            };
+        };
+    };
+    getTenantObject: {
+        parameters: {
+            query: {
+                /** @description `objectKey` of a row of the export. */
+                key: string;
+                /** @description The name under which a browser saves it. */
+                filename?: string;
+            };
+            header?: never;
+            path: {
+                /** @description Id of a tenant, `tnt_…`. */
+                tenant_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description A link to the bytes, for five minutes. */
+            302: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
             };
         };
     };
@@ -7661,7 +7708,8 @@ export interface Operations {
     "POST /v1/admin/tenants/{tenant_id}": operations["updateTenant"];
     "DELETE /v1/admin/tenants/{tenant_id}": operations["deleteTenant"];
     "GET /v1/admin/tenants/{tenant_id}/limits": operations["getTenantLimits"];
-    "GET /v1/admin/tenants/{tenant_id}/export": operations["exportTenant"];
+    "POST /v1/admin/tenants/{tenant_id}/export": operations["exportTenant"];
+    "GET /v1/admin/tenants/{tenant_id}/objects": operations["getTenantObject"];
     "GET /v1/admin/tenants/{tenant_id}/dead_letters": operations["listDeadLetters"];
     "POST /v1/admin/tenants/{tenant_id}/dead_letters/{job_id}/redrive": operations["redriveDeadLetter"];
     "PUT /v1/admin/plans/{plan}": operations["putPlan"];

@@ -49,7 +49,7 @@ export class SimulatedTable implements Items {
   update: Items['update'] = (key, ...rest) => this.#call(writesOf(key), () => this.#items.update(key, ...rest))
   delete: Items['delete'] = (key) => this.#call(writesOf(key), () => this.#items.delete(key))
   getMany: Items['getMany'] = (keys) => this.#call({ reads: keys.length }, () => this.#items.getMany(keys))
-  scan: Items['scan'] = (...request) => this.#call({ reads: 100 }, () => this.#items.scan(...request))
+  ofTenant: Items['ofTenant'] = (...request) => this.#call({ reads: 100 }, () => this.#items.ofTenant(...request))
   flush: Items['flush'] = () => this.#items.flush()
 
   writeMany: Items['writeMany'] = (changes) =>

@@ -1,4 +1,4 @@
-import { tenantObjects } from '../../model/object-keys.ts'
+import { tenantExports, tenantObjects } from '../../model/object-keys.ts'
 import type { DueRow } from '../../ports/table.ts'
 import type { TenantDeletion } from '../../model/tenants/tenant.ts'
 import type { ReconcilerDeps } from '../deps.ts'
@@ -10,9 +10,9 @@ const CONTAINERS_PER_PASS = 500
 const PASS_MS = 20_000
 
 /**
- * One pass of the deletion of a tenant. Containers first, because their sandboxes have to stop; then all rows and objects. DynamoDB finds the rows
- * by a search through the whole table, so a pass searches a part, and the next one continues there. A running step may write again, so the deletion
- * is complete when a search from the beginning to the end finds nothing.
+ * One pass of the deletion of a tenant. Containers first, because their sandboxes have to stop; then all rows and objects. A pass
+ * ends after some time, and the next one continues there. A running step may write again, so the deletion is complete when a search from the beginning
+ * to the end finds nothing. A tenant that was not deleted is due when its stored export is too old.
  */
 export async function sweepTenant(
   deps: Pick<ReconcilerDeps, 'table' | 'objects' | 'queue' | 'clock' | 'telemetry'>,
@@ -21,7 +21,8 @@ export async function sweepTenant(
   const { table, objects, clock, telemetry } = deps
   const tenant = await table.tenants.get(id)
   const deletion = tenant?.deletion
-  if (deletion === undefined || deletion.completedAt !== null) return
+  if (deletion === undefined) return removeExport(deps, id)
+  if (deletion.completedAt !== null) return
   const now = clock.now()
   // First, so that a pass that does not end is not repeated at once.
   await table.tenants.noteDeletion(id, deletion, now + NEXT_PASS_MS)
@@ -36,7 +37,7 @@ export async function sweepTenant(
   const isOver = () => clock.now() >= now + PASS_MS
   const { search, ...before } = deletion
   const removed = await table.tenantRows.remove(id, search?.cursor ?? null, isOver)
-  const removedObjects = await objects.deletePrefix(tenantObjects(id), isOver)
+  const removedObjects = (await objects.deletePrefix(tenantObjects(id), isOver)) + (await objects.deletePrefix(tenantExports(id)))
   const found = (search?.removed ?? 0) + removed.count + removedObjects
   const isComplete = removed.cursor === null && found === 0
   const after: TenantDeletion = {
@@ -54,4 +55,9 @@ export async function sweepTenant(
     rows: removed.count,
     objects: removedObjects,
   })
+}
+
+async function removeExport({ table, objects }: Pick<ReconcilerDeps, 'table' | 'objects'>, id: string): Promise<void> {
+  await objects.deletePrefix(tenantExports(id))
+  await table.tenants.noteExport(id, null)
 }

@@ -2,6 +2,9 @@ import { afterAll, beforeAll, expect, it } from 'vitest'
 import { newId } from '../../../services/model/ids.ts'
 import { createLink } from '../../../services/operations/links/create-link.ts'
 import { SCOPES } from '../../../services/model/tenants/tenant.ts'
+import { exportTenant } from '../../../services/operations/tenancy/export-tenant.ts'
+import { tenantExports, tenantObjects } from '../../../services/model/object-keys.ts'
+import type { DueRow } from '../../../services/ports/table.ts'
 import { sweepTenant } from '../../../services/workers/reconcile/sweep-tenant.ts'
 import { finishExecution } from '../../support/finish-execution.ts'
 import { startApi, type TestApi, type TestKey } from '../../support/start-api.ts'
@@ -50,8 +53,21 @@ async function filledTenant(): Promise<TestKey> {
 const sweep = async (tenant: string): Promise<void> => {
   const due = (await api.table.due(api.now() + 60_000, 100)).find((row) => row.kind === 'tenant' && row.id === tenant)
   if (due === undefined) throw new Error('The tenant is not due.')
-  const deps = { table: api.table, objects: api.objects, queue: api.queue, clock: api, telemetry: silentTelemetry }
-  await sweepTenant(deps, due)
+  await sweepRow(due)
+}
+const sweepRow = (due: DueRow): Promise<void> =>
+  sweepTenant({ table: api.table, objects: api.objects, queue: api.queue, clock: api, telemetry: silentTelemetry }, due)
+
+interface StoredExport {
+  readonly url: string
+  readonly rows: number
+  readonly bytes: number
+  readonly deleted_at: string
+}
+async function exported(tenant: string): Promise<StoredExport> {
+  const answer = await api.post(`/v1/admin/tenants/${tenant}/export`, {}, { key: admin })
+  expect(answer.status).toBe(200)
+  return (await answer.json()) as StoredExport
 }
 const rowsOf = async (tenant: string): Promise<readonly string[]> => {
   const kinds: string[] = []
@@ -61,9 +77,11 @@ const rowsOf = async (tenant: string): Promise<readonly string[]> => {
 
 it('exports every row of a tenant with links to its files, and no secret', async () => {
   const key = await filledTenant()
-  const answer = await api.fetch(`/v1/admin/tenants/${key.tenant}/export`, { key: admin })
-  expect([answer.status, answer.headers.get('content-type')]).toEqual([200, 'application/x-ndjson'])
+  const stored = await exported(key.tenant)
+  const answer = await fetch(stored.url)
+  expect(answer.headers.get('content-type')).toBe('application/x-ndjson')
   const text = await answer.text()
+  expect([Buffer.byteLength(text), text.trim().split('\n').length]).toEqual([stored.bytes, stored.rows])
   const lines = text
     .trim()
     .split('\n')
@@ -73,9 +91,58 @@ it('exports every row of a tenant with links to its files, and no secret', async
     expect(kinds, kind).toContain(kind)
   expect(lines.find(({ kind }) => kind === 'execution')?.fields['source']).toMatchObject({ code: 'print(1)' })
   const file = lines.find(({ part }) => part?.startsWith('file#') === true)
-  expect(await (await fetch(file?.download_url ?? '')).text()).toBe('secret numbers')
+  const path = new URL(file?.download_url ?? '')
+  const download = await api.fetch(path.pathname + path.search, { key: admin, redirect: 'manual' })
+  expect(download.status).toBe(302)
+  expect(await (await fetch(download.headers.get('location') ?? '')).text()).toBe('secret numbers')
   expect(lines.find(({ fields }) => fields['name'] === 'e2b')?.fields['extensions']).toMatchObject({ e2b: { template: 'base' } })
   expect(text).not.toMatch(/whsec_|tokenHash|secrets|"secret":/)
+})
+
+it('keeps one export of a tenant for a day, which counts to nobody', async () => {
+  const { tenant } = await filledTenant()
+  const before = await api.objects.sizeOf(tenantObjects(tenant))
+  const first = await exported(tenant)
+  const second = await exported(tenant)
+  expect(await api.objects.sizeOf(tenantExports(tenant))).toBe(second.bytes)
+  expect((await fetch(first.url)).status).toBe(404)
+  expect(await api.objects.sizeOf(tenantObjects(tenant))).toBe(before)
+  const due = await api.table.due(Date.parse(second.deleted_at), 1_000)
+  const row = due.find(({ kind, id }) => kind === 'tenant' && id === tenant)
+  expect(row?.dueAt).toBe(Date.parse(second.deleted_at))
+  await sweepRow(row as DueRow)
+  expect(await api.objects.sizeOf(tenantExports(tenant))).toBe(0)
+  expect((await api.table.due(Number.MAX_SAFE_INTEGER, 1_000)).filter(({ id }) => id === tenant)).toEqual([])
+})
+
+it('links no object of another tenant, and none that is gone', async () => {
+  const { tenant } = await filledTenant()
+  const other = await filledTenant()
+  await exported(other.tenant)
+  for (const key of [`tenants/${other.tenant}/x`, `exports/${tenant}/x`, `tenants/${tenant}/none`, `tenants/${tenant}`, '']) {
+    const query = new URLSearchParams({ key })
+    const answer = await api.fetch(`/v1/admin/tenants/${tenant}/objects?${query.toString()}`, { key: admin, redirect: 'manual' })
+    expect(answer.status, key).toBe(404)
+  }
+})
+
+it('refuses the export of a deleted tenant, and one that takes longer than a call', async () => {
+  const { tenant } = await filledTenant()
+  const deps = { table: api.table, objects: api.objects, clock: api }
+  const late = exportTenant(deps, tenant, { maxSeconds: 0, describe: () => ({}) })
+  await expect(late).rejects.toMatchObject({ code: 'limit_exceeded' })
+  // The deletion begins after the export has found its tenant.
+  const racing = exportTenant(deps, tenant, {
+    maxSeconds: 60,
+    describe: () => {
+      deleted ??= api.table.tenants.beginDeletion(tenant, api.now())
+      return {}
+    },
+  })
+  let deleted: Promise<unknown> | undefined
+  await expect(racing).rejects.toMatchObject({ code: 'conflict' })
+  expect(await api.objects.sizeOf(tenantExports(tenant))).toBe(0)
+  expect((await api.post(`/v1/admin/tenants/${tenant}/export`, {}, { key: admin })).status).toBe(409)
 })
 
 it('deletes a tenant with keys, rows and objects, and reports what remains', async () => {

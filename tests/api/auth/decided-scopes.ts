@@ -220,7 +220,8 @@ const DECIDED: Readonly<Record<Scope | 'public', string>> = {
     get /v1/admin/tenants/{tenant_id}/audit/blocks
     get /v1/admin/tenants/{tenant_id}/dead_letters
     post /v1/admin/tenants/{tenant_id}/dead_letters/{job_id}/redrive
-    get /v1/admin/tenants/{tenant_id}/export
+    post /v1/admin/tenants/{tenant_id}/export
+    get /v1/admin/tenants/{tenant_id}/objects
     get /v1/admin/tenants/{tenant_id}/keys
     post /v1/admin/tenants/{tenant_id}/keys
     get /v1/admin/tenants/{tenant_id}/limits

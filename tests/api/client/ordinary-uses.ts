@@ -149,8 +149,8 @@ export async function followsEvents(signal: AbortSignal): Promise<void> {
 export async function readsEveryKindOfAnswer(): Promise<void> {
   const skill: Blob = await client.call('GET /v1/skills/{skill_id}/content', { params: { skill_id: 'skill_…' } })
   strings.push(skill.type)
-  for await (const line of await client.call('GET /v1/admin/tenants/{tenant_id}/export', { params: { tenant_id: 'tnt_…' } }))
-    strings.push(JSON.stringify(line))
+  const { url } = await client.call('POST /v1/admin/tenants/{tenant_id}/export', { params: { tenant_id: 'tnt_…' } })
+  strings.push(url)
   const notebook = await client.call('GET /v1/containers/{container_id}/notebook.ipynb', { params: { container_id } })
   strings.push(String(notebook['nbformat']))
 }

@@ -5,25 +5,33 @@ import {
   GetItemCommand,
   PutItemCommand,
   QueryCommand,
-  ScanCommand,
   UpdateItemCommand,
   type DynamoDBClient,
   type WriteRequest,
 } from '@aws-sdk/client-dynamodb'
 import { fromAttributes, toAttributes, type Attributes } from './attribute-values.ts'
-import { startsWith } from '../rows/expression.ts'
 import { itemTooLarge, refuseLargeValues, type Items } from '../rows/items.ts'
 import type { Item } from '../rows/row-codec.ts'
+import { tenantShard } from '../rows/keys.ts'
+import { createTenantQuery } from './tenant-query.ts'
 import { ExpressionPrinter } from './print-expression.ts'
 
 /** Each primitive is one request; batches are repeated until DynamoDB has processed all of them. */
-export const createDynamoItems = (client: DynamoDBClient, tableName: string): Items => ({
+export function createDynamoItems(client: DynamoDBClient, tableName: string): Items {
+  const found = {
+    ...singleItems(client, { TableName: tableName }),
+    ...queries(client, { TableName: tableName }),
+    ...batches(client, tableName),
+  }
   // DynamoDB acknowledges a write when it is durable.
-  flush: async () => undefined,
-  ...singleItems(client, { TableName: tableName }),
-  ...queries(client, { TableName: tableName }),
-  ...batches(client, tableName),
-})
+  return { ...found, ofTenant: createTenantQuery(client, tableName, found), flush: async () => undefined }
+}
+
+/** The item as it is stored: with its place in the index of tenants. */
+function storedItem(item: Item): Attributes {
+  const shard = tenantShard(String(item['pk']))
+  return toAttributes(shard === null ? item : { ...item, tenantShard: shard })
+}
 
 interface OfTable {
   readonly TableName: string
@@ -41,7 +49,7 @@ function singleItems(client: DynamoDBClient, ofTable: OfTable): Pick<Items, 'get
       const text = condition === undefined ? {} : { ConditionExpression: e.condition(condition) }
       return (
         (await unlessConditionFails(
-          client.send(new PutItemCommand({ ...ofTable, Item: toAttributes(item), ...text, ...placeholders(e) })),
+          client.send(new PutItemCommand({ ...ofTable, Item: storedItem(item), ...text, ...placeholders(e) })),
         )) !== null
       )
     },
@@ -70,7 +78,7 @@ function singleItems(client: DynamoDBClient, ofTable: OfTable): Pick<Items, 'get
   }
 }
 
-function queries(client: DynamoDBClient, ofTable: OfTable): Pick<Items, 'query' | 'scan'> {
+function queries(client: DynamoDBClient, ofTable: OfTable): Pick<Items, 'query'> {
   return {
     async query(request) {
       const e = new ExpressionPrinter()
@@ -84,22 +92,6 @@ function queries(client: DynamoDBClient, ofTable: OfTable): Pick<Items, 'query' 
           ScanIndexForward: request.descending !== true,
           ...(request.limit === undefined ? {} : { Limit: request.limit }),
           ...(request.startKey === undefined ? {} : { ExclusiveStartKey: toAttributes(request.startKey) }),
-        }),
-      )
-      return {
-        items: (answer.Items ?? []).map(fromAttributes),
-        lastKey: answer.LastEvaluatedKey && fromAttributes(answer.LastEvaluatedKey),
-      }
-    },
-    async scan(prefix, startKey) {
-      const e = new ExpressionPrinter()
-      const answer = await client.send(
-        new ScanCommand({
-          ...ofTable,
-          ConsistentRead: true,
-          FilterExpression: e.condition(startsWith('pk', prefix)),
-          ...placeholders(e),
-          ...(startKey === undefined ? {} : { ExclusiveStartKey: toAttributes({ pk: startKey['pk'], sk: startKey['sk'] }) }),
         }),
       )
       return {
@@ -132,7 +124,7 @@ function batches(client: DynamoDBClient, tableName: string): Pick<Items, 'getMan
       for (const change of changes) if ('put' in change) refuseLargeValues(Object.values(change.put))
       const requests = changes.map((change) =>
         'put' in change
-          ? { PutRequest: { Item: toAttributes(change.put) } }
+          ? { PutRequest: { Item: storedItem(change.put) } }
           : { DeleteRequest: { Key: toAttributes({ pk: change.delete.pk, sk: change.delete.sk }) } },
       )
       for (const group of groupsOf(25, requests)) {

@@ -23,6 +23,8 @@ export const tableDefinition = {
   indexes: [
     { name: 'list', partitionKey: { name: 'lpk', type: 'S' }, sortKey: { name: 'lsk', type: 'S' }, projection: ['name'] },
     { name: 'due', partitionKey: { name: 'dueShard', type: 'S' }, sortKey: { name: 'dueAt', type: 'N' }, projection: [] },
+    // The rows of a tenant, for its export and its deletion.
+    { name: 'tenant', partitionKey: { name: 'tenantShard', type: 'S' }, sortKey: { name: 'pk', type: 'S' }, projection: [] },
     { name: 'pool', partitionKey: { name: 'poolPk', type: 'S' }, sortKey: { name: 'poolSk', type: 'S' }, projection: 'ALL' },
   ],
 } as const satisfies {

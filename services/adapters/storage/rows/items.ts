@@ -23,6 +23,12 @@ export interface QueryPage {
   readonly lastKey: Item | undefined
 }
 
+export interface TenantPage {
+  readonly items: readonly Item[]
+  /** Where the next page starts; null after the last one. */
+  readonly cursor: string | null
+}
+
 /**
  * A deferred write resolves once every reader sees it. A power failure may undo it while no later write has resolved, and then undoes all
  * writes after it too. For writes that only a step on the same machine acts on: the failure ends that step and its sandbox as well.
@@ -36,7 +42,7 @@ export interface UpdateOptions extends WriteOptions {
   readonly condition: Condition
 }
 
-/** The primitives that every row store is built on; a storage driver implements these nine. Reads are strongly consistent. */
+/** The primitives that every row store is built on; a storage driver implements these nine. Reads of the table are strongly consistent. */
 export interface Items {
   get(key: ItemKey): Promise<Item | null>
   /** Replaces the item. False when the condition does not hold. */
@@ -49,8 +55,11 @@ export interface Items {
   /** In the order of the keys; null for missing items. */
   getMany(keys: readonly ItemKey[]): Promise<readonly (Item | null)[]>
   writeMany(changes: readonly ItemChange[]): Promise<void>
-  /** A page of the items whose partition key begins with `prefix`, in any order. DynamoDB reads the whole table for it. */
-  scan(prefix: string, startKey?: Item): Promise<QueryPage>
+  /**
+   * A page of the items of one tenant, in any order. `cursor` is null for the first page. An item that was written a moment ago may be missing: in
+   * DynamoDB an index finds them.
+   */
+  ofTenant(tenant: string, cursor: string | null): Promise<TenantPage>
   /** Resolves when every write so far, deferred ones too, survives a power failure. */
   flush(): Promise<void>
 }

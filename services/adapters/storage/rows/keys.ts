@@ -3,8 +3,8 @@ import { createHash } from 'node:crypto'
 /** Sandboxes belong to no tenant until they are claimed. */
 export const POOL_TENANT = '_pool'
 
-/** One partition of a DynamoDB index accepts 1,000 writes per second, so due rows are spread over several. */
-const DUE_SHARDS = 8
+/** One partition of a DynamoDB index accepts 1,000 writes per second, so the due rows, and those of a tenant, are spread over several. */
+const SHARDS = 8
 
 export type RowName =
   | 'container'
@@ -89,8 +89,16 @@ export const listPartition = (
 export const listSortKey = (createdAt: number, id: string): string => `${String(createdAt).padStart(15, '0')}#${part(id)}`
 
 /** Partition of the `due` index in which a row always is. */
-export const dueShard = (pk: string): string => `D#${createHash('md5').update(pk).digest().readUInt32BE(0) % DUE_SHARDS}`
-export const allDueShards = (): readonly string[] => Array.from({ length: DUE_SHARDS }, (_, shard) => `D#${shard}`)
+export const dueShard = (pk: string): string => `D#${shardOf(pk)}`
+export const allDueShards = (): readonly string[] => Array.from({ length: SHARDS }, (_, shard) => `D#${shard}`)
+
+/** Partition of the `tenant` index with a row of a tenant; null for the service's own rows. */
+export const tenantShard = (pk: string): string | null =>
+  pk.startsWith('T#') && !pk.startsWith('T#_') ? `${pk.split('#', 2).join('#')}#${shardOf(pk)}` : null
+export const allTenantShards = (tenant: string): readonly string[] =>
+  Array.from({ length: SHARDS }, (_, shard) => `${tenantPrefix(tenant)}${shard}`)
+
+const shardOf = (pk: string): number => createHash('md5').update(pk).digest().readUInt32BE(0) % SHARDS
 
 /** The parts of a row's partition key. */
 export function parseRowKey(pk: string): { readonly tenant: string; readonly name: string; readonly id: string } {

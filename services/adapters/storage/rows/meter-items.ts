@@ -95,7 +95,7 @@ const bound = (items: Items): Items => ({
   query: (request) => items.query(request),
   getMany: (keys) => items.getMany(keys),
   writeMany: (changes) => items.writeMany(changes),
-  scan: (...rest) => items.scan(...rest),
+  ofTenant: (...rest) => items.ofTenant(...rest),
   flush: () => items.flush(),
 })
 

@@ -22,6 +22,7 @@ const INDEX_ATTRIBUTES: ReadonlySet<string> = new Set([
   'sk',
   'lpk',
   'lsk',
+  'tenantShard',
   'dueShard',
   'poolPk',
   'poolSk',

@@ -1,5 +1,5 @@
 import type { SharedRowState, SharedRowStore } from '../../../ports/shared-row-store.ts'
-import { above, absent, all, any, below, between, equals, increment, set, type Action, type Condition } from './expression.ts'
+import { above, absent, all, any, below, between, equals, increment } from './expression.ts'
 import type { Items } from './items.ts'
 import { rowKey } from './keys.ts'
 
@@ -14,13 +14,12 @@ export const createSharedRowStore = (items: Items): SharedRowStore => ({
   },
   async count(tenant, name, { window, max }) {
     const key = rowKey(tenant, 'quota', name)
-    const change = async (actions: readonly Action[], condition: Condition): Promise<boolean> =>
-      (await items.update(key, actions, { condition, isDeferred: true })) !== null
-    const add = (): Promise<boolean> =>
-      change([increment('count')], all(between('window', window, window + MAX_AHEAD), below('count', max)))
+    const isNow = all(between('window', window, window + MAX_AHEAD), below('count', max))
+    const add = async (): Promise<boolean> =>
+      (await items.update(key, [increment('count')], { condition: isNow, isDeferred: true })) !== null
     if (await add()) return true
     const isOver = any(absent('window'), below('window', window), above('window', window + MAX_AHEAD))
-    if (await change([set('window', window), set('count', 1)], isOver)) return true
+    if (await items.put({ ...key, window, count: 1 }, isOver, { isDeferred: true })) return true
     // Another process may have begun the window after the first update.
     return Number((await items.get(key))?.['count']) < max && add()
   },

@@ -1,9 +1,9 @@
 import type { Extension } from '../../../model/containers/extension.ts'
 import type { TenantRows } from '../../../ports/tenant-rows.ts'
 import type { TenantStore } from '../../../ports/tenant-store.ts'
-import type { ItemChange, Items, QueryPage } from './items.ts'
+import type { ItemChange, Items, TenantPage } from './items.ts'
 import { removalOf } from './meter-items.ts'
-import { apiKeyKey, linkKey, parseRowKey, tenantPrefix, type RowName } from './keys.ts'
+import { apiKeyKey, linkKey, parseRowKey, type RowName } from './keys.ts'
 import { isIndexAttribute, type Item } from './row-codec.ts'
 
 /** Rows that stay after a deletion: the report of it, and the audit log. */
@@ -12,13 +12,13 @@ const KEPT: ReadonlySet<string> = new Set<RowName>(['tenant', 'audit'])
 const NOT_EXPORTED: ReadonlySet<string> = new Set<RowName>(['quota', 'idempotency', 'secret'])
 
 export function createTenantRows(items: Items, tenants: Pick<TenantStore, 'listKeys'>): TenantRows {
-  async function* pages(tenant: string, from?: Item): AsyncGenerator<QueryPage> {
-    let startKey = from
+  async function* pages(tenant: string, from: string | null): AsyncGenerator<TenantPage> {
+    let cursor = from
     do {
-      const page = await items.scan(tenantPrefix(tenant), startKey)
+      const page = await items.ofTenant(tenant, cursor)
       yield page
-      startKey = page.lastKey
-    } while (startKey !== undefined)
+      cursor = page.cursor
+    } while (cursor !== null)
   }
 
   async function removeKeys(tenant: string): Promise<number> {
@@ -29,7 +29,7 @@ export function createTenantRows(items: Items, tenants: Pick<TenantStore, 'listK
 
   return {
     async *export(tenant) {
-      for await (const page of pages(tenant))
+      for await (const page of pages(tenant, null))
         for (const item of page.items) {
           const { name: kind, id } = parseRowKey(String(item['pk']))
           if (NOT_EXPORTED.has(kind)) continue
@@ -39,11 +39,11 @@ export function createTenantRows(items: Items, tenants: Pick<TenantStore, 'listK
     },
     async remove(tenant, cursor, isOver) {
       let count = cursor === null ? await removeKeys(tenant) : 0
-      for await (const { items: found, lastKey } of pages(tenant, cursor === null ? undefined : (JSON.parse(cursor) as Item))) {
+      for await (const { items: found, cursor: next } of pages(tenant, cursor)) {
         const gone = found.filter((item) => !KEPT.has(parseRowKey(String(item['pk'])).name))
         await items.writeMany(gone.flatMap(removals))
         count += gone.length
-        if (lastKey !== undefined && isOver()) return { count, cursor: JSON.stringify({ pk: lastKey['pk'], sk: lastKey['sk'] }) }
+        if (next !== null && isOver()) return { count, cursor: next }
       }
       return { count, cursor: null }
     },

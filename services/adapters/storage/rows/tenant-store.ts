@@ -49,6 +49,11 @@ export function createTenantStore(items: Items): TenantStore {
         condition: exists('deletion'),
       })
     },
+    async noteExport(id, dueAt) {
+      const key = rowKey(id, 'tenant', id)
+      const actions = [set('dueShard', dueShard(key.pk)), assign('dueAt', dueAt)]
+      return (await items.update(key, actions, { condition: all(exists('pk'), absent('deletion')) })) !== null
+    },
     async putPlan(plan) {
       await items.put({ ...planCodec.encode(plan), ...planKey(plan.name), lpk: ALL_PLANS, lsk: plan.name })
     },

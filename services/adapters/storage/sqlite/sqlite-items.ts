@@ -10,7 +10,7 @@ import {
   type UpdateOptions,
   type WriteOptions,
 } from '../rows/items.ts'
-import type { ItemKey } from '../rows/keys.ts'
+import { tenantPrefix, type ItemKey } from '../rows/keys.ts'
 import type { Item } from '../rows/row-codec.ts'
 import { applyActions, holds } from './evaluate.ts'
 import type { GroupCommit } from './group-commit.ts'
@@ -102,13 +102,16 @@ export class SqliteItems implements Items {
     }
   }
 
-  async scan(prefix: string, startKey?: Item): ReturnType<Items['scan']> {
+  /** The key begins with the tenant, so this reads the tenant's rows only. */
+  async ofTenant(tenant: string, cursor: string | null): ReturnType<Items['ofTenant']> {
     const sql = 'SELECT attributes FROM items WHERE pk BETWEEN ? AND ? AND (pk, sk) > (?, ?) ORDER BY pk, sk LIMIT ?'
-    const { pk, sk } = startKey === undefined ? { pk: '', sk: '' } : keyOf(startKey)
+    const prefix = tenantPrefix(tenant)
+    const { pk, sk } = cursor === null ? { pk: '', sk: '' } : keyOf(JSON.parse(cursor) as Item)
     const rows = this.#query(sql).all(prefix, prefix + LAST_CHARACTER, pk, sk, PAGE_ITEMS + 1)
     await this.#commits?.settled()
     const items = rows.slice(0, PAGE_ITEMS).map((row) => itemOf(row, undefined))
-    return { items, lastKey: rows.length > PAGE_ITEMS ? items.at(-1) : undefined }
+    const last = rows.length > PAGE_ITEMS ? items.at(-1) : undefined
+    return { items, cursor: last === undefined ? null : JSON.stringify(keyOf(last)) }
   }
 
   async getMany(keys: readonly ItemKey[]): Promise<readonly (Item | null)[]> {

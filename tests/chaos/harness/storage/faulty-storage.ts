@@ -29,7 +29,7 @@ export function faultyItems(items: Items, faults: Faults): Items {
     query: (request) => around(() => items.query(request)),
     getMany: (keys) => around(() => items.getMany(keys)),
     writeMany: (changes) => around(() => items.writeMany(changes)),
-    scan: (prefix, startKey) => around(() => items.scan(prefix, startKey)),
+    ofTenant: (tenant, cursor) => around(() => items.ofTenant(tenant, cursor)),
     flush: () => around(() => items.flush()),
   }
 }

@@ -27,7 +27,7 @@ export function recordItems(items: Items, history: History): Items {
       return removed
     },
     writeMany: (changes) => items.writeMany(changes),
-    scan: (prefix, startKey) => items.scan(prefix, startKey),
+    ofTenant: (tenant, cursor) => items.ofTenant(tenant, cursor),
     flush: () => items.flush(),
   }
 }
