@@ -51,6 +51,8 @@ export interface SandboxTaskDefinitionProps {
   readonly architecture: 'X86_64' | 'ARM64'
   readonly diskGiB: number
   readonly executionRole: IRole
+  /** Some of its tasks are on Spot. */
+  readonly isInterruptible: boolean
 }
 
 /**
@@ -64,7 +66,7 @@ export class SandboxTaskDefinition extends Construct {
   constructor(
     scope: Construct,
     id: string,
-    { stage, tier, imageName, image, architecture, diskGiB, executionRole }: SandboxTaskDefinitionProps,
+    { stage, tier, imageName, image, architecture, diskGiB, executionRole, isInterruptible }: SandboxTaskDefinitionProps,
   ) {
     super(scope, id)
     const { cpu, memoryMiB } = FARGATE_SIZES[tier]
@@ -88,10 +90,12 @@ export class SandboxTaskDefinition extends Construct {
           memory: memoryMiB - PLATFORM_MEMORY_MIB,
           privileged: false,
           readonlyRootFilesystem: true,
-          stopTimeout: 3,
+          // A Spot interruption is announced by SIGTERM; the supervisor waits until the variables are saved, and at once ends what we stop.
+          stopTimeout: isInterruptible ? 120 : 3,
           environment: [
             { name: 'CELLBLOCK_LISTEN', value: `tcp:0.0.0.0:${SUPERVISOR_PORT}` },
             { name: 'CELLBLOCK_PROFILE', value: 'fargate' },
+            ...(isInterruptible ? [{ name: 'CELLBLOCK_STOP_SECONDS', value: '115' }] : []),
             {
               name: 'CELLBLOCK_LIMITS',
               value: Stack.of(this).toJsonString({

@@ -44,8 +44,18 @@ export class Sandboxes extends Construct {
     this.clusterArn = cluster.attrArn
     this.clusterName = cluster.ref
     const { stage } = config
+    const isInterruptible = spotPercent > 0
     const define = (imageName: string, image: string, tier: MemoryTier) =>
-      new SandboxTaskDefinition(this, `Tier${tier}-${imageName}`, { stage, tier, imageName, image, architecture, diskGiB, executionRole })
+      new SandboxTaskDefinition(this, `Tier${tier}-${imageName}`, {
+        stage,
+        tier,
+        imageName,
+        image,
+        architecture,
+        diskGiB,
+        executionRole,
+        isInterruptible,
+      })
     const offered = MEMORY_TIERS.filter((tier) => tiers[tier] !== undefined)
     this.images = images
     this.taskDefinitions = Object.fromEntries(

@@ -21,7 +21,8 @@ class Configuration(unittest.TestCase):
 
     def test_limits_are_optional(self) -> None:
         config = load_config({name: value for name, value in GOOD.items() if name != "CELLBLOCK_LIMITS"})
-        self.assertEqual(config.limits.preload, DEFAULT_PRELOAD)
+        self.assertEqual((config.limits.preload, config.stop_seconds), (DEFAULT_PRELOAD, 0))
+        self.assertEqual(load_config({**GOOD, "CELLBLOCK_STOP_SECONDS": "115"}).stop_seconds, 115)
 
     def test_says_which_variable_is_wrong(self) -> None:
         wrong = {
@@ -30,6 +31,7 @@ class Configuration(unittest.TestCase):
             "CELLBLOCK_LISTEN": ("", "8700", "tcp:0.0.0.0", "http://x", "unix:relative"),
             "CELLBLOCK_PROFILE": ("", "none"),
             "CELLBLOCK_WORKER_UID": ("", "0", "10002", "10003", "19999", "60000", "-1", "2e4"),
+            "CELLBLOCK_STOP_SECONDS": ("", "-1", "116", "1.5", "ten"),
             "CELLBLOCK_LIMITS": ("[]", "{", '{"processes": 0}', '{"processes": true}', '{"speed": 1}', '{"preload": "numpy"}'),
         }
         for name, values in wrong.items():

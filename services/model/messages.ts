@@ -32,12 +32,16 @@ export const ExecutionStepMessage = z.object({
   /** The container's row as written when this execution became its head, and the time of that write (epoch ms). */
   seen: z.object({ at: z.number(), container: z.custom<Container>((row) => (row as Container | null)?.v === 1) }).optional(),
 })
-/** Save the variables of a container that is unused since `idleSince` (its `lastActiveAt`) and release its sandbox. */
+/**
+ * Save the variables of a container that is unused since `idleSince` (its `lastActiveAt`) and release its sandbox. With `sandboxId`, however short it has
+ * been unused: the platform takes this sandbox away.
+ */
 export const HibernateMessage = z.object({
   ...ids,
   type: z.literal('container.hibernate'),
   containerId: z.string(),
   idleSince: z.number(),
+  sandboxId: z.string().optional(),
 })
 export const PlacementMessage = z.discriminatedUnion('type', [
   z.object({ v: z.literal(1), type: z.literal('sandbox.refill') }),

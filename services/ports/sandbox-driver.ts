@@ -18,8 +18,8 @@ export interface SandboxSpec {
 
 export type SandboxStatus =
   | { readonly phase: 'starting' }
-  /** The supervisor has passed its self-test and accepts work. */
-  | { readonly phase: 'ready'; readonly address: SandboxAddress }
+  /** The supervisor has passed its self-test and accepts work. `isInterrupted`: the platform has announced that it takes the sandbox away soon. */
+  | { readonly phase: 'ready'; readonly address: SandboxAddress; readonly isInterrupted?: true }
   /** `detail` is the platform's message, for the operator. */
   | {
       readonly phase: 'gone'

@@ -201,6 +201,15 @@ describe('the Fargate driver', () => {
     expect(await driver.inspect(await startShown(driver, seen))).toMatchObject(expected)
   })
 
+  it.each(['SpotInterruption', 'TerminationNotice'] as const)('reports that a task runs on for two minutes after %s', async (stopCode) => {
+    const driver = newDriver()
+    const seen = { desiredStatus: 'STOPPED', lastStatus: 'RUNNING', stopCode, stoppedReason: 'Your Spot Task was interrupted.' }
+    const id = await startShown(driver, seen)
+    expect(await driver.inspect(id)).toMatchObject({ phase: 'ready', isInterrupted: true, address: { kind: 'tcp', port: 8700 } })
+    const own = await startShown(driver, { desiredStatus: 'STOPPED', lastStatus: 'RUNNING', stopCode: 'UserInitiated' })
+    expect(await driver.inspect(own)).toMatchObject({ phase: 'gone', reason: 'stopped' })
+  })
+
   it('reports ready with the private address, after the health check if there is one', async () => {
     const driver = newDriver({ waitsForHealth: true })
     const id = await startShown(driver, { healthStatus: 'UNKNOWN' })

@@ -47,6 +47,9 @@ EXIT_REFUSED = 86
 EXIT_NO_KERNEL = 87
 EXIT_BAD_CONFIG = 88
 
+# ECS kills a task 120 s after SIGTERM; the supervisor ends before that.
+MAX_STOP_SECONDS = 115
+
 DEFAULT_PRELOAD = ("numpy", "pandas", "matplotlib.pyplot")
 
 
@@ -74,6 +77,8 @@ class Config(NamedTuple):
     listen: str
     profile: str
     limits: Limits = Limits()
+    # How long SIGTERM waits for a client that saves the state, seconds; 0 where nobody but us sends it.
+    stop_seconds: int = 0
 
 
 def load_config(environ: dict[str, str] | os._Environ[str] = os.environ) -> Config:
@@ -96,6 +101,7 @@ def load_config(environ: dict[str, str] | os._Environ[str] = os.environ) -> Conf
         listen=listen,
         profile=profile,
         limits=_limits(environ.get("CELLBLOCK_LIMITS", "{}")),
+        stop_seconds=_stop_seconds(environ.get("CELLBLOCK_STOP_SECONDS", "0")),
     )
 
 
@@ -114,6 +120,12 @@ def _public_key(text: str) -> bytes:
     if len(key) != 32:
         raise ConfigError("CELLBLOCK_PUBLIC_KEY must hold 32 bytes")
     return key
+
+
+def _stop_seconds(text: str) -> int:
+    if not text.isascii() or not text.isdigit() or len(text) > 3 or int(text) > MAX_STOP_SECONDS:
+        raise ConfigError(f"CELLBLOCK_STOP_SECONDS must be a number from 0 to {MAX_STOP_SECONDS}")
+    return int(text)
 
 
 def _limits(text: str) -> Limits:

@@ -18,6 +18,7 @@ from .execution.zygote_client import ZygoteExitedError
 from .files.client import FilesClient
 from .files.tracker import FileTracker
 from .refusal_codes import refusal_code
+from .shutdown import Shutdown
 from .worker.isolation.drop_privileges import unmap_used_code
 
 _IDLE_CHECK_SECONDS = 0.5
@@ -41,6 +42,7 @@ class Sandbox:
         self.executions = Executions(context)
         self.commands = Commands(context)
         self.kernel.spared_sessions = self.commands.sessions
+        self.shutdown = Shutdown(config.stop_seconds, self._is_busy, self._stop)
         self.namespace = Namespace(self.kernel, self.executions, self.cgroup, config.limits)
 
     async def start(self) -> None:
@@ -92,7 +94,10 @@ class Sandbox:
             "refused": self.refused,
         }
 
-    def stop(self) -> None:
+    def _is_busy(self) -> bool:
+        return self.executions.busy or self.commands.busy
+
+    def _stop(self) -> None:
         self.kernel.stop()
         self._finish(0)
 

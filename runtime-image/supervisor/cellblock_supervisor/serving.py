@@ -19,7 +19,7 @@ async def run(config: Config) -> int:
     sandbox = Sandbox(config)
     loop.add_signal_handler(signal.SIGCHLD, _reap)
     for number in (signal.SIGTERM, signal.SIGINT):
-        loop.add_signal_handler(number, sandbox.stop)
+        loop.add_signal_handler(number, sandbox.shutdown.on_signal)
     try:
         server = await listen(
             config.listen, Verifier(config.sandbox_id, config.public_key), lambda request: dispatch(sandbox, request)

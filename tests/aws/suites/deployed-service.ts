@@ -76,6 +76,20 @@ export function deployedServiceSuite(fixture: () => DeploymentFixture): void {
       expect(text).toContain('42')
     })
 
+    it('saves the variables of a Spot task that AWS takes back, within its two minutes', { timeout: 180_000 }, async () => {
+      const { account, acme } = fixture()
+      const container = await acme.native.createContainer('spot')
+      await acme.native.run(container, 'spot = 41')
+      const sandbox = await fixture().sandboxOf(container)
+      const engine = await fixture().engineContainer(sandbox)
+      await account.interrupt(sandbox.platformId ?? 'none', engine)
+      const row = () => account.table().containers.get(acme.id, container)
+      await expect.poll(async () => (await row())?.sandboxId, { timeout: 60_000 }).toBeNull()
+      expect(await row()).toMatchObject({ stateLost: null, snapshot: { isRestored: false } })
+      await expect.poll(() => account.ministack.tasks(), { timeout: 60_000 }).not.toContain(engine)
+      expect((await acme.native.run(container, 'print(spot + 1)')).stdout).toBe('42\n')
+    })
+
     it('keeps variables between calls, in the same task', { timeout: 60_000 }, async () => {
       await fixture().acme.native.run(fixture().session, 'kept = "from before"')
       const before = await fixture().sandboxOf(fixture().session)

@@ -58,6 +58,8 @@ export interface Account {
   destroy(options: { readonly removesData: boolean }): Promise<void>
   /** A pass of the reconciler, as an operator would invoke it, besides those of its schedule. */
   reconcile(): Promise<void>
+  /** Announces that a Spot task is taken back, as ECS does: by an event, and by SIGTERM to the engine's container. */
+  interrupt(taskArn: string, engineContainer: string): Promise<void>
   /** The lines of JSON that a function of the service wrote to its log. */
   functionLog(name: string): Promise<readonly Readonly<Record<string, unknown>>[]>
   /** A new tenant, made with the command line as an operator makes one. */
@@ -76,7 +78,13 @@ export interface Account {
 /** The settings of cdk.json with those of a test. */
 export async function emulatedSettings({ warm, imageTag }: SandboxSettings): Promise<object> {
   const { context } = JSON.parse(await readFile(join(PROJECT, 'cdk.json'), 'utf8')) as { context: { cellblock: object } }
-  const sandboxes = { tiers: { '1g': { warm } }, images: ['slim'], architecture: process.arch === 'arm64' ? 'ARM64' : 'X86_64', imageTag }
+  const sandboxes = {
+    tiers: { '1g': { warm } },
+    images: ['slim'],
+    architecture: process.arch === 'arm64' ? 'ARM64' : 'X86_64',
+    spotPercent: 50,
+    imageTag,
+  }
   // The emulator has no VPC origins: the upload service runs beside it (suites/large-uploads.ts). It has no CodeDeploy: aliases shift at once.
   const without = { api: { uploadService: false }, deployment: { canaryMinutes: 0 } }
   return { ...context.cellblock, stage: 'emulated', sandboxes, ...without }
@@ -173,6 +181,10 @@ export async function openAccount(image: string): Promise<Account> {
       const answer = await fetch(url, { method: 'POST', body: JSON.stringify({ kind: 'pass' }) })
       const said = await answer.text()
       if (!answer.ok || answer.headers.has('x-amz-function-error')) throw new Error(`The reconciler answered ${answer.status}: ${said}`)
+    },
+    async interrupt(taskArn, engineContainer) {
+      await run('docker', ['kill', '--signal=TERM', engineContainer])
+      await relay.interrupt(taskArn)
     },
     async functionLog(name) {
       const answer = await fetch(endpoint, {

@@ -15,7 +15,11 @@ interface ShownTask {
  * Sends the state changes of tasks to the functions of the deployed rules. The emulator has both services but no events of tasks. It decides with
  * the rules' own patterns which change each one gets.
  */
-export function relayTaskEvents(endpoint: string): { stop(): Promise<void> } {
+export function relayTaskEvents(endpoint: string): {
+  /** What ECS announces two minutes before it takes a Spot task back; the caller sends the signal. */
+  interrupt(taskArn: string): Promise<void>
+  stop(): Promise<void>
+} {
   const ended = new AbortController()
   const call = async (target: string, input: object): Promise<Json> => {
     const answer = await fetch(endpoint, {
@@ -86,6 +90,14 @@ export function relayTaskEvents(endpoint: string): { stop(): Promise<void> } {
     }
   })()
   return {
+    async interrupt(taskArn) {
+      const cluster = taskArn.split('/').at(-2)
+      const { tasks = [] } = (await ecs('DescribeTasks', { cluster, tasks: [taskArn] })) as { tasks?: ShownTask[] }
+      const [task] = tasks
+      if (task === undefined) throw new Error(`The emulator has no task ${taskArn}.`)
+      const notice = { desiredStatus: 'STOPPED', stopCode: 'SpotInterruption', stoppedReason: 'Your Spot Task was interrupted.' }
+      await send({ ...task, ...notice })
+    },
     async stop() {
       ended.abort()
       await running

@@ -101,7 +101,12 @@ export const sandboxProperties: readonly Property[] = [
       list(found).every((item) => Number(at(item, 'Size')) <= 256 && says(item, 'nosuid') && says(item, 'nodev')),
     [{ ContainerPath: '/tmp', Size: 256, MountOptions: ['nodev'] }],
   ),
-  everywhere('it is stopped within five seconds', `${CONTAINER}.StopTimeout`, (found) => typeof found === 'number' && found <= 5, 120),
+  everywhere(
+    'on-demand tasks are stopped within five seconds',
+    `${CONTAINER}.StopTimeout`,
+    (found) => typeof found === 'number' && found <= 5,
+    120,
+  ),
   everywhere(
     'its image is named by content, from our repository',
     `${CONTAINER}.Image`,

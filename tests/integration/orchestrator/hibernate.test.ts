@@ -8,6 +8,7 @@ import { dayOf } from '../../../services/model/usage/usage.ts'
 import { newId } from '../../../services/model/ids.ts'
 import { executionRow } from '../../support/rows.ts'
 import { objectPrefix } from '../../../services/model/object-keys.ts'
+import { createRunStep } from '../../../services/workers/run/step/run-step.ts'
 import { repairContainer } from '../../../services/workers/reconcile/repair-container.ts'
 import { atCall } from '../../support/at-call.ts'
 import { crashingWorker } from '../../support/crashing-worker.ts'
@@ -46,6 +47,22 @@ describe('a hibernated container', () => {
     expect(second.result?.stdout).toBe('[1] True False kept\n')
     expect(names(second.result?.lost)).toEqual(['variable generator'])
     expect((await bench.run(id, 'print(x)')).result).toMatchObject({ stdout: '[1]\n', lost: [] })
+  })
+
+  it('left a sandbox that the platform took back, although it was used since', async () => {
+    const { tenant, id } = await withVariables()
+    const { sandboxId, lastActiveAt: idleSince } = await bench.container(id)
+    await bench.run(id, 'runs.append("second")')
+    const message = { v: 1, type: 'container.hibernate', tenant, containerId: id, idleSince } as const
+    const receive = createRunStep(bench.deps)
+    await receive({ ...message, sandboxId: newId('sandbox') })
+    await receive(message)
+    expect(await bench.container(id)).toMatchObject({ sandboxId })
+    await receive({ ...message, sandboxId: sandboxId ?? 'none' })
+    expect(await bench.container(id)).toMatchObject({ sandboxId: null, snapshot: { isRestored: false } })
+    await bench.stopUnheld()
+    await bench.warm()
+    expect((await bench.run(id, 'print(runs)')).result?.stdout).toBe("['first', 'second']\n")
   })
 
   it('keeps files with several names, such as those of a cloned repository, and names in the form of a Mac', async () => {

@@ -3,13 +3,13 @@ import { newId } from '../../../services/model/ids.ts'
 import { systemClock } from '../../../services/ports/clock.ts'
 import { measure } from '../../../services/model/metrics.ts'
 import type { WideEvent } from '../../../services/model/wide-event.ts'
-import type { SandboxPhase } from '../../../services/model/sandboxes/sandbox.ts'
+import type { Sandbox, SandboxPhase } from '../../../services/model/sandboxes/sandbox.ts'
 import type { ReconcilerDeps } from '../../../services/workers/deps.ts'
 import { processDeadLetters } from '../../../services/workers/reconcile/dead-letters.ts'
 import { handleTaskStateChange } from '../../../services/workers/reconcile/handle-task-state-change.ts'
 import { createLocalSignals } from '../../../services/adapters/storage/signals/local-signals.ts'
 import { noSandboxes } from '../../support/no-sandboxes.ts'
-import { executionRow, responseRow, sandboxRow } from '../../support/rows.ts'
+import { containerRow, executionRow, responseRow, sandboxRow } from '../../support/rows.ts'
 import { startStorage, type Storage } from '../../support/start-storage.ts'
 import { silentTelemetry } from '../../support/silent-telemetry.ts'
 
@@ -116,5 +116,56 @@ describe('the end of a sandbox', () => {
 
   it('without a row is ignored', async () => {
     await expect(handleTaskStateChange(deps, gone(newId('sandbox')))).resolves.toBeUndefined()
+  })
+})
+
+describe('a sandbox that the platform takes back', () => {
+  const interrupted = (sandboxId: string) => {
+    const address = { kind: 'tcp', host: '10.0.0.9', port: 8700 } as const
+    return { sandboxId, platformId: 'arn', status: { phase: 'ready', address, isInterrupted: true } } as const
+  }
+  const created = async (claimedBy: Sandbox['claimedBy']): Promise<string> => {
+    const id = newId('sandbox')
+    const state = claimedBy === null ? 'ready' : 'claimed'
+    const row = sandboxRow({ id, state, claimedBy, image: noSandboxes.images.resolve().reference, createdAt: systemClock.now() })
+    await deps.table.sandboxes.create(row)
+    return id
+  }
+  const sentTo = async (id: string): Promise<readonly unknown[]> => {
+    const sent: unknown[] = []
+    const queue = { ...deps.queue, send: async (...call: readonly unknown[]) => void sent.push(call) }
+    await handleTaskStateChange({ ...deps, queue }, interrupted(id))
+    return sent
+  }
+
+  it('stops when nothing waits in it', async () => {
+    const id = await created(null)
+    expect(await sentTo(id)).toEqual([])
+    expect(await deps.table.sandboxes.get(id)).toBeNull()
+  })
+
+  it('hibernates its container, also if that is busy now', async () => {
+    const container = containerRow({ tenant: TENANT, id: newId('container') })
+    const id = await created({ tenant: TENANT, containerId: container.id })
+    await deps.table.containers.create({ ...container, sandboxId: id })
+    const sent = await sentTo(id)
+    const message = {
+      v: 1,
+      type: 'container.hibernate',
+      tenant: TENANT,
+      containerId: container.id,
+      idleSince: container.lastActiveAt,
+      sandboxId: id,
+    }
+    expect(sent[0]).toEqual(['executions', message, { group: TENANT }])
+    expect(sent.map((call) => ((call as unknown[])[2] as { delaySeconds?: number }).delaySeconds ?? 0)).toEqual([0, 15, 35, 60, 85])
+    expect(await deps.table.sandboxes.get(id)).toMatchObject({ state: 'claimed' })
+  })
+
+  it('is left alone when its container has another one', async () => {
+    const container = containerRow({ tenant: TENANT, id: newId('container') })
+    const id = await created({ tenant: TENANT, containerId: container.id })
+    await deps.table.containers.create({ ...container, sandboxId: newId('sandbox') })
+    expect(await sentTo(id)).toEqual([])
   })
 })

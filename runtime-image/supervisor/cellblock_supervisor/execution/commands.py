@@ -21,6 +21,10 @@ class Commands(JobRegistry[Command, CommandRequest]):
         self._monitor: PeriodicMonitor | None = None
         self._memory: MemoryMonitor | None = None
 
+    @property
+    def busy(self) -> bool:
+        return bool(self._running)
+
     def sessions(self) -> frozenset[int]:
         """Sessions of running commands. A process can leave its session and cannot join another one."""
         return frozenset(command.pid for command in self._running.values() if command.pid > 0)

@@ -134,8 +134,8 @@ class Namespace:
         self._executions = executions
         self._new_meter: Callable[[Budget], _Meter] = lambda budget: _Meter(budget, kernel, cgroup, limits)
 
-    async def snapshot(self, budget: Budget, trailers: dict[str, str]) -> AsyncIterator[bytes]:
-        """The snapshot's bytes. When the kernel dies meanwhile the stream ends early, and the client sees an incomplete body.
+    async def snapshot(self, budget: Budget, trailers: dict[str, str], on_saved: Callable[[], None]) -> AsyncIterator[bytes]:
+        """The snapshot's bytes. `on_saved` is called when the client has read all of them. When the kernel dies meanwhile the stream ends early, and the client sees an incomplete body.
 
         A client that disconnects does not harm the kernel: the rest is dropped, and until its end the namespace stays busy.
         """
@@ -160,6 +160,7 @@ class Namespace:
                 raise ConnectionResetError("the kernel could not take a snapshot")
             trailers["Cellblock-Usage"] = json.dumps(meter.report(), separators=(",", ":"))
             trailers["Cellblock-Lost"] = _trailer(reply.lost)
+            on_saved()
         finally:
             if request.done():
                 meter.stop()

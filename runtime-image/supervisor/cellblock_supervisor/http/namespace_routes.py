@@ -11,7 +11,7 @@ async def snapshot(sandbox: Sandbox, request: Request) -> Reply:
     budget = _budget(request)
     _claim_namespace(sandbox)
     reply = Reply(content_type="application/octet-stream")
-    reply.stream = sandbox.namespace.snapshot(budget, reply.trailers)
+    reply.stream = sandbox.namespace.snapshot(budget, reply.trailers, sandbox.shutdown.note_saved)
     return reply
 
 

@@ -31,6 +31,7 @@ ROUTES: tuple[tuple[str, tuple[str, ...], Route], ...] = (
 
 
 async def dispatch(sandbox: Sandbox, request: Request) -> Reply:
+    sandbox.shutdown.note_request(request.method, request.path)
     for method, pattern, route in ROUTES:
         if method == request.method and _matches(pattern, request.path):
             return await route(sandbox, request)

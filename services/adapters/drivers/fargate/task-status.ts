@@ -17,13 +17,19 @@ const INTERFACE_TYPES: ReadonlySet<string> = new Set(['ElasticNetworkInterface',
 /** What DescribeTasks, or an event of the task's state, shows. `waitsForHealth`: the task definition has a health check, so RUNNING alone is not ready. */
 export function taskStatus(task: ShownTask, waitsForHealth: boolean): SandboxStatus {
   const exitCode = sandboxContainer(task)?.exitCode ?? null
+  const host = privateAddress(task)
+  if (isInterrupted(task) && exitCode === null && host !== undefined)
+    return { phase: 'ready', address: { kind: 'tcp', host, port: SUPERVISOR_PORT }, isInterrupted: true }
   // The exit code arrives after the stop request. Without the code and the reason, the status is not known yet.
   if (task.lastStatus === 'STOPPED' || (task.desiredStatus === 'STOPPED' && (exitCode !== null || task.stopCode !== undefined)))
     return goneStatus(task, exitCode)
-  const host = privateAddress(task)
   const isUp = task.lastStatus === 'RUNNING' && (!waitsForHealth || task.healthStatus === 'HEALTHY')
   return isUp && host !== undefined ? { phase: 'ready', address: { kind: 'tcp', host, port: SUPERVISOR_PORT } } : { phase: 'starting' }
 }
+
+/** AWS takes the capacity of a Spot task back: it announces the stop two minutes before, while the task still runs. */
+const isInterrupted = ({ lastStatus, desiredStatus, stopCode }: ShownTask): boolean =>
+  lastStatus === 'RUNNING' && desiredStatus === 'STOPPED' && (stopCode === 'SpotInterruption' || stopCode === 'TerminationNotice')
 
 function goneStatus(task: ShownTask, exitCode: number | null): SandboxStatus {
   const detail = [task.stoppedReason, sandboxContainer(task)?.reason].filter(Boolean).join(' ').slice(0, 400)

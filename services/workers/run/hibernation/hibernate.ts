@@ -32,8 +32,9 @@ export async function hibernate(deps: StepDeps, finder: SandboxFinder, message: 
   const { containers } = deps.table
   const { tenant, containerId: id } = message
   const before = await containers.get(tenant, id)
-  if (before === null || before.sandboxId === null || before.lastActiveAt !== message.idleSince) return
-  // The steps of these commands report their ends; the reconciler sends the message again.
+  if (before === null || before.sandboxId === null) return
+  if (message.sandboxId === undefined ? before.lastActiveAt !== message.idleSince : before.sandboxId !== message.sandboxId) return
+  // The steps of these commands report their ends; the sender of the message sends it again.
   if (await endBackgroundCommands(deps, before)) return
   const now = deps.clock.now()
   const claim: Hibernation = { objectKey: newObjectKey(tenant, 'snapshots', id), expiresAt: now + LEASE_MS }
