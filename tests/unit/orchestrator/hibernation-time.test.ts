@@ -13,7 +13,8 @@ import { startStorage, type Storage } from '../../support/start-storage.ts'
 import { silentTelemetry } from '../../support/silent-telemetry.ts'
 
 const MINUTE_MS = 60_000
-const SETTINGS = { earlySleepMs: MINUTE_MS, hibernateAfterMs: 5 * MINUTE_MS }
+/** A start on Fargate. */
+const SETTINGS = { earlySleepMs: MINUTE_MS, hibernateAfterMs: 5 * MINUTE_MS, wakeMs: 57_000 }
 
 describe('the pauses of a conversation', () => {
   it.each([
@@ -21,10 +22,19 @@ describe('the pauses of a conversation', () => {
     ['one pause, which says too little', [10_000], 60, 300],
     ['short pauses', [5_000, 10_000], 60, 105],
     ['pauses of a minute', [60_000, 50_000, 60_000], 75, 105],
-    ['pauses of two minutes', [100_000, 120_000], 150, 210],
+    ['pauses of two minutes', [100_000, 120_000], 150, 165.6],
     ['pauses longer than the limit', [10_000, 900_000], 300, 300],
   ])('follow %s', (_, pauses, warm, cold) => {
     expect(sleepTimes(pauses, SETTINGS)).toEqual({ warmMs: warm * 1000, coldMs: cold * 1000 })
+  })
+
+  it.each([
+    ['a small image, which starts in half of the time', 25_000, 80],
+    ['a sandbox of this machine', 1_500, 61.2],
+    ['variables that take as long to restore as a start', 114_000, 210],
+  ])('matter less than the wake for %s', (_, wakeMs, cold) => {
+    expect(sleepTimes([60_000, 60_000], { ...SETTINGS, wakeMs }).coldMs).toBe(cold * 1000)
+    expect(sleepTimes([], { ...SETTINGS, wakeMs }).coldMs).toBe(Math.min(300_000, Math.max(60_000, Math.round((300 / 57) * wakeMs))))
   })
 
   it('count from the end of an execution to the next acceptance, and not after one that has not ended', () => {
@@ -70,7 +80,8 @@ describe('an idle container', () => {
     const { table } = storage
     const made = await createContainer(table, { tenant: newId('tenant'), subject: null, name: 'x', memoryTier: '1g' }, now)
     const { tenant, id: containerId } = made
-    const sandbox = sandboxRow({ state: 'claimed', claimedBy: { tenant, containerId }, dueAt: now + 3_600_000 })
+    const started = { createdAt: now - 200_000, launchedAt: now - 157_000, readyAt: now - 100_000 }
+    const sandbox = sandboxRow({ state: 'claimed', claimedBy: { tenant, containerId }, dueAt: now + 3_600_000, ...started })
     await table.sandboxes.create(sandbox)
     for (const agoMs of [70_000, 35_000, 0])
       await table.executions.create(
