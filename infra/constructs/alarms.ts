@@ -68,6 +68,12 @@ export class Alarms extends Construct {
         sentence: `The ${name} function fails repeatedly. Its log has the reason.`,
       })
     }
+    // The reconciler receives each dead letter within a minute. If it does not, `dead-letters-old` and `reconciler-silent` report it.
+    this.alarm('jobs-dead', metric('DeadLetter'), {
+      threshold: 1,
+      periods: 1,
+      sentence: 'A message failed five times. Its job ended as dead_letter; the event dead_letter in the log of the reconciler names both.',
+    })
     this.oldDeadLetterAlarm(props.queues)
     this.concurrencyAlarms()
     this.tableAlarm(props.table)
@@ -90,13 +96,7 @@ export class Alarms extends Construct {
     if (privateIngress !== null) this.privateIngressAlarms(privateIngress)
   }
 
-  private queueAlarms(name: QueueName, { queue, deadLetterQueue }: JobQueue): void {
-    // The reconciler receives each dead letter within a minute. If it does not, `dead-letters-old` and `reconciler-silent` report it.
-    this.alarm(`${name}-dead`, deadLetterQueue.metricNumberOfMessagesReceived({ ...FIVE_MINUTES, statistic: 'Sum' }), {
-      threshold: 1,
-      periods: 1,
-      sentence: `A message of ${name} failed five times. Its job ended as dead_letter; the log of the reconciler names it.`,
-    })
+  private queueAlarms(name: QueueName, { queue }: JobQueue): void {
     const oldest = queue.metricApproximateAgeOfOldestMessage({ ...FIVE_MINUTES, statistic: 'Maximum' })
     this.alarm(`${name}-old`, oldest, {
       threshold: OLD_MESSAGE_SECONDS[name],

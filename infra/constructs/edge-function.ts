@@ -1,7 +1,8 @@
 import { LAMBDA_REQUEST_BYTES, PREFLIGHT } from '../../services/http/origin/config.ts'
 
 const ADVICE =
-  'Send a file in parts of at most 4 MB with POST /v1/uploads, or to the URL of POST /v1/containers/{id}/files/upload_url, which takes 512 MB.'
+  'Send a file to the URL of POST /v1/containers/{id}/files/upload_url, which takes 512 MB, or in parts of at most 4 MB with POST /v1/uploads. ' +
+  'For clients that can do neither, the operator can deploy the upload service (api.uploadService: true).'
 
 export interface EdgeFunctionOptions {
   /** Id of the distribution's origin that takes bodies of any size. Null: none, and the function refuses bodies that Lambda would refuse. */

@@ -16,8 +16,10 @@ import {
   OriginRequestPolicy,
   SecurityPolicyProtocol,
   ViewerProtocolPolicy,
+  VpcOrigin as VpcOriginResource,
+  VpcOriginEndpoint,
 } from 'aws-cdk-lib/aws-cloudfront'
-import { FunctionUrlOrigin, S3BucketOrigin, VpcOrigin, type VpcOriginProps } from 'aws-cdk-lib/aws-cloudfront-origins'
+import { FunctionUrlOrigin, S3BucketOrigin, VpcOrigin } from 'aws-cdk-lib/aws-cloudfront-origins'
 import type { IApplicationLoadBalancer } from 'aws-cdk-lib/aws-elasticloadbalancingv2'
 import type { FunctionUrl } from 'aws-cdk-lib/aws-lambda'
 import type { IBucket } from 'aws-cdk-lib/aws-s3'
@@ -103,7 +105,14 @@ export class PublicEdge extends Construct {
       cachePolicy: CachePolicy.CACHING_OPTIMIZED,
       compress: true,
     })
-    if (uploads !== null) this.distribution.addBehavior(UPLOAD_PATH, uploadOrigin(uploads, origin), behaviour)
+    if (uploads !== null) {
+      // Its own construct: the name of one that the distribution makes follows the order of behaviours, and an attached origin cannot be replaced.
+      const vpcOrigin = new VpcOriginResource(this, 'UploadOrigin', {
+        endpoint: VpcOriginEndpoint.applicationLoadBalancer(uploads),
+        protocolPolicy: OriginProtocolPolicy.HTTP_ONLY,
+      })
+      this.distribution.addBehavior(UPLOAD_PATH, VpcOrigin.withVpcOrigin(vpcOrigin, { ...origin, originId: UPLOAD_ORIGIN }), behaviour)
+    }
     this.url = `https://${customDomain?.name ?? this.distribution.distributionDomainName}`
   }
 
@@ -123,10 +132,3 @@ const siteBehaviour = (origin: IOrigin): BehaviorOptions => ({
   cachePolicy: CachePolicy.CACHING_OPTIMIZED,
   compress: true,
 })
-
-const uploadOrigin = (loadBalancer: IApplicationLoadBalancer, options: VpcOriginProps): IOrigin =>
-  VpcOrigin.withApplicationLoadBalancer(loadBalancer, {
-    ...options,
-    originId: UPLOAD_ORIGIN,
-    protocolPolicy: OriginProtocolPolicy.HTTP_ONLY,
-  })

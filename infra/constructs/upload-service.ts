@@ -8,8 +8,13 @@ import type { Config } from '../config.ts'
 import { API_PORT, createApiTask, type ApiTaskProps } from './api-task.ts'
 import { pinZones } from './pin-zones.ts'
 
-/** A task's CPU units and memory. Files stream through; JSON with inline files is held as a whole. */
-const UPLOAD_TASK = { cpu: 256, memoryMiB: 1024 } as const
+/**
+ * A task's CPU units and memory. Files stream through. JSON with inline files is held as a whole: the bodies in flight have a budget of 288 MiB
+ * (LIMITS.maxRequestBytesInFlight), four of the largest, and each needs several times its size while it is parsed.
+ */
+const UPLOAD_TASK = { cpu: 256, memoryMiB: 2048 } as const
+const MAX_TASKS = 3
+const BUSY_PERCENT = 60
 
 export interface UploadServiceProps extends Omit<ApiTaskProps, 'name' | 'size'> {
   readonly config: Pick<Config, 'stage' | 'retention' | 'network'>
@@ -55,6 +60,11 @@ export class UploadService extends Construct {
       vpcSubnets: { subnetType: SubnetType.PUBLIC },
       securityGroups: [taskGroup],
     })
+    const scaling = service.autoScaleTaskCount({ minCapacity: 1, maxCapacity: MAX_TASKS })
+    // Lent memory is not returned at once, so a task goes after ten minutes without need.
+    const calm = { targetUtilizationPercent: BUSY_PERCENT, scaleInCooldown: Duration.minutes(10) }
+    scaling.scaleOnCpuUtilization('BusyProcessor', calm)
+    scaling.scaleOnMemoryUtilization('BusyMemory', calm)
     this.loadBalancer = new ApplicationLoadBalancer(this, 'Balancer', {
       vpc,
       internetFacing: false,

@@ -38,6 +38,7 @@ export function usageFrom(flags: Flags<(typeof FLAGS)[number]>, config: Pick<Con
   const { architecture, spotPercent, diskGiB } = config.sandboxes
   const tier = choiceOption(flags, 'tier', { choices: MEMORY_TIERS, fallback: TYPICAL.tier })
   const turnsPerContainer = numberOption(flags, 'per-container', { fallback: TYPICAL.turnsPerContainer, min: 1 })
+  const startSeconds = numberOption(flags, 'start', { fallback: TYPICAL.startSeconds })
   const gapSeconds = numberOption(flags, 'gap', { fallback: TYPICAL.gapSeconds })
   return {
     ...TYPICAL,
@@ -45,8 +46,8 @@ export function usageFrom(flags: Flags<(typeof FLAGS)[number]>, config: Pick<Con
     turnsPerContainer,
     runSeconds: numberOption(flags, 'run', { fallback: TYPICAL.runSeconds }),
     gapSeconds,
-    idleSeconds: numberOption(flags, 'idle', { fallback: idleSecondsOf(config, { tier, turnsPerContainer, gapSeconds }) }),
-    startSeconds: numberOption(flags, 'start', { fallback: TYPICAL.startSeconds }),
+    idleSeconds: numberOption(flags, 'idle', { fallback: idleSecondsOf(config, { tier, turnsPerContainer, gapSeconds, startSeconds }) }),
+    startSeconds,
     modelSeconds: numberOption(flags, 'model', { fallback: TYPICAL.modelSeconds }),
     tier,
     diskGiB,
@@ -61,12 +62,13 @@ export function usageFrom(flags: Flags<(typeof FLAGS)[number]>, config: Pick<Con
  */
 function idleSecondsOf(
   { sandboxes }: Pick<Config, 'sandboxes'>,
-  { tier, turnsPerContainer, gapSeconds }: { readonly tier: MemoryTier; readonly turnsPerContainer: number; readonly gapSeconds: number },
+  { tier, turnsPerContainer, gapSeconds, startSeconds }: Pick<Usage, 'tier' | 'turnsPerContainer' | 'gapSeconds' | 'startSeconds'>,
 ): number {
   const pauses = Array.from({ length: Math.max(0, turnsPerContainer - 1) }, () => gapSeconds * 1000)
   const { warmMs, coldMs } = sleepTimes(pauses, {
     earlySleepMs: sandboxes.earlySleepSeconds * 1000,
     hibernateAfterMs: LIMITS.hibernateAfterMinutes * 60_000,
+    wakeMs: startSeconds * 1000,
   })
   return (hasPool(sandboxes, tier) ? warmMs : coldMs) / 1000 + 1
 }
@@ -123,7 +125,7 @@ type AlarmSettings = {
  * the API's function and the distribution, and no canary of that function.
  */
 export function alarmMetrics(pools: number, { api, sandboxes: { spotPercent }, deployment: { canaryMinutes } }: AlarmSettings): number {
-  const standing = 27 + (pools === 0 ? 0 : 1 + pools)
+  const standing = 25 + (pools === 0 ? 0 : 1 + pools)
   const optional = (api.uploadService ? 1 : 0) + (spotPercent > 0 && spotPercent < 100 ? 1 : 0)
   return standing + optional + canaryMetrics({ api, deployment: { canaryMinutes } })
 }

@@ -42,7 +42,7 @@ const customDomain = { name: 'code.example.com', certificateArn: 'arn:aws:acm:us
 /** Every configuration that docs/deploy.md describes. */
 const CONFIGURATIONS: Readonly<Record<string, (outdir: string) => App>> = {
   default: (outdir) => buildApp({ api: {} }, outdir).app,
-  'without-upload-service': (outdir) => buildApp({}, outdir).app,
+  'upload-service': (outdir) => buildApp({ api: { uploadService: true } }, outdir).app,
   'private-ingress': (outdir) => buildApp({ api: { privateIngress: PRIVATE_INGRESS } }, outdir).app,
   'rate-limit-custom-domain': (outdir) => buildApp({ api: { customDomain, rateLimit: 1_000 } }, outdir).app,
   'arm-spot': (outdir) => buildApp({ sandboxes: { ...sandboxes, architecture: 'ARM64', spotPercent: 80 } }, outdir).app,

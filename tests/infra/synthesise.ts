@@ -23,9 +23,6 @@ export const IMAGE_TAGS = { slim: '0123456789ab', standard: '0123456789ab-standa
 /** As `npm run deploy` synthesises. */
 export const PUSHED_ASSETS = sourceAssets({ images: { kind: 'pushed', tags: IMAGE_TAGS }, siteFolder: null })
 
-/** The upload service is apart from everything else and has its own tests. */
-const WITHOUT_UPLOADS = { api: { uploadService: false } }
-
 /** Settings of private ingress in a network of the operator. */
 export const PRIVATE_INGRESS = {
   host: 'code.internal.example.com',
@@ -34,7 +31,7 @@ export const PRIVATE_INGRESS = {
   subnetIds: ['subnet-0123456789abcdef0', 'subnet-0123456789abcdef1'],
 }
 
-/** The app as `cdk synth` builds it, with these settings changed, and without bundles and the upload service: they are checked elsewhere. */
+/** The app as `cdk synth` builds it, with these settings changed, and without bundles, which are checked elsewhere. */
 export function buildApp(
   changes: Record<string, unknown> = {},
   outdir?: string,
@@ -44,7 +41,7 @@ export function buildApp(
     ...(outdir === undefined ? {} : { outdir }),
     context: { ...context, 'aws:cdk:bundling-stacks': [], 'aws:cdk:disable-stack-trace': true },
   })
-  const settings = { ...(context.cellblock as object), stage: 'prod', ...WITHOUT_UPLOADS, ...changes }
+  const settings = { ...(context.cellblock as object), stage: 'prod', ...changes }
   return { app, stacks: new Cellblock(app, 'Cellblock', { settings, assets: PUSHED_ASSETS, toolTypes }).stacks }
 }
 

@@ -18,6 +18,21 @@ describe('the upload service', () => {
     expect(says(only(found, 'AWS::CloudFront::Function').Properties['FunctionCode'], 'cf.selectRequestOriginById')).toBe(true)
   })
 
+  it('has an origin whose name does not follow the order of behaviours', () => {
+    const ids = Object.entries(found.service.Resources).flatMap(([id, { Type }]) => (Type === 'AWS::CloudFront::VpcOrigin' ? [id] : []))
+    expect(ids).toEqual([expect.stringMatching(/^EdgeUploadOrigin[0-9A-F]{8}$/)])
+  })
+
+  it('starts up to three tasks when processors or memory are busy, and one without', () => {
+    expect(at(task, 'Properties.Memory')).toBe('2048')
+    const target = only(found, 'AWS::ApplicationAutoScaling::ScalableTarget')
+    expect([at(target, 'Properties.MinCapacity'), at(target, 'Properties.MaxCapacity')]).toEqual([1, 3])
+    const metrics = all(found, 'AWS::ApplicationAutoScaling::ScalingPolicy').map((policy) =>
+      at(policy, 'Properties.TargetTrackingScalingPolicyConfiguration.PredefinedMetricSpecification.PredefinedMetricType'),
+    )
+    expect(metrics.toSorted()).toEqual(['ECSServiceAverageCPUUtilization', 'ECSServiceAverageMemoryUtilization'])
+  })
+
   it('is not reachable from the internet: an internal load balancer, and a task that accepts the load balancer only', () => {
     expect(only(found, 'AWS::ElasticLoadBalancingV2::LoadBalancer').Properties['Scheme']).toBe('internal')
     expect(groups('TaskGroup').Properties['SecurityGroupIngress']).toBeUndefined()

@@ -109,12 +109,12 @@ const poolMonth = (
 
 /** One ARM task, its public address, and the load balancer. */
 function uploadServiceMonth(): Line {
-  const task = 0.25 * PRICES.fargateArmVcpuHour.usd + PRICES.fargateArmGbHour.usd
+  const task = 0.25 * PRICES.fargateArmVcpuHour.usd + 2 * PRICES.fargateArmGbHour.usd
   const hour = task + PRICES.loadBalancerHour.usd + PRICES.publicAddressHour.usd
   return {
     name: 'upload service',
     usd: hour * HOURS_A_MONTH,
-    how: 'bodies above 4.4 MB; api.uploadService: false saves it',
+    how: 'bodies above 4.4 MB, one task; up to three while it is busy',
     isOptional: true,
   }
 }

@@ -9,7 +9,7 @@ import type { Line, Usage } from './usage.ts'
  * index; an API call that waits polls the row up to twice a second; the chat worker polls ten times in the second for which it waits.
  */
 const PER_TURN = {
-  dynamodbWrites: 28,
+  dynamodbWrites: 33,
   dynamodbReads: 50,
   sqsRequests: 12,
   s3Puts: 2,

@@ -27,7 +27,7 @@ const ourMetrics = (resource: Resource): { name: string; stage: string | undefin
     .map((metric) => ({ name: metric.MetricName, stage: metric.Dimensions.find(({ Name }) => Name === 'stage')?.Value }))
 
 export const operationsProperties: readonly Property[] = [
-  exists('dead letters of each queue raise an alarm', ['turnsdead', 'executionsdead', 'placementsdead'], 'NumberOfMessagesReceived'),
+  exists('dead letters raise an alarm', ['jobsdead'], 'DeadLetter'),
   exists(
     'messages of each queue that wait too long raise an alarm',
     ['turnsold', 'executionsold', 'placementsold'],

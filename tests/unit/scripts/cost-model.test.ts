@@ -67,7 +67,7 @@ describe('an idle month', () => {
     })
   it('shows the upload service on a line, worked out by hand', () => {
     const line = month({ uploadService: true }).find(({ name }) => name === 'upload service')
-    expect(line?.usd).toBeCloseTo(730 * (0.25 * 0.03238 + 0.00356 + 0.0225 + 0.005), 9)
+    expect(line?.usd).toBeCloseTo(730 * (0.25 * 0.03238 + 2 * 0.00356 + 0.0225 + 0.005), 9)
     expect(month({}).some(({ name }) => name === 'upload service')).toBe(false)
   })
   it('marks what a setting removes or what depends on use', () => {

@@ -1,5 +1,6 @@
+import { readFileSync } from 'node:fs'
 import { describe, expect, it } from 'vitest'
-import { Config } from '../../../infra/config.ts'
+import { Config, readConfig } from '../../../infra/config.ts'
 import { costReport, costText, usageFrom } from '../../../scripts/operate/cost.ts'
 import { costHtml } from '../../../scripts/operate/cost-html.ts'
 import { htmlReport } from '../../../scripts/report/html-report.ts'
@@ -24,7 +25,7 @@ describe('npm run cost', () => {
   it('takes the idle time from the rule of the orchestrator, for these pauses and with a warm pool of the tier', () => {
     expect(usageFrom(flags(), config).idleSeconds).toBe(76)
     expect(usageFrom(flags('--tier', '4g'), config).idleSeconds).toBe(106)
-    expect(usageFrom(flags('--tier', '4g', '--gap', '140'), config).idleSeconds).toBe(246)
+    expect(usageFrom(flags('--tier', '4g', '--gap', '140'), config).idleSeconds).toBe(186.6)
     expect(usageFrom(flags('--tier', '4g', '--per-container', '1'), config).idleSeconds).toBe(301)
     expect(usageFrom(flags('--idle', '120'), config).idleSeconds).toBe(120)
   })
@@ -33,13 +34,18 @@ describe('npm run cost', () => {
     expect(report()).toContain('wakes into a warm sandbox')
     expect(report('--tier', '4g')).toMatch(/wakes with a start: \d\d s \(p95\)/)
   })
-  it('keeps 1,000 typical turns within 0.90 US dollars, and within 0.45 on ARM64 with 70 % Spot, without a pool', () => {
+  it('keeps 1,000 typical turns within 0.85 US dollars, and within 0.35 on ARM64 with Spot alone, without a pool', () => {
     const cost = (settings: object) => {
       const changed = { ...config, sandboxes: { ...config.sandboxes, ...settings } }
       return costReport(usageFrom(flags(), changed), changed).turns.total
     }
-    expect(cost({ tiers: { '1g': { warm: 0 } }, architecture: 'X86_64', spotPercent: 0 })).toBeLessThanOrEqual(0.9)
-    expect(cost({ tiers: { '1g': { warm: 0 } }, architecture: 'ARM64', spotPercent: 70 })).toBeLessThanOrEqual(0.45)
+    expect(cost({ tiers: { '1g': { warm: 0 } }, architecture: 'X86_64', spotPercent: 0 })).toBeLessThanOrEqual(0.85)
+    expect(cost({ tiers: { '1g': { warm: 0 } }, architecture: 'ARM64', spotPercent: 100 })).toBeLessThanOrEqual(0.35)
+  })
+  it('keeps an idle month with the default settings within 28 US dollars', () => {
+    const { context } = JSON.parse(readFileSync('cdk.json', 'utf8')) as { context: { cellblock: object } }
+    const defaults = readConfig(context.cellblock)
+    expect(costReport(usageFrom(flags(), defaults), defaults).month.total).toBeLessThanOrEqual(28)
   })
   it.each([
     [['--turns', '0'], '--turns must be a number from 1.'],
