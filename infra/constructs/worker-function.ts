@@ -1,4 +1,4 @@
-import { Duration, RemovalPolicy } from 'aws-cdk-lib'
+import { Duration, RemovalPolicy, Stack } from 'aws-cdk-lib'
 import type { ISecurityGroup, ISubnet, IVpc } from 'aws-cdk-lib/aws-ec2'
 import type { Role } from 'aws-cdk-lib/aws-iam'
 import {
@@ -81,6 +81,7 @@ export class WorkerFunction extends Construct {
         ? {}
         : { vpc: vpcPlacement.vpc, vpcSubnets: { subnets: [...vpcPlacement.subnets] }, securityGroups: [vpcPlacement.securityGroup] }),
     })
+    this.node.addValidation({ validate: () => environmentFindings(name, Stack.of(this).resolve(props.environment)) })
     this.alias = hasAlias ? new Alias(this, 'Live', { aliasName: LIVE_ALIAS, version: this.function.currentVersion as IVersion }) : null
   }
 
@@ -88,4 +89,31 @@ export class WorkerFunction extends Construct {
   get target(): IFunction {
     return (this.alias ?? this.function) as IFunction
   }
+}
+
+/** Lambda refuses a function with more. */
+const MAX_ENVIRONMENT_BYTES = 4_096
+/** Of values that only the deployment knows: the ARN of a task definition; the URL of a queue or the id of another stack's resource; an account or a Region. */
+const UNKNOWN_BYTES = { own: 112, imported: 80, pseudo: 16 } as const
+
+/** Otherwise CloudFormation says so in the middle of a deployment. */
+export function environmentFindings(name: string, environment: unknown): string[] {
+  const bytes = bytesOf(environment)
+  return bytes <= MAX_ENVIRONMENT_BYTES
+    ? []
+    : [
+        `The variables of the function ${name} have about ${bytes} bytes, and Lambda accepts ${MAX_ENVIRONMENT_BYTES}. Offer fewer images or memory tiers (cdk.json), or use a shorter stage.`,
+      ]
+}
+
+function bytesOf(value: unknown): number {
+  if (typeof value === 'string') return Buffer.byteLength(value)
+  if (Array.isArray(value)) return value.reduce<number>((sum, part) => sum + bytesOf(part), 0)
+  if (typeof value !== 'object' || value === null) return 0
+  const entries = Object.entries(value)
+  const [[name, inner] = ['', null]] = entries
+  if (name === 'Fn::Join') return bytesOf((inner as unknown[])[1])
+  if (name === 'Ref') return String(inner).startsWith('AWS::') ? UNKNOWN_BYTES.pseudo : UNKNOWN_BYTES.own
+  if (name.startsWith('Fn::')) return UNKNOWN_BYTES.imported
+  return entries.reduce((sum, [key, part]) => sum + Buffer.byteLength(key) + bytesOf(part), 0)
 }

@@ -10,6 +10,7 @@ import type { ApiEnv } from '../../services/entries/aws/api/config.ts'
 import type { DeploymentAssets } from '../assets.ts'
 import type { IamAccess } from '../iam-statements.ts'
 import type { Config } from '../config.ts'
+import { workerFunctions } from '../worker-concurrency.ts'
 import { Canary, RELEASED } from '../constructs/canary.ts'
 import { metricsOf } from '../constructs/metrics.ts'
 import { PrivateIngress, readIngressNetwork, type IngressNetwork } from '../constructs/private-ingress.ts'
@@ -136,6 +137,13 @@ export class ServiceStack extends FlaggedStack {
     const roleFor = (name: FunctionId, access: readonly IamAccess[]): Role =>
       new WorkerRole(this, `${name}-role`, { functionName: functionName(config.stage, name), access }).role
     const { reservedConcurrency } = config.api
+    const reserved = config.concurrency.reserved === true ? workerFunctions(config.concurrency) : null
+    if (reserved !== null)
+      this.output(
+        'ReservedWorkers',
+        String(Object.values(reserved).reduce((sum, functions) => sum + functions)),
+        'Reserved concurrency of the workers',
+      )
     return {
       // A call within its tenant's share stays open for Lambda's maximum.
       ...(api === null
@@ -152,11 +160,13 @@ export class ServiceStack extends FlaggedStack {
         role: roleFor('chat', chatAccess(data)),
         environment: chatEnvironment(config, storage, data),
         timeoutSeconds: CHAT_FUNCTION_SECONDS,
+        reservedConcurrency: reserved?.chat,
       }),
       run: this.add('run', {
         role: network.runRole,
         environment: runEnvironment(config, storage, network.toJsonString(images)),
         timeoutSeconds: 120,
+        reservedConcurrency: reserved?.run,
         vpcPlacement: { vpc: network.vpc, subnets: network.runSubnets, securityGroup: network.runGroup },
       }),
       place: this.add('place', {
@@ -164,11 +174,13 @@ export class ServiceStack extends FlaggedStack {
         role: roleFor('place', placeAccess(data, sandboxes.computeAccess)),
         // A step is one call to ECS, or the rows and messages of one refill.
         timeoutSeconds: 60,
+        reservedConcurrency: reserved?.place,
       }),
       reconciler: this.add('reconciler', {
         ...place,
         role: roleFor('reconciler', reconcilerAccess(data, sandboxes.computeAccess)),
         timeoutSeconds: 120,
+        reservedConcurrency: reserved?.reconciler,
       }),
     }
   }

@@ -3,6 +3,7 @@ import { ServiceQuotasClient } from '@aws-sdk/client-service-quotas'
 import { DescribeSecretCommand, SecretsManagerClient } from '@aws-sdk/client-secrets-manager'
 import type { Config } from '../../infra/config.ts'
 import { modelsSecretName } from '../../infra/constructs/models-secret.ts'
+import { reservesWorkers } from './worker-concurrency.ts'
 import { createEc2Api, type Ec2Api, type Zone } from '../doctor/account/ec2-api.ts'
 import { checkQuotas, quotasFor, type Quota } from '../doctor/account/quotas.ts'
 import { fail, warn, type Finding } from '../doctor/finding.ts'
@@ -11,10 +12,10 @@ import { outputsOf, type Account } from './account.ts'
 import type { Deployment } from './deployment.ts'
 
 /** Zones where CloudFront reaches no load balancer by a VPC origin (CloudFront Developer Guide), and those without Fargate. */
-const ZONES_WITHOUT = {
+const ZONES_WITHOUT: Readonly<Record<'vpcOrigins' | 'fargate', readonly string[]>> = {
   vpcOrigins: ['use1-az3', 'usw1-az2', 'apne1-az3', 'cac1-az3'],
   fargate: ['usw1-az2', 'apne1-az3'],
-} as const
+}
 
 /** The templates' assets need this version of the CDK's bootstrap stack. */
 const BOOTSTRAP_VERSION = 6
@@ -35,11 +36,16 @@ export async function preflight(deployment: Deployment, account: Pick<Account, '
   ])
   const zones = await selectZones(config, { ec2, network })
   const vpcs = await vpcQuota(config, { ec2, isNew: { network: network === null, service: service === null } })
+  const reserved = await reservesWorkers(config, {
+    lambda: { region, credentials: stacks.config.credentials, endpoint: sdk.endpoint },
+    service,
+  })
   const quotas = [...quotasFor(config), ...('quota' in vpcs ? [vpcs.quota] : [])]
   const findings = [
     ...(await checkQuotas(new ServiceQuotasClient({ ...sdk, maxAttempts: 2 }), quotas)),
     ...('finding' in vpcs ? [vpcs.finding] : []),
     ...('finding' in zones ? [zones.finding] : []),
+    ...(typeof reserved === 'boolean' ? [] : [reserved]),
     ...bootstrapFindings(account.bootstrapVersion),
     ...(data === null ? await retainedSecretFindings(deployment) : []),
   ]
@@ -51,9 +57,10 @@ export async function preflight(deployment: Deployment, account: Pick<Account, '
     progress(
       'AWS has to verify a new account before it creates a CloudFront distribution, and no API tells whether it has: if the Service stack fails with "must be verified", ask AWS Support and run the command again.',
     )
-  if (!('zoneIds' in zones)) return deployment
+  const checked = reserved === true ? reserving(deployment) : deployment
+  if (!('zoneIds' in zones)) return checked
   progress(`the network is in the availability zones ${zones.zoneIds.join(' and ')}`)
-  return inZones(deployment, zones.zoneIds)
+  return inZones(checked, zones.zoneIds)
 }
 
 /** Null also for a stack whose creation failed: it has no outputs, and the CDK creates it again. */
@@ -66,6 +73,16 @@ async function createdOutputs(
 }
 
 const sentence = ({ check, message }: Finding): string => `${check}: ${message}`
+
+function reserving(deployment: Deployment): Deployment {
+  const { config, context } = deployment
+  const settings = context as { readonly concurrency?: object }
+  return {
+    ...deployment,
+    config: { ...config, concurrency: { ...config.concurrency, reserved: true } },
+    context: { ...settings, concurrency: { ...settings.concurrency, reserved: true } },
+  }
+}
 
 const inZones = (deployment: Deployment, zoneIds: readonly string[]): Deployment => {
   const { config, context } = deployment
@@ -80,12 +97,15 @@ const inZones = (deployment: Deployment, zoneIds: readonly string[]): Deployment
 /** Why nothing is chosen: the settings name zones, the first two names serve, or a finding says what is wrong. */
 type Selection = { readonly zoneIds: readonly string[] } | { readonly finding: Finding } | object
 
-/** A network stays in the zones in which it was created. A new one gets the first two that serve it. */
+/**
+ * A network stays in the zones in which it was created. A new one gets the first two that serve it, with the upload service too: its setting may be
+ * changed later, and the zones may not.
+ */
 async function selectZones(
   { api, network: { zoneIds } }: Pick<Config, 'api' | 'network'>,
   { ec2, network }: { readonly ec2: Ec2Api; readonly network: Readonly<Record<string, string>> | null },
 ): Promise<Selection> {
-  const lacking: readonly string[] = api.uploadService ? ZONES_WITHOUT.vpcOrigins : ZONES_WITHOUT.fargate
+  const lacking = api.uploadService ? ZONES_WITHOUT.vpcOrigins : ZONES_WITHOUT.fargate
   const serves = ({ id }: Pick<Zone, 'id'>): boolean => !lacking.includes(id)
   const advice = 'Set network.zoneIds in cdk.json to two other zones, or api.uploadService to false (docs/deploy.md).'
   const unusable = (ids: readonly string[]): Finding =>
@@ -98,12 +118,12 @@ async function selectZones(
   if (earlier !== undefined) return { zoneIds: earlier.split(',') }
   try {
     const zones = await ec2.zones()
-    const wrong = zones.slice(0, 2).filter((zone) => !serves(zone))
-    if (wrong.length === 0) return {}
-    const usable = zones.filter(serves).slice(0, 2)
-    return network !== null || usable.length < 2
-      ? { finding: unusable(wrong.map(({ id }) => id)) }
-      : { zoneIds: usable.map(({ id }) => id) }
+    const first = zones.slice(0, 2)
+    const lasting = zones.filter(({ id }) => !ZONES_WITHOUT.vpcOrigins.includes(id)).slice(0, 2)
+    if (network === null && lasting.length === 2)
+      return first.every((zone) => lasting.includes(zone)) ? {} : { zoneIds: lasting.map(({ id }) => id) }
+    const wrong = first.filter((zone) => !serves(zone))
+    return wrong.length === 0 ? {} : { finding: unusable(wrong.map(({ id }) => id)) }
   } catch (error) {
     return { finding: warn('Zones', `could not be read (${String(error)}): these credentials need ec2:DescribeAvailabilityZones.`) }
   }

@@ -11,6 +11,7 @@ import { operationsProperties } from './properties/operations.ts'
 import { sandboxProperties } from './properties/sandbox.ts'
 import { all, at, list, only, says } from './property.ts'
 import { readConfig } from '../../infra/config.ts'
+import { environmentFindings } from '../../infra/constructs/worker-function.ts'
 import { buildApp, context, PRIVATE_INGRESS, synthesise, type Templates } from './synthesise.ts'
 
 const templates = synthesise({
@@ -40,6 +41,41 @@ it('checks at least forty properties, each under its own title', () => {
   expect(new Set(titles).size).toBe(titles.length)
 })
 
+it('gives tasks that may be on Spot the whole notice, and tells the supervisor to use it', () => {
+  const spot = synthesise({ sandboxes: { tiers: { '1g': { warm: 0 } }, architecture: 'ARM64', spotPercent: 70 } })
+  const tasks = all(spot, 'AWS::ECS::TaskDefinition').filter((task) => says(task, 'CELLBLOCK_STOP_SECONDS'))
+  expect(tasks.map((task) => at(task, 'Properties.ContainerDefinitions.0.StopTimeout'))).toEqual(tasks.map(() => 120))
+  expect(tasks.length).toBeGreaterThan(0)
+  for (const task of tasks)
+    expect(at(task, 'Properties.ContainerDefinitions.0.Environment')).toContainEqual({ Name: 'CELLBLOCK_STOP_SECONDS', Value: '115' })
+})
+
+it('reserves the concurrency of the workers with the setting, and says how much', () => {
+  const { service } = synthesise({ concurrency: { reserved: true, run: 100 } })
+  const reserved = Object.values(service.Resources).flatMap(({ Type, Properties }) =>
+    Type === 'AWS::Lambda::Function' && Properties['ReservedConcurrentExecutions'] !== undefined
+      ? [[Properties['FunctionName'], Properties['ReservedConcurrentExecutions']]]
+      : [],
+  )
+  expect(Object.fromEntries(reserved)).toEqual({
+    'cellblock-prod-chat': 50,
+    'cellblock-prod-run': 100,
+    'cellblock-prod-place': 50,
+    'cellblock-prod-reconciler': 20,
+  })
+  expect(at(service.Outputs?.['ReservedWorkers'], 'Value')).toBe('220')
+})
+
+it('refuses variables of a function that Lambda would refuse', () => {
+  expect(environmentFindings('place', { A: 'x'.repeat(4_000), B: { Ref: 'Table' } })).toEqual([expect.stringContaining('about 4114 bytes')])
+  expect(
+    environmentFindings('place', { A: 'x'.repeat(3_900), B: { 'Fn::Join': ['', ['https://', { 'Fn::GetAtt': ['Queue', 'Url'] }]] } }),
+  ).toEqual([])
+  const every = { tiers: Object.fromEntries(MEMORY_TIERS.map((tier) => [tier, { warm: 1 }])), images: ['standard', 'slim', 'full'] }
+  const sandboxes = { ...(context['cellblock'] as { sandboxes: object }).sandboxes, ...every }
+  expect(() => buildApp({ stage: 'a-stage-of-16-ch', sandboxes }).app.synth()).not.toThrow()
+})
+
 describe('stacks', () => {
   it('have an entry in the runbook for each alarm, and no entry for another', () => {
     const runbook = readFileSync(join(import.meta.dirname, '../../docs/operations.md'), 'utf8')
@@ -59,8 +95,9 @@ describe('stacks', () => {
   })
 
   it.each([
-    ['with every default except the upload service', { uploadService: false }, 5],
-    ['without a canary', { uploadService: false }, 0],
+    ['with every default', {}, 5],
+    ['with the upload service', { uploadService: true }, 5],
+    ['without a canary', {}, 0],
     ['with private ingress', { privateIngress: PRIVATE_INGRESS }, 5],
   ] as const)('have as many alarm metrics as the cost command counts, %s', (_, api, canaryMinutes) => {
     const sandboxes = { tiers: { '1g': { warm: 2 }, '4g': { warm: 1 } }, architecture: 'X86_64', spotPercent: 0 }

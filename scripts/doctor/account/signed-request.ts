@@ -10,23 +10,24 @@ export interface SignedServiceOptions {
 
 const TIMEOUT_MS = 30_000
 
-/** Posts signed requests to a service whose SDK client would bring a second copy of the SDK's parts for two calls. */
+/** Sends signed requests to a service whose SDK client would bring a second copy of the SDK's parts for two calls: a POST with a body, a GET without one. */
 export function signedService(
   service: string,
   { region, credentials, endpoint }: SignedServiceOptions,
-): (body: string, headers: Readonly<Record<string, string>>) => Promise<Response> {
-  const url = new URL(endpoint ?? `https://${service}.${region}.amazonaws.com`)
+): (body: string | null, headers?: Readonly<Record<string, string>>, path?: string) => Promise<Response> {
+  const base = new URL(endpoint ?? `https://${service}.${region}.amazonaws.com`)
   const signer = new SignatureV4({ service, region, credentials, sha256: Sha256 })
-  return async (body, wanted) => {
+  return async (body, wanted = {}, path = '/') => {
+    const method = body === null ? 'GET' : 'POST'
     const { headers } = await signer.sign({
-      method: 'POST',
-      protocol: url.protocol,
-      hostname: url.hostname,
-      path: '/',
-      headers: { host: url.host, ...wanted },
-      body,
+      method,
+      protocol: base.protocol,
+      hostname: base.hostname,
+      path,
+      headers: { host: base.host, ...wanted },
+      ...(body === null ? {} : { body }),
     })
-    return fetch(url, { method: 'POST', headers, body, signal: AbortSignal.timeout(TIMEOUT_MS) })
+    return fetch(new URL(path, base), { method, headers, body, signal: AbortSignal.timeout(TIMEOUT_MS) })
   }
 }
 

@@ -17,6 +17,7 @@ const fresh = () => ({
   unchanged: ['L-F678F1CE'],
   deniedAction: '',
   secret: null as object | null,
+  unreserved: 1_000,
 })
 let account: ReturnType<typeof fresh>
 let calls: string[]
@@ -54,6 +55,11 @@ function answer(request: IncomingMessage, body: string): { status?: number; body
         ? { status: 400, body: JSON.stringify({ __type: 'ResourceNotFoundException', Message: 'none' }) }
         : { body: JSON.stringify(account.secret) }
     return quotaAnswer(action, (JSON.parse(body) as { QuotaCode: string }).QuotaCode)
+  }
+  if (request.method === 'GET' && request.url === '/2016-08-19/account-settings/') {
+    calls.push('GetAccountSettings')
+    if (account.deniedAction === 'GetAccountSettings') return { status: 403, body: '{}' }
+    return { body: JSON.stringify({ AccountLimit: { ConcurrentExecutions: 1_000, UnreservedConcurrentExecutions: account.unreserved } }) }
   }
   const asked = new URLSearchParams(body)
   const action = asked.get('Action') ?? ''
@@ -112,6 +118,7 @@ function deploymentWith(settings: object = {}): Deployment {
   }
   return { config, context, app: '', output: '', env: {}, sdk, stacks: stacksFor(config), progress: (line) => void lines.push(line) }
 }
+const WITH_UPLOADS = { api: { uploadService: true } }
 const check = (settings: object = {}, bootstrapVersion: number | null = null) =>
   preflight(deploymentWith(settings), { region: 'us-east-1', bootstrapVersion })
 
@@ -126,7 +133,7 @@ describe('before the first stack, a deployment', () => {
     Object.assign(account, { vpcs: 4 })
     Object.assign(account.quotas, { 'L-3032A538': 0, 'L-B99A9384': 60 })
     const began = deploy(
-      deploymentWith({ api: { reservedConcurrency: 20 }, deployment: { imageBuilder: 'codebuild' } }),
+      deploymentWith({ api: { uploadService: true, reservedConcurrency: 20 }, deployment: { imageBuilder: 'codebuild' } }),
       async () => undefined,
     )
     const { message } = (await began.catch((error: unknown) => error)) as Error
@@ -178,6 +185,36 @@ describe('before the first stack, a deployment', () => {
   })
 })
 
+describe('the concurrency of the workers', () => {
+  const isReserved = async (settings: object = {}) => (await check(settings)).config.concurrency.reserved
+
+  it('is reserved when the account keeps 100 units beside it', async () => {
+    const { config, context } = await check()
+    expect(config.concurrency.reserved).toBe(true)
+    expect(readConfig(context)).toEqual(config)
+    account.unreserved = 420
+    expect(await isReserved()).toBe(true)
+    account.unreserved = 419
+    expect(await isReserved()).toBeUndefined()
+    account.unreserved = 519
+    expect(await isReserved({ api: { reservedConcurrency: 100 } })).toBeUndefined()
+  })
+
+  it('stays reserved in later deployments, and follows the setting', async () => {
+    account.unreserved = 100
+    account.stacks = { 'Cellblock-prod-Service': { ReservedWorkers: '320' } }
+    expect(await isReserved()).toBe(true)
+    expect(await isReserved({ concurrency: { reserved: false } })).toBe(false)
+    expect(calls.filter((call) => call === 'GetAccountSettings')).toEqual([])
+  })
+
+  it('is not reserved when the account does not answer', async () => {
+    account.deniedAction = 'GetAccountSettings'
+    expect(await isReserved()).toBeUndefined()
+    expect(lines).toContainEqual(expect.stringContaining('lambda:GetAccountSettings'))
+  })
+})
+
 describe('the zones of a new network', () => {
   const withHole = () => void (account.zones = ['us-east-1a use1-az3', 'us-east-1b use1-az6', 'us-east-1c use1-az1'])
 
@@ -189,8 +226,9 @@ describe('the zones of a new network', () => {
     expect(lines.at(-1)).toContain('use1-az6 and use1-az1')
   })
 
-  it('may include one that only the upload service lacks, without that service', async () => {
+  it('may include one that only the upload service lacks, in a network that exists without that service', async () => {
     withHole()
+    account.stacks = { 'Cellblock-prod-Network': { A: '1' } }
     expect((await check({ api: { uploadService: false } })).config.network.zoneIds).toBeUndefined()
   })
 
@@ -202,10 +240,12 @@ describe('the zones of a new network', () => {
   it('are not changed under a network that exists: the settings have to name them', async () => {
     withHole()
     account.stacks = { 'Cellblock-prod-Network': { A: '1' } }
-    await expect(check()).rejects.toThrow("Zones: CloudFront's VPC origins or Fargate do not work in use1-az3. Set network.zoneIds")
+    await expect(check(WITH_UPLOADS)).rejects.toThrow(
+      "Zones: CloudFront's VPC origins or Fargate do not work in use1-az3. Set network.zoneIds",
+    )
   })
 
   it('may not be set to one that is not supported', async () => {
-    await expect(check({ network: { zoneIds: ['use1-az3', 'use1-az1'] } })).rejects.toThrow('do not work in use1-az3')
+    await expect(check({ ...WITH_UPLOADS, network: { zoneIds: ['use1-az3', 'use1-az1'] } })).rejects.toThrow('do not work in use1-az3')
   })
 })
