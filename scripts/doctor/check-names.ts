@@ -46,6 +46,8 @@ export const ACCOUNT_CHECKS = [
   'Page',
   'Session',
   'Uploads',
+  'Large JSON',
+  'Preflight',
   'Page files',
   'Empty answers',
 ] as const

@@ -403,6 +403,7 @@ describe('the public side of a deployment', () => {
     servers.push(server)
     return `http://127.0.0.1:${(server.address() as AddressInfo).port}`
   }
+  const PAGE_ORIGIN = 'https://app.example.com'
   /** A distribution that answers uploads like this, whether it has a page, and where its upload links lead. */
   async function distribution(
     upload: { readonly status: number; readonly body: object },
@@ -418,6 +419,12 @@ describe('the public side of a deployment', () => {
           const isSignedIn = request.method === 'POST' || request.headers.cookie === 'session=1'
           response.writeHead(200, { 'set-cookie': 'session=1; Path=/' }).end(JSON.stringify({ signed_in: isSignedIn }))
         } else if (request.url === '/e2b/v2/sandboxes') response.writeHead(201).end(JSON.stringify({ sandboxID: 's1' }))
+        else if (request.url === '/v1/responses')
+          response
+            .writeHead(hasPage ? 404 : 413)
+            .end(JSON.stringify(hasPage ? { error: { code: 'model_not_found' }, request_id: 'req_1' } : {}))
+        else if (request.method === 'OPTIONS' && request.headers.origin === PAGE_ORIGIN)
+          response.writeHead(204, hasPage ? { 'access-control-allow-origin': PAGE_ORIGIN } : {}).end()
         else if (request.url === '/mcp') response.writeHead(hasPage ? 202 : 502).end('\n')
         else if (hasPage && request.url === '/v1/containers') response.end(JSON.stringify({ id: 'cntr_1' }))
         else if (hasPage && request.url?.endsWith('/upload_url') === true) response.end(JSON.stringify(link))
@@ -434,10 +441,12 @@ describe('the public side of a deployment', () => {
   const stored = { status: 200, body: { id: 'file_1', bytes: 8_000_000 } }
   const refused = { status: 413, body: { error: { code: 'request_too_large' } } }
   const outcomes = async (url: string, uploadService: boolean) =>
-    (await checkPublicSide({ url, key: 'ck' }, { uploadService })).map(({ check, outcome }) => `${check} ${outcome}`)
+    (await checkPublicSide({ url, key: 'ck' }, { uploadService, corsOrigins: [PAGE_ORIGIN] })).map(
+      ({ check, outcome }) => `${check} ${outcome}`,
+    )
 
   it('is intact when the page answers and large bodies go where the settings send them', async () => {
-    const allOk = ['Page ok', 'Session ok', 'Uploads ok', 'Page files ok', 'Empty answers ok']
+    const allOk = ['Page ok', 'Session ok', 'Uploads ok', 'Large JSON ok', 'Preflight ok', 'Page files ok', 'Empty answers ok']
     expect(await outcomes(await distribution(stored), true)).toEqual(allOk)
     expect(await outcomes(await distribution(refused), false)).toEqual(allOk)
   })
@@ -447,6 +456,8 @@ describe('the public side of a deployment', () => {
       'Page fail',
       'Session fail',
       'Uploads fail',
+      'Large JSON fail',
+      'Preflight fail',
       'Page files fail',
       'Empty answers fail',
     ])
@@ -454,6 +465,8 @@ describe('the public side of a deployment', () => {
       'Page ok',
       'Session ok',
       'Uploads fail',
+      'Large JSON ok',
+      'Preflight ok',
       'Page files ok',
       'Empty answers ok',
     ])
@@ -461,6 +474,8 @@ describe('the public side of a deployment', () => {
       'Page fail',
       'Session fail',
       'Uploads fail',
+      'Large JSON fail',
+      'Preflight fail',
       'Page files fail',
       'Empty answers fail',
     ])

@@ -1,3 +1,4 @@
+import { LAMBDA_REQUEST_BYTES } from '../../../services/http/origin/config.ts'
 import type { CheckName } from '../check-names.ts'
 import { fail, ok, type Finding } from '../finding.ts'
 import { checkEmptyAnswers } from './empty-answers-check.ts'
@@ -11,11 +12,17 @@ const TIMEOUT_MS = 120_000
  * Checks what only the deployed distribution shows: the page, its session, the way of a body that is too large for a function, and
  * answers without content.
  */
-export async function checkPublicSide(api: Api, { uploadService }: { readonly uploadService: boolean }): Promise<readonly Finding[]> {
+export async function checkPublicSide(
+  api: Api,
+  { uploadService, corsOrigins = [] }: { readonly uploadService: boolean; readonly corsOrigins?: readonly string[] },
+): Promise<readonly Finding[]> {
+  const [origin] = corsOrigins
   return [
     await checked('Page', () => checkPage(api)),
     await checked('Session', () => checkSession(api)),
     await checked('Uploads', () => checkUpload(api, uploadService)),
+    await checked('Large JSON', () => checkLargeJson(api)),
+    ...(origin === undefined ? [] : [await checked('Preflight', () => checkPreflight(api, origin))]),
     await checked('Page files', () => checkPageFiles(api)),
     await checked('Empty answers', () => checkEmptyAnswers(api)),
   ]
@@ -80,6 +87,46 @@ async function checkUpload({ url, key }: Api, uploadService: boolean): Promise<F
   return said.error?.code === 'request_too_large'
     ? ok('Uploads', 'a body of 8 MB is refused in the error envelope (api.uploadService is false)')
     : fail('Uploads', `A body of 8 MB was answered with ${answer.status} and not in the error envelope. Run npm run deploy again.`)
+}
+
+/**
+ * The largest JSON that goes to the function, with as many quotation marks as structured data has. Lambda counts them twice, and refuses what is too
+ * large outside the error envelope. The model does not exist, so the API refuses the request.
+ */
+async function checkLargeJson({ url, key }: Api): Promise<Finding> {
+  const item = { role: 'user', content: 'a' }
+  const frame = Buffer.byteLength(JSON.stringify({ model: 'doctor-none', input: [item] }))
+  const count = Math.floor((LAMBDA_REQUEST_BYTES.json - frame) / (JSON.stringify(item).length + 1))
+  const body = JSON.stringify({ model: 'doctor-none', input: Array.from({ length: count }, () => item) })
+  const answer = await fetch(`${url}/v1/responses`, {
+    method: 'POST',
+    headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json' },
+    body,
+    signal: AbortSignal.timeout(TIMEOUT_MS),
+  })
+  const said = (await answer.json().catch(() => ({}))) as { error?: { code?: string }; request_id?: string }
+  return said.request_id !== undefined && answer.status < 500
+    ? ok('Large JSON', `the API itself answered ${body.length} bytes of JSON (${said.error?.code ?? answer.status})`)
+    : fail(
+        'Large JSON',
+        `${body.length} bytes of JSON were answered with ${answer.status} and not by the API. The limit in services/http/origin/config.ts is too high.`,
+      )
+}
+
+/** What a browser asks before a page of another origin may call the API. */
+async function checkPreflight({ url }: Api, origin: string): Promise<Finding> {
+  const answer = await fetch(`${url}/v1/models`, {
+    method: 'OPTIONS',
+    headers: { origin, 'access-control-request-method': 'GET', 'access-control-request-headers': 'authorization' },
+    signal: AbortSignal.timeout(TIMEOUT_MS),
+  })
+  await answer.body?.cancel()
+  return answer.headers.get('access-control-allow-origin') === origin
+    ? ok('Preflight', `the distribution lets pages of ${origin} call the API`)
+    : fail(
+        'Preflight',
+        `The preflight of ${origin} (api.corsOrigins) was answered with ${answer.status} and without permission. Run npm run deploy again.`,
+      )
 }
 
 /** What a browser asks the object store before the page uploads a large file by a signed link. */
