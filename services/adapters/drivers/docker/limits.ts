@@ -23,7 +23,7 @@ export const DEFAULT_LIMITS: DockerLimits = {
   dataBytes: DEFAULT_SANDBOX.diskBytes,
   tmpBytes: 256 * MiB,
   homeBytes: 64 * MiB,
-  shmBytes: 128 * MiB,
+  shmBytes: 64 * MiB,
   reserveBytes: 192 * MiB,
   cpus: 1,
   processes: DEFAULT_SANDBOX.processes,
