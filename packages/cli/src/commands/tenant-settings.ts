@@ -81,3 +81,44 @@ export function addTenantPolicy(tenants: Command, { io }: Pick<CommandContext, '
       io.out(`tools off  ${plainText(off.join(', ')) || 'none'}\nlink days  ${days ?? 'default'}\n`)
     })
 }
+
+interface NetworkOptions extends JsonOption {
+  readonly host?: readonly string[]
+  readonly preset?: readonly string[]
+  readonly set?: string
+  readonly none?: true
+}
+
+/** Throws InvalidArgumentError. */
+function jsonObject(text: string): string {
+  try {
+    if (typeof JSON.parse(text) === 'object') return text
+  } catch {
+    // Refused below.
+  }
+  throw new InvalidArgumentError('Give JSON with the fields ceiling and default.')
+}
+
+export function addTenantNetwork(tenants: Command, { io }: Pick<CommandContext, 'io'>): void {
+  tenants
+    .command('network')
+    .description(
+      'Prints which hosts containers of a tenant may reach at most, or replaces them. It needs a server with CELLBLOCK_NETWORK=on.',
+    )
+    .argument('<tenant>')
+    .option('--host <host>', 'such as api.example.com, *.example.com or *; may be repeated', collect)
+    .option('--preset <name>', 'pypi, npm, cran, github-read or git; may be repeated', collect)
+    .option('--set <json>', 'the whole setting, with rules and a default', jsonObject)
+    .option('--none', 'allows nothing')
+    .option(...JSON_OPTION)
+    .addHelpText('after', examples('cellblock tenants network tnt_… --preset pypi --host api.example.com'))
+    .action(async (tenant: string, { host = [], preset = [], set, none, json }: NetworkOptions) => {
+      const api = await io.api()
+      const ceiling = { allow: host.map((name) => ({ host: name })), presets: preset }
+      const isChange = host.length + preset.length > 0
+      const network = none ? null : set === undefined ? (isChange ? { ceiling } : undefined) : (JSON.parse(set) as unknown)
+      const found = network === undefined ? await api.call('GET', pathOf(tenant)) : await api.call('POST', pathOf(tenant), { network })
+      if (json) return printJson(io, { tenant, network: found['network'] })
+      io.out(found['network'] === null ? 'nothing\n' : `${plainText(JSON.stringify(found['network'], null, 2))}\n`)
+    })
+}

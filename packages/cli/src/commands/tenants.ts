@@ -6,7 +6,7 @@ import type { CommandContext } from '../io.ts'
 import { examples, JSON_OPTION, printJson, type JsonOption } from '../json-output.ts'
 import { plainText } from '../plain-text.ts'
 import { addTenantChange } from './plans.ts'
-import { addTenantLimits, addTenantPolicy } from './tenant-settings.ts'
+import { addTenantLimits, addTenantNetwork, addTenantPolicy } from './tenant-settings.ts'
 
 type Row = Readonly<Record<string, unknown>>
 const cell = (value: unknown): string => {
@@ -27,6 +27,7 @@ export function addTenants(program: Command, { io }: CommandContext): void {
   addTenantChange(tenants, { io })
   addTenantLimits(tenants, { io })
   addTenantPolicy(tenants, { io })
+  addTenantNetwork(tenants, { io })
   tenants
     .command('list')
     .description('Lists all tenants.')
@@ -143,7 +144,7 @@ export function addKeys(program: Command, { io }: CommandContext): void {
     .argument('<tenant>')
     .option('--name <name>', 'a label for lists')
     .option('--subject <user>', 'binds the key to one end user')
-    .option('--scopes <scopes>', 'some of run,read,files,admin; the first three unless given')
+    .option('--scopes <scopes>', 'some of run,read,files,share,secrets,admin; the first four unless given')
     .addOption(new Option('--expires <time>', 'such as 2027-01-31T00:00:00Z').conflicts('days'))
     .option('--days <days>', 'expires after so many days', wholeDays)
     .option(...JSON_OPTION)
