@@ -79,7 +79,6 @@ const DECIDED: Readonly<Record<Scope | 'public', string>> = {
     post /e2b/sandboxes/{sandbox_id}/fork
     get /e2b/sandboxes/{sandbox_id}/logs
     get /e2b/sandboxes/{sandbox_id}/metrics
-    put /e2b/sandboxes/{sandbox_id}/network
     post /e2b/sandboxes/{sandbox_id}/snapshots
     delete /e2b/secrets
     get /e2b/secrets

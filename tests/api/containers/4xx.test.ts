@@ -17,7 +17,7 @@ const cases: readonly (readonly [string, unknown, string, string])[] = [
   ['another anchor', { name: 'x', expires_after: { anchor: 'created_at', minutes: 5 } }, 'invalid_request', 'expires_after.anchor'],
   [
     'a list of hosts',
-    { name: 'x', network_policy: { type: 'allowlist', allowed_domains: ['a.b'] } },
+    { name: 'x', network_policy: { type: 'allowlist', allowed_domains: ['a.example.com'] } },
     'unsupported_value',
     'network_policy',
   ],

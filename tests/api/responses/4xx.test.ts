@@ -126,7 +126,7 @@ const cases: readonly (readonly [string, object, number, string, string | null])
   ['a file that is not there', tool({ type: 'auto', file_ids: ['cfile_x'] }), 404, 'file_not_found', 'tools[0].container.file_ids'],
   [
     'hosts',
-    tool({ type: 'auto', network_policy: { type: 'allowlist', allowed_domains: [] } }),
+    tool({ type: 'auto', network_policy: { type: 'allowlist', allowed_domains: ['a.example.com'] } }),
     400,
     'unsupported_value',
     'tools[0].container.network_policy',
