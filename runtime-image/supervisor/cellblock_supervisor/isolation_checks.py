@@ -5,6 +5,7 @@ import ctypes
 import errno
 import json
 import os
+import socket
 from collections.abc import Callable
 
 from .cgroup import Cgroup
@@ -109,7 +110,7 @@ def control_group_is_hidden(_config: Config) -> bool:
 
 def only_loopback_exists(_config: Config) -> bool:
     """The sandbox runs without a network. The other names are tunnel devices that the kernel creates in every network namespace."""
-    return set(os.listdir("/sys/class/net")) <= {
+    return _network_devices() <= {
         "lo",
         "tunl0",
         "sit0",
@@ -121,6 +122,14 @@ def only_loopback_exists(_config: Config) -> bool:
         "ip6_vti0",
         "ip6gre0",
     }
+
+
+def _network_devices() -> set[str]:
+    try:
+        return set(os.listdir("/sys/class/net"))
+    except FileNotFoundError:
+        # gVisor without a network has no such folder; its devices are those that the sandbox's kernel lists.
+        return {name for _, name in socket.if_nameindex()}
 
 
 def writable_mounts_are_sized(_config: Config) -> bool:

@@ -7,17 +7,17 @@ import socket
 import sys
 from collections.abc import Callable
 
-from ..config import INSTALL_DIR, WORKER_UID
+from ..config import INSTALL_DIR, IS_GVISOR, WORKER_UID
 from ..worker.isolation import loopback
 from ..worker.isolation.environment import worker_environment
 
-# The worker's UID comes with the code, not with the environment, which kernels inherit.
+# The worker's UID and the profile come with the code, not with the environment, which kernels inherit.
 _BOOT = """
 import os, sys
 sys.path.insert(0, {install!r})
-os.environ["CELLBLOCK_WORKER_UID"] = "{uid}"
+os.environ.update(CELLBLOCK_WORKER_UID="{uid}", CELLBLOCK_PROFILE="{profile}")
 from cellblock_supervisor.worker.zygote import main
-del os.environ["CELLBLOCK_WORKER_UID"]
+del os.environ["CELLBLOCK_WORKER_UID"], os.environ["CELLBLOCK_PROFILE"]
 main({fd})
 """
 
@@ -32,10 +32,12 @@ def start_zygote(cpus: int | None) -> socket.socket:
     # The environment variables are for the worker's programs: isolated mode ignores them.
     options = ["-B"] if cpus is None else ["-B", "-X", f"cpu_count={cpus}"]
     nothing = os.open(os.devnull, os.O_RDWR)
+    profile = "gvisor" if IS_GVISOR else ""
+    boot = _BOOT.format(install=INSTALL_DIR, uid=WORKER_UID, profile=profile, fd=theirs.fileno())
     theirs.set_inheritable(True)
     os.posix_spawn(
         sys.executable,
-        [sys.executable, "-I", *options, "-c", _BOOT.format(install=INSTALL_DIR, uid=WORKER_UID, fd=theirs.fileno())],
+        [sys.executable, "-I", *options, "-c", boot],
         environment,
         file_actions=[(os.POSIX_SPAWN_DUP2, nothing, 0), (os.POSIX_SPAWN_DUP2, 2, 1)],
     )
