@@ -6,12 +6,13 @@ const VITEST = 'Files and options of vitest follow --, for example a part of a p
  * What `npm run NAME -- --help` prints for each command whose program has no help. It is printed before anything is installed, built or started.
  */
 export const USAGE: Readonly<Partial<Record<CommandName, string>>> = {
-  start: `Usage: npm start [-- --data DIR] [--image slim|standard|full] [--install | --no-install]
+  start: `Usage: npm start [-- --data DIR] [--image slim|standard|full] [--runtime gvisor] [--install | --no-install]
 
 Starts the server on this machine and prints its address. The first start installs what is missing and builds the sandbox image.
 
   --data        keep rows and files in this folder; without it they end with the server
   --image       the default image of new containers; slim is ready first, standard has the most used libraries
+  --runtime     gvisor runs sandboxes on gVisor's kernel instead of the host's; another value is the name of a runtime of the engine
   --install     install what is missing without a question, Docker included
   --no-install  never install anything; a missing prerequisite ends the command and is named
 

@@ -1,4 +1,5 @@
 import { join } from 'node:path'
+import { parseArgs } from 'node:util'
 import type { Command, Requirement } from '../commands.ts'
 import { ensureSandboxImage, findSandboxImage } from './sandbox-image.ts'
 import { ensureCfnLint } from './cfn-lint.ts'
@@ -6,6 +7,7 @@ import { ensureChromium } from './chromium.ts'
 import type { SetupConfig } from './config.ts'
 import { ensureDependencies } from './dependencies.ts'
 import { ensureEngine } from './engine.ts'
+import { ensureGvisor } from './gvisor/ensure-gvisor.ts'
 import { ensureMiniStack } from './ministack.ts'
 import type { Progress } from './progress.ts'
 import { ensurePythonPackages } from './python-packages.ts'
@@ -67,10 +69,20 @@ export const PREPARATIONS: readonly Preparation[] = [
   { need: 'image', title: 'Sandbox image', prepare: prepareImages },
 ]
 
-async function prepareEngine({ root, config, mayInstall }: Setup, progress: Progress): Promise<Prepared> {
+async function prepareEngine({ root, args, config, mayInstall, env }: Setup, progress: Progress): Promise<Prepared> {
   const logFile = process.getuid?.() === 0 ? '/var/log/cellblock-dockerd.log' : join(root, '.cellblock', 'dockerd.log')
   const { version, host } = await ensureEngine(config, { mayInstall, logFile }, { progress })
-  return { found: version, env: host === undefined ? {} : { DOCKER_HOST: host } }
+  const address = host === undefined ? {} : { DOCKER_HOST: host }
+  const chosen = chosenRuntime(args, env)
+  if (chosen === undefined) return { found: version, env: address }
+  const runtime = chosen === 'gvisor' ? await ensureGvisor({ mayInstall, dockerHost: host, env: { ...env, ...address } }, progress) : chosen
+  return { found: `${version}, sandboxes on ${chosen}`, env: { ...address, SANDBOX_DOCKER_RUNTIME: runtime } }
+}
+
+/** The option of `npm start`, else the variable, which other commands read too. */
+function chosenRuntime(args: readonly string[], env: NodeJS.ProcessEnv): string | undefined {
+  const { runtime } = parseArgs({ args: [...args], options: { runtime: { type: 'string' } }, strict: false }).values
+  return typeof runtime === 'string' ? runtime : env['SANDBOX_DOCKER_RUNTIME']
 }
 
 async function preparePlayground(_: Setup, progress: Progress): Promise<Prepared> {

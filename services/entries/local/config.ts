@@ -285,10 +285,11 @@ const preloadOf = (list: string): readonly string[] => (list === 'none' ? [] : l
 
 function readFlags(argv: readonly string[]): { readonly data?: string | undefined } {
   try {
-    return parseArgs({ args: [...argv], options: { data: { type: 'string' }, image: { type: 'string' } }, allowPositionals: false }).values
+    const text = { type: 'string' } as const
+    return parseArgs({ args: [...argv], options: { data: text, image: text, runtime: text }, allowPositionals: false }).values
   } catch (cause) {
     throw new ConfigError(
-      `${cause instanceof Error ? cause.message : String(cause)}. Known: --data DIR, --image NAME, --install, --no-install. Remove the other one, or set it as an environment variable (docs/configuration.md).`,
+      `${cause instanceof Error ? cause.message : String(cause)}. Known: --data DIR, --image NAME, --runtime NAME, --install, --no-install. Remove the other one, or set it as an environment variable (docs/configuration.md).`,
     )
   }
 }
