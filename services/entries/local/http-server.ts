@@ -47,7 +47,8 @@ export async function listen(options: {
     guard.identifyUntilAnswered(request, response)
     return objectHandler(request, response)
   }
-  server.on('request', serve)
+  const serveInOrder = inOrder(serve)
+  server.on('request', serveInOrder)
   server.on('upgrade', (request, socket, head) => {
     if (hasDotSegments(request.url ?? '')) return void socket.destroy()
     const env = identifies(request)
@@ -56,7 +57,7 @@ export async function listen(options: {
   })
   server.on('checkContinue', (request, response) => {
     continueOnRead(request, response)
-    serve(request, response)
+    serveInOrder(request, response)
   })
   // A body that makes progress may take longer than Node's five minutes; one that makes none is refused by the API.
   server.requestTimeout = 0
@@ -69,6 +70,23 @@ export async function listen(options: {
   return {
     url: `http://${options.host}:${port}`,
     stop: () => stop(server, webSockets),
+  }
+}
+
+/**
+ * Starts a request when those before it on its connection are answered. Answers have that order anyway, and Node starts all requests that a client sends without waiting: thousands of
+ * one client would run before one of another.
+ */
+function inOrder(serve: HttpHandler): HttpHandler {
+  const answered = new WeakMap<Socket, Promise<void>>()
+  return (request, response) => {
+    const { socket } = request
+    const before = answered.get(socket)
+    const { promise, resolve } = Promise.withResolvers<void>()
+    response.once('close', resolve)
+    answered.set(socket, promise)
+    if (before === undefined) serve(request, response)
+    else void before.then(() => socket.destroyed || serve(request, response))
   }
 }
 

@@ -124,14 +124,13 @@ const CONNECTIONS: readonly HostileForm[] = [
   },
   {
     name: 'WebSockets',
-    load: '300 connections that send messages of 1 MB without a pause and read nothing',
+    load: '300 connections that send a message of 1 MB at the same moment and read nothing',
     start: ({ url, apiKey }) => {
       const message = JSON.stringify({ type: 'response.steer', input: 'x'.repeat(MB), previous_response_id: 'resp_x' })
       for (let index = 0; index < 300; index++) {
         const socket = new WebSocket(`${url.replace('http', 'ws')}/v1/responses`, { headers: { authorization: `Bearer ${apiKey}` } })
-        const send = (): void => socket.send(message, (error) => error ?? send())
         socket.on('error', () => undefined)
-        socket.once('open', () => (socket.pause(), send()))
+        socket.once('open', () => (socket.pause(), socket.send(message)))
       }
     },
   },

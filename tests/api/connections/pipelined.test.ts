@@ -1,0 +1,31 @@
+import { afterAll, beforeAll, expect, it } from 'vitest'
+import { acceptExecution } from '../../../services/operations/executions/accept-execution.ts'
+import { newId } from '../../../services/model/ids.ts'
+import { openConnection, requestHead } from '../../support/raw-connection.ts'
+import { executionRow } from '../../support/rows.ts'
+import { startApi, type TestApi } from '../../support/start-api.ts'
+
+let api: TestApi
+beforeAll(async () => {
+  api = await startApi()
+})
+afterAll(() => api.stop())
+
+/** Requests of a route that were started so far. */
+const ended = (route: string): number => api.events.filter((event) => event.event === 'http.request' && event['route'] === route).length
+
+it('starts a request when the one before it on its connection is answered', async () => {
+  const { id: containerId } = await api.openai().containers.create({ name: 'c' })
+  const { tenant } = api.owner
+  const id = newId('execution')
+  await acceptExecution(api, { ...executionRow({ tenant, containerId, id }) }, api.now())
+  const connection = await openConnection(api.url)
+  const waits = requestHead(`GET /v1/executions/${id}?wait=2`, { key: api.owner })
+  connection.socket.write(waits + requestHead('GET /v1/limits', { key: api.owner }).repeat(3))
+  // Another connection is served meanwhile.
+  expect((await api.fetch('/v1/limits')).status).toBe(200)
+  expect([ended('getExecution'), ended('getLimits')]).toEqual([0, 1])
+  await expect.poll(() => [ended('getExecution'), ended('getLimits')]).toEqual([1, 4])
+  expect(connection.received().match(/HTTP\/1\.1 200/g)).toHaveLength(4)
+  connection.socket.destroy()
+})
