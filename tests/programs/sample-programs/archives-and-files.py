@@ -97,3 +97,12 @@ for folder in (".pytest_cache/v", ".ipynb_checkpoints", "__pycache__"):
     os.makedirs(folder, exist_ok=True)
     open(f"{folder}/note", "w").close()
 open("kept.txt", "w").close()
+
+# %% ls, find and du show the files of folders that are links
+#| stdout: linked-a.txt
+#| stdout: /workspace/linked-a.txt
+#| stdout: large
+open("/mnt/data/linked-a.txt", "w").write("x" * 100_000)
+!ls -1 /home/user | grep linked
+!find /workspace -name 'linked-*'
+!test "$(du -s /app | cut -f1)" -ge 96 && echo large
