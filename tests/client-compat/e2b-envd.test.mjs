@@ -111,6 +111,8 @@ describe('commands of e2b', { timeout: 120_000 }, () => {
     await until(async () => (await sandbox.commands.list()).length === 0, 'the end of all commands')
     assert.equal(await sandbox.commands.kill(sleeper.pid), false)
     await assert.rejects(sandbox.commands.run('kill -TERM $$'), { exitCode: 143 })
+    const long = await sandbox.commands.run('head -c 2000000 /dev/zero | tr "\\0" x')
+    assert.match(long.stderr, /^Not available: stdout\. Cut to \d+ of 2000000 bytes/)
   })
 
   it('end at their time limit', async () => {

@@ -14,6 +14,7 @@ import { checkSource } from '../../operations/executions/source.ts'
 import type { AnyRoute, Call } from '../../http/route.ts'
 import { streamCall } from '../../http/stream-call.ts'
 import { contextOf, contextRoutes, defaultContext, kernelScope, languageOf } from './contexts.ts'
+import { lossText } from './losses.ts'
 import { resultLine } from './results.ts'
 import { bodyOf, e2bRoute } from './routing.ts'
 import { breakIfDeleted, useSandbox } from './open-sandbox.ts'
@@ -76,6 +77,8 @@ async function* lines(deps: ApiDeps, started: Execution, signal: AbortSignal): A
     const row = (await deps.table.executions.get(started.tenant, started.id)) ?? started
     if (row.status !== 'succeeded') await breakIfDeleted(deps, row)
     const result = await loadResult(deps.objects, row)
+    const lost = lossText(result)
+    if (lost !== '') yield line({ type: 'stderr', text: lost, timestamp: new Date(deps.clock.now()).toISOString() })
     const count = result?.cells[0]?.executionCount ?? null
     if (count !== null) yield line({ type: 'number_of_executions', execution_count: count })
     if (!hasError && hasEnded(row.status) && row.status !== 'succeeded') yield line(endError(row))

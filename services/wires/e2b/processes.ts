@@ -5,7 +5,7 @@ import { lazySchema, type Described } from '../../model/lazy-schema.ts'
 import { ServiceError } from '../../model/errors.ts'
 import type { CommandInputPayload } from '../../model/events.ts'
 import type { ExecutionEvent } from '../../model/executions/execution-event.ts'
-import { hasEnded, type Execution } from '../../model/executions/execution.ts'
+import { hasEnded, type Execution, type ExecutionResult } from '../../model/executions/execution.ts'
 import { loadResult } from '../../operations/executions/load-result.ts'
 import { LIMITS } from '../../model/limits.ts'
 import { runCommand } from '../../operations/commands/run-command.ts'
@@ -16,6 +16,7 @@ import { commandArgument, environment, osText } from '../../http/execution-scope
 import type { AnyRoute, Call } from '../../http/route.ts'
 import { pidOf, runningCommands, selectCommand, TAG_METADATA } from './commands.ts'
 import { serverStream, unary } from './connect.ts'
+import { lossText } from './losses.ts'
 import { scopeOf } from './scope.ts'
 import { RpcError } from './errors.ts'
 import { breakIfDeleted, useSandbox } from './open-sandbox.ts'
@@ -94,19 +95,24 @@ async function* messages(
   const row = (await deps.table.executions.get(started.tenant, started.id)) ?? started
   await breakIfDeleted(deps, row)
   if (!hasEnded(row.status)) throw new RpcError('aborted', 'The stream has ended before the process. Connect to the process again.')
-  yield { event: { end: await endOf(deps, row) } }
+  const result = await loadResult(deps.objects, row)
+  const lost = lossText(result)
+  if (lost !== '') yield { event: data(hasTerminal ? 'pty' : 'stderr', lost) }
+  yield { event: { end: endOf(row, result) } }
 }
+
+const data = (stream: 'pty' | 'stdout' | 'stderr', text: string) => ({ data: { [stream]: Buffer.from(text).toString('base64') } })
 
 function outputOf(event: ExecutionEvent, hasTerminal: boolean): Readonly<Record<string, unknown>> | null {
   if (event.type !== 'stdout' && event.type !== 'stderr') return null
-  return { data: { [hasTerminal ? 'pty' : event.type]: Buffer.from(event.text).toString('base64') } }
+  return data(hasTerminal ? 'pty' : event.type, event.text)
 }
 
 /** Throws for an end that is not the program's own. */
-async function endOf(deps: ApiDeps, row: Execution): Promise<Readonly<Record<string, unknown>>> {
+function endOf(row: Execution, result: ExecutionResult | null): Readonly<Record<string, unknown>> {
   if (row.status === 'timed_out')
     throw new RpcError('deadline_exceeded', 'The process reached its time limit and was killed. Start it again with a longer timeout.')
-  const exit = (await loadResult(deps.objects, row))?.exit
+  const exit = result?.exit
   if (typeof exit?.code === 'number') {
     const status = `exit status ${exit.code}`
     return { exitCode: exit.code, exited: true, status, ...(exit.code !== 0 && { error: status }) }
