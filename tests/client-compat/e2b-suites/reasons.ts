@@ -10,15 +10,15 @@ interface Reason {
 const NOT_OFFERED: readonly Reason[] = [
   { test: /internet_?access/i, why: 'network' },
   { test: /(?:^|\/)(?:test_)?host\b|http.server/i, why: 'public ports' },
-  { test: /mcp gateway/i, why: 'MCP gateway' },
+  { test: /mcp.gateway/i, why: 'MCP gateway' },
   { test: /snapshot.*(?:long.running|running process)|memory/i, why: 'processes do not live through a pause' },
-  { test: /java\b|\(java\)/i, why: 'Java' },
+  { test: /java(?:\b|_kernel)|\(java\)/i, why: 'Java' },
   { test: /systemd/i, why: "kills E2B's own services by their names" },
-  { test: /(?:env_vars\/|_)(?:test_)?r\.|cwd[ _]r\b|\(R\)/, why: 'R is in the image full only' },
+  { test: /(?:env_vars\/|_)(?:test_)?r\.|cwd[ _]r\b|r_kernel|\(R\)/, why: 'R is in the image full only' },
   { test: /auto_?resume.*http|pause and resume.*process/i, why: 'public ports; processes do not live through a pause' },
   { test: /filesystem.only|keep_?memory/i, why: 'a restored sandbox has the same kernel: `boot_id` is of the machine' },
   { test: /openai_agents.*native_snapshot/, why: 'snapshots' },
-  { test: /inspect.*exec_as_user/, why: 'users: everything runs as one' },
+  { test: /inspect.*exec_as_/, why: 'users: everything runs as one' },
   { test: /signing|signed|secured?\..*(?:access file|upload)|test_secured/i, why: 'signed URLs need host names (`CELLBLOCK_E2B_DOMAIN`)' },
 ]
 
@@ -27,6 +27,11 @@ const DIFFERENT: readonly Reason[] = [
   { test: /image.on.save/i, why: '`PIL.Image.save` shows no picture' },
   { test: /py.*killed_during_run/i, why: 'the client tells a killed sandbox from a lost connection over HTTP/2 only' },
   { test: /write(?:\.test\.ts \| |.*_)(?:write )?multiple.files/i, why: 'no folder can be made at the root (`/0`)' },
+  {
+    test: /openai_agents.*hydrate_large/,
+    why: 'a workspace is saved through the output of a command, of which 1 MiB is kept; the error output says so',
+  },
+  { test: /inspect.*large_command/, why: 'a command has at most 200 KiB; E2B refuses it too' },
   {
     test: /inspect.*(?:not_allowed|without_permissions|permission_error)/,
     why: "the provider makes no `PermissionError` of an answer; it fails with E2B's own sandboxes too",

@@ -92,6 +92,7 @@ async def test_write_and_read(session: SandboxSession) -> None:
 async def test_write_large(session: SandboxSession) -> None:
     await session.write(Path("large.bin"), io.BytesIO(b"z" * 8_000_000))
     assert len((await session.read(Path("large.bin"))).read()) == 8_000_000
+    await session.rm("large.bin")
 
 
 async def test_overwrite(session: SandboxSession) -> None:
@@ -182,6 +183,15 @@ async def test_persist_and_hydrate(session: SandboxSession) -> None:
     await session.rm("keep", recursive=True)
     await session.hydrate_workspace(archive)
     assert await text(session, "keep/k.txt") == "kept"
+
+
+async def test_persist_and_hydrate_large(session: SandboxSession) -> None:
+    await session.write(Path("large.bin"), io.BytesIO(bytes(range(256)) * 12_000))
+    try:
+        await session.hydrate_workspace(io.BytesIO((await session.persist_workspace()).read()))
+        assert len((await session.read(Path("large.bin"))).read()) == 3_072_000
+    finally:
+        await session.rm("large.bin")
 
 
 @pytest.mark.parametrize("kind", KINDS, ids=lambda kind: kind.value)
