@@ -57,7 +57,7 @@ class CodeInterpreter(unittest.TestCase):
         self.sandbox.files.write("/workspace/w.txt", "two\n")
         found = self.sandbox.commands.run("ls /workspace | grep w.txt; find /home/user -name w.txt; find . -path /app -o -name w.txt").stdout
         self.assertEqual(found, "w.txt\n/home/user/w.txt\n./w.txt\n")
-        self.assertEqual(self.sandbox.commands.run("cat /app/w.txt ~/w.txt; sudo pwd").stdout, "two\ntwo\n/home/user\n")
+        self.assertEqual(self.sandbox.commands.run("cat /app/w.txt ~/w.txt; sudo echo run").stdout, "two\ntwo\nrun\n")
         self.assertEqual(self.sandbox.files.write("m.txt", "x", metadata={"author": "ann"}).path, "/home/user/m.txt")
         self.assertEqual(self.sandbox.files.get_info("m.txt").metadata, {"author": "ann"})
 
