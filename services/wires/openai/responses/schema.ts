@@ -98,6 +98,21 @@ export const FunctionTool = lazySchema(() =>
 
 const Tool = lazySchema(() => openObject({ type: z.string('give the type of the tool') }))
 
+const Include = lazySchema(() =>
+  boundedList(
+    z
+      .string()
+      .refine((name) => [...INCLUDES.map((known) => known.name), ...OTHER_INCLUDES].includes(name), 'give a part that answers can have'),
+    { max: 32 },
+  )
+    .nullish()
+    .openapi({
+      description: INCLUDES.map(({ name, description }) => `\`${name}\` for ${description}`)
+        .join(', ')
+        .concat('.'),
+    }),
+)
+
 /** Unknown fields are ignored, because clients may be newer than the server. */
 export const CreateResponse = lazySchema(() =>
   z
@@ -112,21 +127,7 @@ export const CreateResponse = lazySchema(() =>
           '`code_interpreter`, `shell`, `apply_patch`, `function`, and what the operator offers, such as `web_search`; others are refused with `unsupported_value`.',
       }),
       tool_choice: ToolChoice(),
-      include: boundedList(
-        z
-          .string()
-          .refine(
-            (name) => [...INCLUDES.map((known) => known.name), ...OTHER_INCLUDES].includes(name),
-            'give a part that answers can have',
-          ),
-        { max: 32 },
-      )
-        .nullish()
-        .openapi({
-          description: INCLUDES.map(({ name, description }) => `\`${name}\` for ${description}`)
-            .join(', ')
-            .concat('.'),
-        }),
+      include: Include(),
       stream: z.boolean().nullish(),
       store: z.boolean().nullish(),
       background: z.boolean().nullish(),

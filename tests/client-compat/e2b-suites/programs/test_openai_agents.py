@@ -154,13 +154,13 @@ async def test_extract_tar_and_zip(session: SandboxSession) -> None:
     with tarfile.open(fileobj=tar, mode="w") as archive:
         entry = tarfile.TarInfo("inner/t.txt")
         entry.size = 3
-        archive.addfile(entry, io.BytesIO(b"tar"))
+        archive.addfile(entry, io.BytesIO(b"one"))
     with zipfile.ZipFile(packed, "w") as archive:
-        archive.writestr("inner/z.txt", "zip")
+        archive.writestr("inner/z.txt", " two")
     for name, data in (("a.tar", tar), ("a.zip", packed)):
         data.seek(0)
         await session.extract(f"unpacked/{name}", data)
-    assert (await session.exec("cat unpacked/inner/t.txt unpacked/inner/z.txt")).stdout == b"tarzip"
+    assert (await session.exec("cat unpacked/inner/t.txt unpacked/inner/z.txt")).stdout == b"one two"
 
 
 async def test_process_without_terminal(session: SandboxSession) -> None:
