@@ -52,7 +52,7 @@ function KeyState({ apiKey: { id, name, revoked_at: revokedAt, expires_at: expir
   )
 }
 
-const SCOPES = ['run', 'read', 'files'] as const
+const SCOPES = ['run', 'read', 'files', 'share'] as const
 const DAY_MS = 86_400_000
 const EXPIRIES = [
   ['never', ''],
