@@ -35,6 +35,7 @@ export interface Container {
   readonly last_active_at: number
   readonly expires_after: { readonly minutes: number }
   readonly memory_limit: string
+  readonly image?: string
 }
 
 export interface ContainerFile {

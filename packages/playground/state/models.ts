@@ -1,7 +1,8 @@
-import { computed, signal } from '@preact/signals'
+import { computed, effect, signal } from '@preact/signals'
 import { call } from '../api/call.ts'
 import { LANGUAGES } from './languages.ts'
-import { image, memory, model } from './preferences.ts'
+import { image, language, memory, model } from './preferences.ts'
+import { container } from './workspace.ts'
 
 export const models = signal<readonly string[]>([])
 /** Models that see no pictures. */
@@ -9,8 +10,14 @@ export const blindModels = signal<readonly string[]>([])
 export const tiers = signal<readonly string[]>(['1g'])
 export const images = signal<readonly string[]>([])
 const languagesOfImage = signal<Readonly<Record<string, readonly string[]>>>({})
-/** Languages that code can have in a container of the chosen image. */
-export const offeredLanguages = computed(() => languagesOfImage.value[image.value] ?? Object.keys(LANGUAGES))
+/** Languages that code can have in the container of the chat, or in the one that it will get. */
+export const offeredLanguages = computed(() => {
+  const own = container.value === null || container.value === 'gone' ? undefined : container.value.image
+  return languagesOfImage.value[own ?? image.value] ?? Object.keys(LANGUAGES)
+})
+effect(() => {
+  if (!offeredLanguages.value.includes(language.value)) language.value = 'python'
+})
 
 interface Choices {
   readonly memory_limits: readonly { readonly memory_limit: string }[]
