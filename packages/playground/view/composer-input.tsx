@@ -40,10 +40,7 @@ export function ComposerInput({ mode, onSubmit }: { readonly mode: Mode; readonl
     }
     if (isCode && language.value === 'python' && event.ctrlKey && event.key === ' ') {
       event.preventDefault()
-      return void completeAt(event.currentTarget).then((names) => {
-        offered.value = names
-        setText(input.current?.value ?? text)
-      })
+      return void completeHere(event.currentTarget, setText)
     }
     if (!isCode || event.ctrlKey || event.altKey || event.metaKey) return
     const inserted = insertedBy(event, tabLeaves.current)
@@ -76,6 +73,11 @@ export function ComposerInput({ mode, onSubmit }: { readonly mode: Mode; readonl
       />
     </>
   )
+}
+
+async function completeHere(element: HTMLTextAreaElement, setText: (text: string) => void): Promise<void> {
+  offered.value = await completeAt(element)
+  setText(element.value)
 }
 
 /** What both texts begin with. */
