@@ -33,8 +33,8 @@ it(
     await page.getByText('added later', { exact: true }).waitFor()
     await isIdle(page)
 
-    const stranger = await browser.newContext()
-    const shared = await stranger.newPage()
+    const unknown = await browser.newContext()
+    const shared = await unknown.newPage()
     const problems: string[] = []
     shared.on('pageerror', (error) => problems.push(error.message))
     await shared.goto(address)

@@ -25,7 +25,7 @@ export function TopBar() {
   )
 }
 
-/** The same links at the foot of a side bar, for screens without room for the bar. */
+/** The same links at the foot of a side bar, for screens that are too narrow for the bar. */
 export const DocumentLinks = () => (
   <>
     <a class="plain narrow" href="/docs/guide/">

@@ -120,10 +120,10 @@ describe('a link to a conversation', () => {
     const { id } = await createChat(key)
     const made = await share(id, key)
     const keys = [api.otherTenant, await api.newKey({ tenant: key.tenant, subject: 'bob' })]
-    for (const stranger of keys) {
-      expect((await api.post(`/v1/conversations/${id}/shares`, {}, { key: stranger })).status).toBe(404)
-      expect((await api.fetch(`/v1/conversations/${id}/shares`, { key: stranger })).status).toBe(404)
-      expect((await api.fetch(`/v1/conversations/${id}/shares/${made.id}`, { method: 'DELETE', key: stranger })).status).toBe(404)
+    for (const other of keys) {
+      expect((await api.post(`/v1/conversations/${id}/shares`, {}, { key: other })).status).toBe(404)
+      expect((await api.fetch(`/v1/conversations/${id}/shares`, { key: other })).status).toBe(404)
+      expect((await api.fetch(`/v1/conversations/${id}/shares/${made.id}`, { method: 'DELETE', key: other })).status).toBe(404)
     }
     for (const scopes of [['read'], ['share']] as const) {
       const weak = await api.newKey({ tenant: key.tenant, scopes })

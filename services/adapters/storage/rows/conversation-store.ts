@@ -131,8 +131,8 @@ function shareVerbs(items: Items): Pick<ConversationStore, 'addShare' | 'removeS
           await removeAt(row, expired)
           return undefined
         }
-        const hasRoom = all(isLive, shorterThan('shares', LIMITS.maxSharesPerConversation))
-        return decode(await items.update(keyOf(tenant, id), [append('shares', share)], { condition: hasRoom })) ?? undefined
+        const mayAppend = all(isLive, shorterThan('shares', LIMITS.maxSharesPerConversation))
+        return decode(await items.update(keyOf(tenant, id), [append('shares', share)], { condition: mayAppend })) ?? undefined
       }, exhausted(id)),
 
     removeShare: (tenant, id, shareId) =>

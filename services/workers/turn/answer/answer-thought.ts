@@ -27,9 +27,9 @@ export class AnswerThought {
 
   /** The text that readers receive for this piece; empty once the length is reached. */
   push(text: string): string {
-    const room = MAX_THOUGHT_LENGTH - this.#item.text.length
-    if (room <= 0) return ''
-    const piece = text.length <= room ? text : `${text.slice(0, room).toWellFormed()}${CUT}`
+    const space = MAX_THOUGHT_LENGTH - this.#item.text.length
+    if (space <= 0) return ''
+    const piece = text.length <= space ? text : `${text.slice(0, space).toWellFormed()}${CUT}`
     this.#item = { ...this.#item, text: this.#item.text + piece }
     return piece
   }
