@@ -169,6 +169,10 @@ print("ended", flush=True)`,
       await traceback.waitFor()
       await isIdle(page)
       expect(await page.evaluate('document.documentElement.scrollWidth <= innerWidth')).toBe(true)
+      // The composer stands at the lower end of the screen.
+      expect(await page.evaluate<number>(`innerHeight - document.querySelector('.composer').getBoundingClientRect().bottom`)).toBeLessThan(
+        24,
+      )
       await picture(page, 'phone')
       await page.getByRole('button', { name: 'Files', exact: true }).press('Enter')
       await page.getByRole('button', { name: 'small.csv', exact: true }).press('Enter')
