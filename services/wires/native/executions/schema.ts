@@ -52,7 +52,8 @@ export const RunCode = lazySchema(() =>
 export type RunCode = Described<typeof RunCode>
 
 const NbOutput = answerSchema(() =>
-  outputSchema.openapi('Output', {
+  // The model's schema may be older than the method `openapi`, which later instances have.
+  outputSchema.clone().openapi('Output', {
     description:
       'An nbformat 4.5 output. A part of a MIME bundle that is too big to be inline is replaced by `cellblock/ref: {url, bytes, mime, preview?}`.',
   }),
