@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os'
 import { createKeyFileCipher } from '../../services/adapters/secrets/key-file-cipher.ts'
 import type { NetworkAttachment, NetworkPorts } from '../../services/ports/network-gateway.ts'
 
-/** A gateway that passes nothing on and keeps what it was told, for tests of what the service tells it. */
+/** A gateway that passes nothing on and keeps what it received, for tests of what the service tells it. */
 export interface RecordingGateway extends NetworkPorts {
   readonly attached: Map<string, NetworkAttachment>
   bytesToday: number

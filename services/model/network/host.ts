@@ -5,7 +5,7 @@ const WILDCARD = '*.'
 /** What a host cannot contain before it is converted: the conversion decodes percent signs. */
 const NOT_IN_HOSTS = /[\s%/\\@:?#[\]]/
 const LABEL = '[a-z0-9_](?:[a-z0-9_-]{0,61}[a-z0-9_])?'
-/** At least two labels; the last one begins with a letter, so that no address matches. */
+/** At least two labels; the last one begins with a character from a to z, so that no address matches. */
 const NAME = new RegExp(`^(?:${LABEL}\\.)+[a-z](?:[a-z0-9-]{0,61}[a-z0-9])$`)
 const MAX_NAME = 253
 

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 import { isEmptyPolicy, NO_NETWORK, type NetworkPolicy } from './policy.ts'
 
-/** A value that the gateway puts into requests, and that nobody can read. Times are epoch ms. */
+/** A value that the gateway puts into requests, and that no answer contains. Times are epoch ms. */
 export interface StoredSecret {
   readonly v: 1
   readonly tenant: string

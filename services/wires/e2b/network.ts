@@ -52,7 +52,7 @@ export async function networkOfSandbox(
   { rules, internet }: Wanted,
 ): Promise<WantedNetwork> {
   if (rules?.egressProxy !== undefined && rules.egressProxy !== null)
-    throw new NotOfferedError('Sandboxes use no proxy of their own. Omit `egressProxy`.')
+    throw new NotOfferedError('Sandboxes use no separate proxy. Omit `egressProxy`.')
   const named = (rules?.allowOut ?? []).map(hostOf)
   const denied = rules?.denyOut ?? []
   const isClosed = internet === false || denied.includes(ALL_TRAFFIC)

@@ -323,7 +323,7 @@ describe("E2B's wire", () => {
   })
 })
 
-it('wires without a policy of their own use the default of the tenant, and so do containers for which none is requested', async () => {
+it('wires without policies use the default of the tenant, and so do containers for which none is requested', async () => {
   const policy = { allow: [{ host: 'a.example.com' }], presets: [] }
   const key = await keyWith({ ceiling: CEILING, default: policy })
   const caller = { tenant: key.tenant, subject: null, keyId: key.keyId, scopes: ['run'] as const }

@@ -4,7 +4,7 @@ import { SECRET_BOUNDS } from '../../../services/model/network/secret.ts'
 import { createRecordingGateway, type RecordingGateway } from '../../support/recording-gateway.ts'
 import { startApi, type TestApi, type TestKey } from '../../support/start-api.ts'
 
-const VALUE = 'sk-the-value-that-nobody-reads'
+const VALUE = 'sk-the-value-that-no-answer-has'
 
 let api: TestApi
 let network: RecordingGateway

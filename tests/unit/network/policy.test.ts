@@ -220,7 +220,7 @@ describe('schema', () => {
     ['a relative path', { allow: [{ host: 'a.test', paths: ['v1'] }] }, "begins with '/'"],
     ['a path with a query', { allow: [{ host: 'a.test', paths: ['/v1?x'] }] }, "begins with '/'"],
     ['a header of the connection', { allow: [{ host: 'a.test', inject: [{ header: 'Host', secret: 'KEY' }] }] }, 'cannot be set'],
-    ['a secret that is no variable', { allow: [{ host: 'a.test', inject: [{ header: 'x', secret: 'a b' }] }] }, 'give a name of letters'],
+    ['a secret that is no variable', { allow: [{ host: 'a.test', inject: [{ header: 'x', secret: 'a b' }] }] }, 'give a name of'],
     ['an unknown method', { allow: [{ host: 'a.test', methods: ['CONNECT'] }] }, 'Invalid option'],
     ['101 rules', { allow: Array(POLICY_BOUNDS.rules + 1).fill({ host: 'a.test' }) }, 'at most 100 entries'],
     ['an unknown preset', { presets: ['everything'] }, 'Invalid option'],

@@ -51,13 +51,10 @@ export function createNetworkLogStore(items: Items): NetworkLogStore {
   }
 
   return {
-    append: async (of, entries) =>
-      (
-        await changeByCompareAndSet(
-          () => tryAppend(of, entries),
-          () => new Error(`The network log of ${of.containerId} changed during every attempt to append to it.`),
-        )
-      ).position,
+    async append(of, entries) {
+      const failure = () => new Error(`The network log of ${of.containerId} changed during every attempt to append to it.`)
+      return (await changeByCompareAndSet(() => tryAppend(of, entries), failure)).position
+    },
 
     async list(of, { after, limit, order }) {
       const isDescending = order === 'desc'
