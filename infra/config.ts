@@ -144,10 +144,7 @@ const Api = z.strictObject({
    * a flood of requests.
    */
   reservedConcurrency: integer(1, 10_000, 'functions').optional(),
-  /**
-   * Fargate tasks and a load balancer that take the request bodies that are too large for Lambda (6 MB). About 31 US dollars a month. Without
-   * it the distribution refuses such bodies with 413, and larger files need signed links or uploads in parts.
-   */
+  /** Fargate tasks for request bodies that are too large for Lambda (6 MB): about 31 US dollars a month. Without it they get 413. */
   uploadService: z.boolean({ error: 'must be true or false' }).default(false),
   /** A web ACL of scope CLOUDFRONT that exists already. */
   webAclArn: matching(
@@ -261,10 +258,7 @@ export const Config = z.strictObject({
       /** A cell of 10,000 containers uses about 130 at once. */
       run: integer(2, 1_000, 'steps').default(200),
       place: integer(2, 1_000, 'starts').default(50),
-      /**
-       * The functions of the workers reserve this concurrency, so that no flood of calls takes it. Lambda keeps 100 units of an account unreserved. Default: what
-       * `npm run deploy` finds possible; `cdk deploy` alone reserves none.
-       */
+      /** The workers' functions reserve it, so that no flood of calls takes it. Default: what `npm run deploy` finds possible; `cdk deploy` reserves none. */
       reserved: z.boolean({ error: 'must be true or false' }).optional(),
     })
     .prefault({}),

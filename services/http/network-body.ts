@@ -21,7 +21,7 @@ export const NetworkBody = lazySchema(() =>
         .optional()
         .openapi({ description: 'Values for this container only. They are deleted with it, and replaced by the next policy.' }),
     })
-    .refine(({ container_secrets: _, ...policy }) => smallPolicy[0](policy), smallPolicy[1])
+    .refine((body) => smallPolicy[0]({ ...body, container_secrets: undefined }), smallPolicy[1])
     .openapi('NetworkPolicyBody'),
 )
 

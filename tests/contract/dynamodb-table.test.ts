@@ -1,6 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { UpdateItemCommand, type ServiceInputTypes, type ServiceOutputTypes } from '@aws-sdk/client-dynamodb'
-import type { InitializeMiddleware } from '@smithy/types'
+import { UpdateItemCommand } from '@aws-sdk/client-dynamodb'
 import { createDynamoTable } from '../../services/adapters/storage/dynamodb/dynamo-table.ts'
 import { newId } from '../../services/model/ids.ts'
 import { tableDefinition } from '../../services/adapters/storage/dynamodb/table-definition.ts'
@@ -40,11 +39,13 @@ describe('DynamoDB beyond the port', () => {
   it('finds the rows of a tenant by the index, and those of a tenant from before the index in the whole table', async () => {
     const sent: string[] = []
     const client = storage.clients.dynamodb
-    const record: InitializeMiddleware<ServiceInputTypes, ServiceOutputTypes> = (next, context) => (args) => {
-      sent.push(String(context.commandName))
-      return next(args)
-    }
-    client.middlewareStack.add(record, { step: 'initialize', name: 'record' })
+    client.middlewareStack.add(
+      (next, context) => (args) => {
+        sent.push(String(context['commandName']))
+        return next(args)
+      },
+      { step: 'initialize', name: 'record' },
+    )
     const table = createDynamoTable({ client, tableName: storage.resources.tableName, objects: storage.objects })
     const read = async (id: string): Promise<readonly string[]> => {
       sent.length = 0

@@ -3,7 +3,7 @@ import { measureNoise } from '../load/noise/measure-noise.ts'
 import { tooNoisy } from '../load/noise/noise-table.ts'
 
 const WINDOW_MS = 1_000
-/** Other suites use the machine too: this finds a server that stands still or ends, and the command finds one that is slow. */
+/** Other suites use the machine too: this finds a server that hangs or ends, and the command finds one that is slow. */
 const SLOWER = 100
 
 it('answers a tenant while another one takes every parser, form of connection and pool in turn', async () => {

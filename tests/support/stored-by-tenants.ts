@@ -48,6 +48,7 @@ const REMOVES = 'removes or ends something'
 const READS = 'stores nothing'
 const ONE_ROW = 'one row of at most 300 KB for each tenant'
 const SMALL_CHANGE = 'changes a field of fixed size'
+const ONE_POLICY = 'one policy of at most 16 KiB in the row of the container'
 const NOT_OFFERED = 'answers that it is not offered'
 /** Calls of Connect; the one of a stream has an envelope. */
 const call = (procedure: string, body: unknown): Entry => data(`/${procedure}`, body)
@@ -76,7 +77,7 @@ const E2B: Readonly<Record<string, Entry>> = {
   ),
   [e2b('post', '/sandboxes/{sandbox_id}/snapshots')]: NOT_OFFERED,
   [e2b('post', '/sandboxes/{sandbox_id}/fork')]: NOT_OFFERED,
-  [e2b('put', '/sandboxes/{sandbox_id}/network')]: NOT_OFFERED,
+  [e2b('put', '/sandboxes/{sandbox_id}/network')]: ONE_POLICY,
   [e2b('post', '/v2/sandboxes')]: json(() => '/e2b/v2/sandboxes', {}),
   [e2b('post', '/sandboxes')]: json(() => '/e2b/sandboxes', {}),
   ...Object.fromEntries(
@@ -128,6 +129,9 @@ export const STORED: Readonly<Record<string, Entry>> = {
     metadata: Object.fromEntries(Array.from({ length: 16 }, (_, index) => [`key ${index}`, 'x'.repeat(500)])),
   }),
   deleteConversation: REMOVES,
+  setContainerNetwork: ONE_POLICY,
+  putSecret: 'at most 100 secrets of 8 KiB for each tenant',
+  deleteSecret: REMOVES,
   createShare: 'at most ten links of some bytes in the row of the conversation',
   revokeShare: REMOVES,
   deleteConversationItem: REMOVES,

@@ -77,7 +77,7 @@ class Config(NamedTuple):
     listen: str
     profile: str
     limits: Limits = Limits()
-    # How long SIGTERM waits for a client that saves the state, seconds; 0 where nobody but us sends it.
+    # How long SIGTERM waits for a client that saves the state, seconds; 0 where only this project sends it.
     stop_seconds: int = 0
 
 

@@ -14,8 +14,8 @@ _SAVER_SECONDS = 20.0
 class Shutdown:
     """Decides when the sandbox ends.
 
-    SIGTERM does not say why it comes. Where the platform may take its capacity back, somebody has to save the variables before that. Where we stop a
-    sandbox, nobody comes any more. So a sandbox without unsaved state ends at once, and one with state waits until it was quiet for some time, and at
+    SIGTERM does not say why it comes. Where the platform may take its capacity back, a worker has to save the variables before that. Where we stop a
+    sandbox, no worker comes any more. So a sandbox without unsaved state ends at once, and one with state waits until it was quiet for some time, and at
     most `max_seconds`. With 0 it never waits.
     """
 

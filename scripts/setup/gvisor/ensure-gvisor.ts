@@ -108,7 +108,7 @@ function parseSettings(text: string): Readonly<Record<string, unknown>> {
 const invalidSettings = (why: string): SetupError =>
   new SetupError(`The engine cannot read ${ENGINE_SETTINGS} (${why}). Correct it and run the command again.`)
 
-/** dockerd reads `runtimes` again on SIGHUP; running containers go on. https://docs.docker.com/reference/cli/dockerd/#configuration-reload-behavior */
+/** dockerd reads `runtimes` again on SIGHUP; running containers continue. https://docs.docker.com/reference/cli/dockerd/#configuration-reload-behavior */
 async function reloadEngine(env: NodeJS.ProcessEnv): Promise<void> {
   if (existsSync(ENGINE_PID)) return void process.kill(Number(await readFile(ENGINE_PID, 'utf8')), 'SIGHUP')
   await runCommand('systemctl', ['reload', 'docker'], { env })

@@ -18,7 +18,7 @@ export function matchesPath(pattern: string, path: string): boolean {
 }
 
 const matchesSegment = (pattern: string, segment: string): boolean =>
-  matchesList([...pattern], [...segment], { isAny: (character) => character === '*', equal: (one, other) => one === other })
+  matchesList(pattern.split(''), segment.split(''), { isAny: (character) => character === '*', equal: (one, other) => one === other })
 
 interface Wildcards {
   readonly isAny: (one: string) => boolean

@@ -99,7 +99,7 @@ it('exports every row of a tenant with links to its files, and no secret', async
   expect(text).not.toMatch(/whsec_|tokenHash|secrets|"secret":/)
 })
 
-it('keeps one export of a tenant for a day, which counts to nobody', async () => {
+it('keeps one export of a tenant for a day, which counts to no tenant', async () => {
   const { tenant } = await filledTenant()
   const before = await api.objects.sizeOf(tenantObjects(tenant))
   const first = await exported(tenant)

@@ -242,6 +242,10 @@ const NOT_CREATING = [
   'updateSkill',
   'updateTenant',
   'revokeKey',
+  // The link's token is not stored, so a repeated call could not answer with it. A conversation has ten links at most.
+  'createShare',
+  // The new export replaces the one before.
+  'exportTenant',
   // Their clients send neither an idempotency key nor a retry count.
   'mcp',
   'librechatExec',

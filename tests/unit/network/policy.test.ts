@@ -222,7 +222,7 @@ describe('schema', () => {
     ['a header of the connection', { allow: [{ host: 'a.test', inject: [{ header: 'Host', secret: 'KEY' }] }] }, 'cannot be set'],
     ['a secret that is no variable', { allow: [{ host: 'a.test', inject: [{ header: 'x', secret: 'a b' }] }] }, 'give a name of'],
     ['an unknown method', { allow: [{ host: 'a.test', methods: ['CONNECT'] }] }, 'Invalid option'],
-    ['101 rules', { allow: Array(POLICY_BOUNDS.rules + 1).fill({ host: 'a.test' }) }, 'at most 100 entries'],
+    ['101 rules', { allow: Array.from({ length: POLICY_BOUNDS.rules + 1 }, () => ({ host: 'a.test' })) }, 'at most 100 entries'],
     ['an unknown preset', { presets: ['everything'] }, 'Invalid option'],
     ['no bytes', { bytes: 0 }, '>=1'],
     ['an unknown field', { deny: [] }, 'Unrecognized key'],

@@ -22,7 +22,7 @@ export const createTenantQuery =
 
     async function queryIndex(of: string, from: Item | null): Promise<TenantPage> {
       const shards = allTenantShards(of)
-      const shard = String(from?.['tenantShard'] ?? shards[0])
+      const shard = shards.find((one) => one === from?.['tenantShard']) ?? shards[0] ?? ''
       const e = new ExpressionPrinter()
       const answer = await client.send(
         new QueryCommand({

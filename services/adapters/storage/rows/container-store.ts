@@ -23,16 +23,14 @@ export const createContainerStore = (items: Items): ContainerStore => ({
   ...rowVerbs(items),
   ...queueVerbs(items),
   ...createCommandVerbs(items),
+  ...networkVerbs(items),
   ...sandboxVerbs(items),
   ...createHibernationVerbs(items),
 })
 
 function rowVerbs(
   items: Items,
-): Pick<
-  ContainerStore,
-  'create' | 'get' | 'list' | 'updateExtension' | 'setNetwork' | 'addNetworkBytes' | 'postpone' | 'markDeleted' | 'remove'
-> {
+): Pick<ContainerStore, 'create' | 'get' | 'list' | 'updateExtension' | 'postpone' | 'markDeleted' | 'remove'> {
   return {
     async create(container) {
       const key = keyOf(container.tenant, container.id)
@@ -66,24 +64,6 @@ function rowVerbs(
       )
     },
 
-    async setNetwork(tenant, id, policy) {
-      return decode(await items.update(keyOf(tenant, id), containerCodec.patch({ network: policy }), { condition: isLive }))
-    },
-
-    async addNetworkBytes(tenant, id, bytes) {
-      return changeByCompareAndSet(
-        async () => {
-          const row = await getContainer(items, tenant, id)
-          if (row === null) return { total: bytes }
-          const total = (row.networkBytes ?? 0) + bytes
-          const isUnchanged = row.networkBytes === undefined ? absent('networkBytes') : equals('networkBytes', row.networkBytes)
-          const written = await items.update(keyOf(tenant, id), [set('networkBytes', total)], { condition: all(isThere, isUnchanged) })
-          return written === null ? undefined : { total }
-        },
-        () => new Error(`The network bytes of ${id} changed during every attempt to add some.`),
-      ).then(({ total }) => total)
-    },
-
     async postpone(tenant, id, dueAt) {
       await items.update(keyOf(tenant, id), [assign('dueAt', dueAt)], { condition: isThere })
     },
@@ -99,6 +79,26 @@ function rowVerbs(
     remove: async (tenant, id) => void (await items.delete(keyOf(tenant, id))),
   }
 }
+
+const networkVerbs = (items: Items): Pick<ContainerStore, 'setNetwork' | 'addNetworkBytes'> => ({
+  async setNetwork(tenant, id, policy) {
+    return decode(await items.update(keyOf(tenant, id), containerCodec.patch({ network: policy }), { condition: isLive }))
+  },
+
+  async addNetworkBytes(tenant, id, bytes) {
+    return changeByCompareAndSet(
+      async () => {
+        const row = await getContainer(items, tenant, id)
+        if (row === null) return { total: bytes }
+        const total = (row.networkBytes ?? 0) + bytes
+        const isUnchanged = row.networkBytes === undefined ? absent('networkBytes') : equals('networkBytes', row.networkBytes)
+        const written = await items.update(keyOf(tenant, id), [set('networkBytes', total)], { condition: all(isThere, isUnchanged) })
+        return written === null ? undefined : { total }
+      },
+      () => new Error(`The network bytes of ${id} changed during every attempt to add some.`),
+    ).then(({ total }) => total)
+  },
+})
 
 function queueVerbs(items: Items): Pick<ContainerStore, 'enqueue' | 'dequeue'> {
   return {

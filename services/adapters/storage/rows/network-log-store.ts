@@ -8,7 +8,7 @@ import {
   type NetworkEntry,
 } from '../../../model/network/network-log.ts'
 import type { NetworkLogStore } from '../../../ports/network-log-store.ts'
-import { absent, all, atMost, equals, startsWith, type Condition } from './expression.ts'
+import { absent, all, equals, startsWith, type Condition } from './expression.ts'
 import type { Items } from './items.ts'
 import { rowKey } from './keys.ts'
 import type { Item } from './row-codec.ts'
