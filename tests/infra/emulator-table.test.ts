@@ -12,6 +12,7 @@ const rows = page
 
 /** How the table names the services of the templates. */
 const SERVICES: Readonly<Record<string, string>> = {
+  ApplicationAutoScaling: 'scaling of tasks',
   Budgets: 'Budgets',
   CertificateManager: 'certificates',
   CloudFormation: 'CloudFormation',

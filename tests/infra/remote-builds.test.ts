@@ -30,6 +30,7 @@ function synthesise(architecture: string): Templates {
   const settings = {
     ...(context['cellblock'] as object),
     stage: 'prod',
+    api: { uploadService: true },
     sandboxes: { tiers: { '1g': { warm: 0 } }, images: ['standard', 'slim'], architecture },
     deployment: { imageBuilder: 'codebuild' },
   }
@@ -60,7 +61,7 @@ describe('images that CodeBuild builds', () => {
     const dockerImages = (imageBuilder: string): number => {
       const outdir = mkdtempSync(join(folder, 'out-'))
       const app = new App({ outdir, context: { ...context, 'aws:cdk:bundling-stacks': [], 'aws:cdk:disable-stack-trace': true } })
-      const settings = { ...(context['cellblock'] as object), deployment: { imageBuilder } }
+      const settings = { ...(context['cellblock'] as object), api: { uploadService: true }, deployment: { imageBuilder } }
       const assets = sourceAssets({ images: { kind: 'built', folder: source }, siteFolder: null })
       const { stacks } = new Cellblock(app, 'Cellblock', { settings, assets })
       expect(stacks.image === null).toBe(imageBuilder === 'docker')
