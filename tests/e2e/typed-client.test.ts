@@ -253,6 +253,38 @@ it('administers tenants, plans and keys', async () => {
   await client.call('DELETE /v1/admin/plans/{plan}', { params: { plan: 'small' } })
 })
 
+it('shares a conversation by a link that needs no key', async () => {
+  const { id } = await client.call('POST /v1/conversations', { body: { items: [{ role: 'user', content: 'Hello' }] } })
+  const params = { conversation_id: id }
+  const share = await client.call('POST /v1/conversations/{conversation_id}/shares', { params, body: { expires_in_days: 1 } })
+  const token = share.url.split('/').at(-1) ?? ''
+  expect((await client.call('GET /v1/conversations/{conversation_id}/shares', { params })).data.map((one) => one.id)).toEqual([share.id])
+  await client.call('GET /v1/shares/{token}', { params: { token } })
+  const { data } = await client.call('GET /v1/shares/{token}/items', { params: { token } })
+  expect(data.map(({ type }) => type)).toEqual(['message'])
+  const execution = client.call('GET /v1/shares/{token}/items/{item_id}/execution', { params: { token, item_id: 'ci_none' } })
+  await expect(execution).rejects.toMatchObject({ status: 404 })
+  const revoked = { params: { ...params, share_id: share.id } }
+  await client.call('DELETE /v1/conversations/{conversation_id}/shares/{share_id}', revoked)
+})
+
+it('tells the network of a container, which a server without a gateway refuses to open', async () => {
+  const params = await newContainer()
+  await client.call('PUT /v1/containers/{container_id}/network', { params, body: {} })
+  const opened = client.call('PUT /v1/containers/{container_id}/network', { params, body: { presets: ['pypi'] } })
+  await expect(opened).rejects.toBeInstanceOf(CellblockError)
+  expect((await client.call('GET /v1/containers/{container_id}/network', { params })).presets).toEqual([])
+  expect((await client.call('GET /v1/containers/{container_id}/network/requests', { params })).data).toEqual([])
+  const secret = { params: { secret_name: 'KEY' } }
+  const refused = { status: 400 }
+  await expect(
+    client.call('PUT /v1/secrets/{secret_name}', { ...secret, body: { value: 'x', hosts: ['a.example.com'] } }),
+  ).rejects.toMatchObject(refused)
+  for (const name of ['GET /v1/secrets/{secret_name}', 'DELETE /v1/secrets/{secret_name}'] as const)
+    await expect(client.call(name, secret)).rejects.toMatchObject({ status: 404 })
+  expect((await client.call('GET /v1/secrets')).data).toEqual([])
+})
+
 it('has called every operation of the document that a client of HTTP can use', async () => {
   const types = await readFile(join(import.meta.dirname, '../../packages/client/src/api.ts'), 'utf8')
   const operations = types.slice(types.indexOf('export interface Operations {'))

@@ -14,7 +14,7 @@ export async function createTenant(server: LocalServerProcess, name: string, roo
 /** A key of a new tenant with every scope. */
 export async function createAdminKey(server: LocalServerProcess): Promise<string> {
   const { id } = await administer(server, ['tenants', 'create', 'operators', '--no-key'], ROOT)
-  return (await administer(server, ['keys', 'create', id, '--scopes', 'run,read,files,admin'], ROOT)).api_key
+  return (await administer(server, ['keys', 'create', id, '--scopes', 'run,read,files,share,secrets,admin'], ROOT)).api_key
 }
 
 async function administer(
