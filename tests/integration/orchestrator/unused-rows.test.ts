@@ -113,7 +113,9 @@ describe('an idle container', () => {
     const held = await fixture.newContainer()
     const { tenant, id: containerId, lastActiveAt } = held
     const asked = () => fixture.sent.filter((message) => message.containerId === containerId).length
-    const mine = sandboxRow({ state: 'claimed', claimedBy: { tenant, containerId }, dueAt: lastActiveAt + 3_600_000 })
+    // Without a warm sandbox its wake takes a start of a minute.
+    const started = { createdAt: lastActiveAt - 60_000, readyAt: lastActiveAt }
+    const mine = sandboxRow({ ...started, state: 'claimed', claimedBy: { tenant, containerId }, dueAt: lastActiveAt + 3_600_000 })
     await fixture.storage.table.sandboxes.create(mine)
     const dueAt = lastActiveAt + earlySleepMs
     await fixture.storage.table.containers.setSandbox(tenant, containerId, { generation: 0, sandboxId: mine.id, stateLost: null, dueAt })
