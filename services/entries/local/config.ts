@@ -276,17 +276,16 @@ function imagesOf(values: z.infer<typeof LocalEnv>): Pick<LocalConfig, 'images' 
   return { images, defaultImage }
 }
 
+const FLAG = { type: 'string' } as const
 /** Wildcard addresses, which listen on every interface and are not host names. */
 const WILDCARDS: readonly string[] = ['0.0.0.0', '::']
-
 /** A `Host` header has an IPv6 address in brackets. */
 const urlHost = (host: string): string => (host.includes(':') && !host.startsWith('[') ? `[${host}]` : host)
 const preloadOf = (list: string): readonly string[] => (list === 'none' ? [] : list.split(','))
 
 function readFlags(argv: readonly string[]): { readonly data?: string | undefined } {
   try {
-    const text = { type: 'string' } as const
-    return parseArgs({ args: [...argv], options: { data: text, image: text, runtime: text }, allowPositionals: false }).values
+    return parseArgs({ args: [...argv], options: { data: FLAG, image: FLAG, runtime: FLAG }, allowPositionals: false }).values
   } catch (cause) {
     throw new ConfigError(
       `${cause instanceof Error ? cause.message : String(cause)}. Known: --data DIR, --image NAME, --runtime NAME, --install, --no-install. Remove the other one, or set it as an environment variable (docs/configuration.md).`,
