@@ -207,6 +207,7 @@ it('reads models, limits and usage, and manages webhook endpoints', async () => 
   expect((await client.call('GET /v1/limits')).images.length).toBeGreaterThan(0)
   expect((await client.call('GET /v1/usage')).object).toBe('usage')
   expect((await client.call('GET /v1/key')).scopes).toContain('admin')
+  expect((await fetch(`${server.url}/openapi.json`)).status).toBe(200)
   const { data: types } = await client.call('GET /v1/webhook_event_types')
   const url = `http://${HOST}:${(receiver.address() as AddressInfo).port}/`
   const made = await client.call('POST /v1/webhook_endpoints', { body: { name: 'typed', url, event_types: types } })
