@@ -1,4 +1,5 @@
 import type { SecretCipher } from './secret-cipher.ts'
+import type { NetworkEntry } from '../model/network/network-log.ts'
 import type { NetworkRule } from '../model/network/rule.ts'
 import type { SandboxSession } from '../model/sandboxes/sandbox.ts'
 
@@ -26,24 +27,10 @@ export interface NetworkSecret {
   readonly value: string
 }
 
-/** One request of user code. `path` is without its query. */
-export interface NetworkRequestReport {
-  /** Epoch ms. */
-  readonly at: number
+/** One request of user code, and whose it was. */
+export interface NetworkRequestReport extends NetworkEntry {
   readonly tenant: string
   readonly containerId: string
-  readonly host: string
-  readonly method: string
-  readonly path: string
-  /** Null when no answer came. */
-  readonly status: number | null
-  readonly bytesUp: number
-  readonly bytesDown: number
-  readonly decision: 'allowed' | 'refused'
-  /** Why it was refused or failed. */
-  readonly reason: string | null
-  /** Names of the secrets that it received, with commas between them. */
-  readonly secret: string | null
 }
 
 export interface NetworkGateway {

@@ -11,7 +11,7 @@ export interface NetworkEntry {
   readonly bytesDown: number
   readonly decision: 'allowed' | 'refused'
   readonly reason: string | null
-  /** Name of the secret that it received. */
+  /** Names of the secrets that it received, with commas between them. */
   readonly secret: string | null
 }
 

@@ -3,10 +3,10 @@ import { positionTime, type Conversation, type ConversationItem, type Conversati
 import { ServiceError } from '../../model/errors.ts'
 import { newId } from '../../model/ids.ts'
 import { LIMITS } from '../../model/limits.ts'
+import { DAY_MS } from '../../model/tenants/retention.ts'
 import type { Clock } from '../../ports/clock.ts'
 import type { Table } from '../../ports/table.ts'
 
-const DAY_MS = 86_400_000
 const MINUTE_MS = 60_000
 const SECRET_BYTES = 32
 const MAX_TOKEN_CHARACTERS = 1_000
