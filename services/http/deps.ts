@@ -16,6 +16,7 @@ import type { ApiConfig } from './config.ts'
 import type { ResultBudget } from '../operations/executions/result-budget.ts'
 import type { PagePorts } from './page-ports.ts'
 import type { AuditLog } from '../operations/audit/audit-log.ts'
+import type { FairQueue } from './fair-queue.ts'
 import type { BytePool } from './connection-budget.ts'
 import type { SocketAdmissions } from './socket-admissions.ts'
 import type { Holds } from '../operations/tenancy/hold.ts'
@@ -67,6 +68,8 @@ export interface ApiPorts {
 export interface ApiDeps extends ApiPorts {
   /** The calls that stay open. */
   readonly holds: Holds
+  /** Where requests wait before they begin, by tenant. */
+  readonly arrivals: FairQueue
   /** Request bodies and answers in memory, by tenant. */
   readonly bodies: BytePool
   readonly answers: BytePool

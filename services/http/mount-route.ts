@@ -70,12 +70,16 @@ function serveRoute(deps: ApiDeps, authenticate: Authenticate, route: AnyRoute):
       context.set('caller', caller)
       context.set('params', context.req.param())
       Object.assign(fields, { tenant: caller.tenant, key_id: caller.keyId })
+    }
+    const owner = caller.tenant === '' ? addressOwner(env) : caller.tenant
+    await deps.arrivals.enter(owner)
+    if (route.auth !== 'public') {
       requireScope(caller, route.scope)
       await checkRequestRate(deps, caller.tenant)
     }
     const query = parseQuery(context.req.url)
     if (route.body === undefined && route.streamed === undefined && route.isForeign !== true) refuseAnnounced(request, LIMITS.maxJsonBytes)
-    const exchange = new Exchange(deps, caller.tenant === '' ? addressOwner(env) : caller.tenant, { request, env })
+    const exchange = new Exchange(deps, owner, { request, env })
     try {
       const rawBody = route.body === undefined ? NO_BYTES : await readJsonBody(request, route.maxBodyBytes)
       const answer = await handle({

@@ -13,6 +13,7 @@ import type { VerifiedToken } from '../../http/verify-token.ts'
 import { createAuthenticator } from '../../http/authenticate.ts'
 import { mountRoute } from '../../http/mount-route.ts'
 import { AnswerBudget } from '../../http/answer-budget.ts'
+import { FairQueue } from '../../http/fair-queue.ts'
 import { answerPool, requestPool } from '../../http/connection-budget.ts'
 import type { AnyRoute } from '../../http/route.ts'
 import { createStreamSlots, processHolds } from '../../http/stream-slots.ts'
@@ -62,6 +63,7 @@ export function createApp(ports: ApiPorts, routes: readonly AnyRoute[] = ROUTES)
     ...meterStorage(ports, counts, { isStrict: true }),
     counts,
     holds: holdsOf(ports, limits),
+    arrivals: new FairQueue(),
     bodies: requestPool(ports.config.maxRequestBytesInFlight),
     answers,
     results: new AnswerBudget(answers.lease('')),

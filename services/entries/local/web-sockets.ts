@@ -4,12 +4,18 @@ import type { Duplex } from 'node:stream'
 import { WebSocketServer, type WebSocket } from 'ws'
 import { SocketAdmissions, type Admission } from '../../http/socket-admissions.ts'
 import { SOCKETS } from '../../wires/routes.ts'
+import { FairQueue } from '../../http/fair-queue.ts'
 import type { WireSocket } from '../../http/wire-socket.ts'
 import { LIMITS } from '../../model/limits.ts'
+import { ArrivalSlots } from './arrival-slots.ts'
 import { WebSocketPeer } from './web-socket-peer.ts'
 
 /** Connections of one process. */
 const MAX_CONNECTIONS = 1_000
+/** Long messages of one tenant that arrive at the same time. */
+const MAX_ARRIVING = 16
+/** Their tenant is not known yet. */
+const HANDSHAKES = 'handshakes'
 /** A connection whose client answers no ping within this time is gone, milliseconds. */
 const PING_MS = 30_000
 const GOING_AWAY = 1001
@@ -36,6 +42,8 @@ interface Connection {
 export class WebSockets {
   readonly admissions = new SocketAdmissions(MAX_CONNECTIONS)
   readonly #stallMs: number
+  readonly #queue = new FairQueue()
+  readonly #slots = new ArrivalSlots(MAX_ARRIVING)
   readonly #server = new WebSocketServer({
     noServer: true,
     maxPayload: LIMITS.maxJsonBytes,
@@ -54,6 +62,7 @@ export class WebSockets {
     { incoming, socket, head }: { readonly incoming: IncomingMessage; readonly socket: Duplex; readonly head: Buffer },
   ): Promise<void> {
     socket.on('error', () => socket.destroy())
+    await this.#queue.enter(HANDSHAKES)
     const handshake = requestOf(incoming)
     const answer = await fetch(handshake, {})
     const admission = this.admissions.take(handshake)
@@ -76,7 +85,10 @@ export class WebSockets {
   }
 
   #serve(fetch: Fetch, { handshake, peer, socket, admission }: Connection): void {
-    const client = new WebSocketPeer(peer, { socket: socket as Socket, lease: admission.messages.lease, stallMs: this.#stallMs })
+    const client = new WebSocketPeer(peer, {
+      ...{ socket: socket as Socket, lease: admission.messages.lease },
+      ...{ slots: this.#slots, queue: this.#queue, stallMs: this.#stallMs },
+    })
     const session = socketAt(new URL(handshake.url).pathname)?.open({
       fetch: (request) => fetch(request, {}),
       sockets: this.admissions,

@@ -63,7 +63,7 @@ export class ResponsesSocket {
     if (this.#stop.signal.aborted) return
     try {
       const { body, streamId } = readMessage(bytes)
-      if (body['type'] === 'response.steer') await this.#refuseMessage(steerRefusal(body), 'steering_not_supported')
+      if (body['type'] === 'response.steer') await this.#refuseMessage(steerRefusal(body, bytes), 'steering_not_supported')
       else if (this.#isExpired) await this.#refuseMessage(errorEvent(400, EXPIRED, streamId), 'websocket_connection_limit_reached')
       else {
         this.#refuseExcess(bytes)

@@ -40,11 +40,11 @@ export const EXPIRED: Wire = {
   param: null,
 }
 
-/** Input up to this length is returned, characters of JSON. A client has its longer input. */
-const MAX_RETURNED_INPUT = 4_096
+/** The input of a message up to this length is returned, bytes. A client has its longer input. */
+const MAX_RETURNED = 4_096
 
 /** Input cannot be added to a response that runs. Short input is returned, so that the client can send it as a turn. */
-export const steerRefusal = ({ input, previous_response_id: previous }: Wire): string =>
+export const steerRefusal = ({ input, previous_response_id: previous }: Wire, { byteLength }: Uint8Array): string =>
   JSON.stringify({
     type: 'response.steer.failed',
     sequence_number: 0,
@@ -54,8 +54,8 @@ export const steerRefusal = ({ input, previous_response_id: previous }: Wire): s
       message:
         'Responses cannot be steered here. Wait for the response to end, and send the input as response.create with previous_response_id.',
     },
-    steer: { input: shortOr(input, []), previous_response_id: shortOr(previous, '') },
+    steer: {
+      input: byteLength > MAX_RETURNED ? [] : (input ?? []),
+      previous_response_id: typeof previous === 'string' && previous.length <= MAX_RETURNED ? previous : '',
+    },
   })
-
-const shortOr = (value: unknown, other: unknown): unknown =>
-  value === undefined || value === null || JSON.stringify(value).length > MAX_RETURNED_INPUT ? other : value

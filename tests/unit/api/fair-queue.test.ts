@@ -1,0 +1,45 @@
+import { setImmediate as nextPass } from 'node:timers/promises'
+import { expect, it } from 'vitest'
+import { FairQueue } from '../../../services/http/fair-queue.ts'
+
+/** The order in which requests begin that enter in this order. */
+async function orderOf(owners: readonly string[]): Promise<readonly string[]> {
+  const queue = new FairQueue()
+  const begun: string[] = []
+  await Promise.all(owners.map((owner) => queue.enter(owner).then(() => begun.push(owner))))
+  return begun
+}
+
+it('lets a single request begin at once', async () => {
+  const queue = new FairQueue()
+  let hasBegun = false
+  void queue.enter('a').then(() => (hasBegun = true))
+  await Promise.resolve()
+  await Promise.resolve()
+  expect(hasBegun).toBe(true)
+})
+
+it('takes the owners in turn, however many requests one of them has', async () => {
+  expect(await orderOf(['a', 'a', 'a', 'a', 'b', 'c', 'b'])).toEqual(['a', 'a', 'b', 'c', 'a', 'b', 'a'])
+})
+
+it('serves input and output between two requests', async () => {
+  const queue = new FairQueue()
+  const begun: number[] = []
+  let passes = 0
+  let isOver = false
+  const passing = (async () => {
+    for (; !isOver; passes++) await nextPass()
+  })()
+  await Promise.all(Array.from({ length: 10 }, () => queue.enter('a').then(() => begun.push(passes))))
+  isOver = true
+  await passing
+  expect(new Set(begun).size).toBeGreaterThanOrEqual(9)
+})
+
+it('begins at once again after it was empty', async () => {
+  const queue = new FairQueue()
+  await Promise.all(['a', 'a', 'b'].map((owner) => queue.enter(owner)))
+  await nextPass()
+  await queue.enter('a')
+})
