@@ -116,6 +116,32 @@ describe('a hibernated container', () => {
     expect((await bench.run(id, 'print(open("late.txt").read())')).result?.stdout).toBe('late\n\n')
   })
 
+  it('does not restore a file that was removed after the code had ended, such as the journal of a database', async () => {
+    const { id } = await withVariables(
+      `import os
+class Database:
+  def __init__(self):
+    open("rows.db", "w").write("old")
+    open("rows.wal", "w").write("row")
+  def __reduce__(self):
+    if os.path.exists("/mnt/data/rows.wal"):
+      open("/mnt/data/rows.db", "w").write("old row")
+      os.remove("/mnt/data/rows.wal")
+    return (str, ("connection",))
+database = Database()`,
+    )
+    const paths = async () => (await currentFiles(bench.storage, await bench.container(id))).map(({ path }) => path).toSorted()
+    expect(await paths()).toEqual(['rows.db', 'rows.wal'])
+    await bench.hibernate(id)
+    expect(await paths()).toEqual(['rows.db'])
+    await bench.stopUnheld()
+    await bench.warm()
+    expect((await bench.run(id, 'print(database, sorted(os.listdir()), open("rows.db").read())')).result).toMatchObject({
+      stdout: "connection ['rows.db'] old row\n",
+      lost: [],
+    })
+  })
+
   it('ends a background command at once that no sandbox has received', async () => {
     const { tenant, id } = await withVariables()
     const commandId = newId('command')

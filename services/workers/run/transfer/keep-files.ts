@@ -11,8 +11,8 @@ import { collectFiles } from './collect-files.ts'
 const WHEN = 'It was in /mnt/data when the container went to sleep, and was not kept'
 
 /**
- * Before the sandbox of an idle container is released: collects what changed since the last collection, such as the files of a program that ran on, and
- * returns what is in `/mnt/data` and cannot be kept. The next call names it, because from then on it is missing. `keepsLinks`: the snapshot of the variables
+ * Before the sandbox of an idle container is released: collects what changed since the last collection, such as the files of a program that ran on, ends
+ * the rows of files that are gone, and returns what is in `/mnt/data` and cannot be kept. The next call names it, because from then on it is missing. `keepsLinks`: the snapshot of the variables
  * is saved, which has the symbolic links.
  */
 export async function keepFiles(
@@ -29,7 +29,10 @@ export async function keepFiles(
     // The bytes of an upload by address have no known hash before they come back from a sandbox.
     const changed = files.filter(({ path, sha256 }) => !stored.has(path) || (stored.get(path) ?? sha256) !== sha256)
     const { filesPerExecution: maxFiles } = await deps.limits.of(tenant)
-    const envelope = { files: changed.map((file) => ({ ...file, change: 'modified' as const })), deleted: [], skipped }
+    // Saving the variables can remove files, such as the journal of a database. With an old journal the database is damaged.
+    const present = new Set(files.map(({ path }) => path))
+    const deleted = [...stored.keys()].filter((path) => !present.has(path))
+    const envelope = { files: changed.map((file) => ({ ...file, change: 'modified' as const })), deleted, skipped }
     const { lost } = await collectFiles(deps, { session, owner: container, executionId: null, maxFiles, envelope, signal })
     const missing = skipped
       .filter(({ reason }) => !(keepsLinks && reason === 'symlink'))
