@@ -17,6 +17,18 @@ export const SHARE_MUTANTS: readonly Mutant[] = [
     ['!this.#endpoints.has(endpoint)', 'true'],
     SILENT,
   ),
+  share(
+    'requests of several tenants begin in turn',
+    'http/fair-queue.ts',
+    ['this.#waiting.delete(owner)', 'if (own.length === 0) this.#waiting.delete(owner)'],
+    'unit/api/fair-queue.test.ts',
+  ),
+  share(
+    'long messages of one tenant that arrive at the same time',
+    'entries/local/arrival-slots.ts',
+    ['pLimit(this.#perTenant)', 'pLimit(Number.POSITIVE_INFINITY)'],
+    'unit/local/arrival-slots.test.ts',
+  ),
   share('probes of a silent endpoint', 'workers/deliver/silent-endpoints.ts', ['if (now < seen.probeAt) return false', ''], SILENT),
   share(
     'share of a tenant in a pool',
