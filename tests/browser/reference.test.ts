@@ -23,7 +23,10 @@ it(
     expect(await page.locator('html').getAttribute('lang')).toBe('en')
     // The document was read: its operations are listed. The reader sends one with the reference's own button.
     await page.getByRole('button', { name: 'Open Group - Containers' }).click()
-    await page.getByRole('link', { name: /List containers/ }).first().click()
+    await page
+      .getByRole('link', { name: /List containers/ })
+      .first()
+      .click()
     const answer = page.waitForResponse((response) => new URL(response.url()).pathname === '/v1/containers')
     await page.getByRole('button', { name: /Test Request.*get \/v1\/containers\)/ }).click()
     await page.getByRole('button', { name: /Send get request/ }).click()

@@ -32,7 +32,8 @@ const requested = () => fixture.sent.map(({ containerId }) => containerId)
 
 it('requests the hibernation of what is idle for longest, of the tenant that holds most memory', async () => {
   await removeAll()
-  const [large, small, waiting] = [newId('tenant'), newId('tenant'), newId('tenant')]
+  // The sandboxes are read in the order of their tenants.
+  const [small = '', large = '', waiting = ''] = [newId('tenant'), newId('tenant'), newId('tenant')].toSorted()
   await awake(small, { idleMs: 600_000 })
   await awake(small, { idleMs: 600_000 })
   await awake(large, { queue: [newId('execution')], idleMs: 500_000, memoryTier: '4g' })
