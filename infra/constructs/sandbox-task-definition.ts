@@ -3,7 +3,7 @@ import { CfnTaskDefinition } from 'aws-cdk-lib/aws-ecs'
 import type { IRole } from 'aws-cdk-lib/aws-iam'
 import { Construct } from 'constructs'
 import { TIERS, type MemoryTier } from '../../services/model/limits.ts'
-import { DEFAULT_LIMITS, RUN_BYTES, SKILLS_BYTES } from '../../services/adapters/drivers/docker/limits.ts'
+import { DEFAULT_LIMITS, NETWORK_BYTES, RUN_BYTES, SKILLS_BYTES } from '../../services/adapters/drivers/docker/limits.ts'
 import { SANDBOX_CONTAINER } from '../../services/adapters/drivers/fargate/config.ts'
 import { FARGATE_SIZES } from '../../services/adapters/drivers/fargate/sizes.ts'
 import { SUPERVISOR_PORT } from './security-groups.ts'
@@ -36,6 +36,7 @@ const TMPFS = [
   // Without an owner it is root's, so the worker changes nothing there.
   tmpfs('/mnt/skills', SKILLS_BYTES, 'exec', 'mode=0755'),
   tmpfs('/run/worker', RUN_BYTES, 'noexec', 'mode=0770', ...WORKER),
+  tmpfs('/run/network', NETWORK_BYTES, 'noexec', 'mode=0755'),
   tmpfs('/run/cellblock', RUN_BYTES, 'noexec', 'mode=0700'),
 ]
 

@@ -5,7 +5,7 @@ import os
 import socket
 import unittest
 
-from cellblock_supervisor.http.socket_stream import BUFFER_BYTES, SocketStream
+from cellblock_supervisor.socket_stream import BUFFER_BYTES, SocketStream
 
 
 class SocketStreams(unittest.IsolatedAsyncioTestCase):

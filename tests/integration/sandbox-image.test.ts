@@ -57,7 +57,7 @@ describe('the sandbox image', () => {
   })
 
   it('contains neither the certificate authorities nor the name of the build machine', async () => {
-    expect(await outputOf('find / -xdev \\( -name "*.crt" -o -name host.crt \\) 2>/dev/null')).toBe('')
+    expect(await outputOf('find / -xdev -type f \\( -name "*.crt" -o -name host.crt \\) 2>/dev/null')).toBe('')
     const history = await runCommand('docker', ['history', '--no-trunc', '--format', '{{.CreatedBy}}', image])
     const settings = await runCommand('docker', ['image', 'inspect', '--format', '{{json .Config}}', image])
     const authority = hostCertificateAuthorities(readSetupConfig().caFile).split('\n')[1]

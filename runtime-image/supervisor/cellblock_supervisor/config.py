@@ -20,6 +20,8 @@ WHEELHOUSE_DIR = "/opt/wheels"
 # Everything that the worker may write to, except devices.
 WORKER_FOLDERS = (DATA_DIR, HOME_DIR, "/tmp", "/dev/shm", "/run/worker")
 RUN_DIR = "/run/cellblock"
+# The supervisor's, for what a policy of the network brings; the worker reads it.
+NETWORK_DIR = "/run/network"
 INSTALL_DIR = "/opt/cellblock"
 # Holds /etc/passwd and /etc/group, which are links. Mounted where the worker has another UID than the image's.
 IDENTITY_DIR = "/run/identity"

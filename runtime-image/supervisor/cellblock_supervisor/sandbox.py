@@ -4,6 +4,7 @@ import asyncio
 import os
 import sys
 import traceback
+from typing import TYPE_CHECKING
 
 from .cgroup import Cgroup
 from .config import EXIT_NO_KERNEL, Config
@@ -20,6 +21,9 @@ from .files.tracker import FileTracker
 from .refusal_codes import refusal_code
 from .shutdown import Shutdown
 from .worker.isolation.drop_privileges import unmap_used_code
+
+if TYPE_CHECKING:
+    from .network.network import Network
 
 _IDLE_CHECK_SECONDS = 0.5
 
@@ -43,6 +47,8 @@ class Sandbox:
         self.commands = Commands(context)
         self.kernel.spared_sessions = self.commands.sessions
         self.shutdown = Shutdown(config.stop_seconds, self._is_busy, self._stop)
+        # Made by the first policy.
+        self.network: Network | None = None
         self.namespace = Namespace(self.kernel, self.executions, self.cgroup, config.limits)
 
     async def start(self) -> None:

@@ -18,7 +18,7 @@ export const PYTHON_LAYERS: readonly PythonLayer[] = [
   {
     name: 'base',
     files: [
-      '{__init__,config,packets,tail,reserved_buffer,refusal_codes,signing,worker_identity,cgroup,network_probe}.py',
+      '{__init__,config,packets,tail,reserved_buffer,refusal_codes,signing,socket_stream,worker_identity,cgroup,network_probe}.py',
       'worker/__init__.py',
     ],
     mayImport: [],
@@ -40,8 +40,9 @@ export const PYTHON_LAYERS: readonly PythonLayer[] = [
   { name: 'programs', files: ['worker/programs/**'], mayImport: ['base', 'libraries'] },
   { name: 'zygote', files: ['worker/*.py'], mayImport: ['base', 'files', 'channel', 'isolation', 'libraries', 'kernel'] },
   { name: 'execution', files: ['execution/**'], mayImport: ['base', 'files', 'isolation'] },
-  { name: 'sandbox', files: ['{sandbox,shutdown,skills,isolation_checks}.py'], mayImport: ['base', 'files', 'isolation', 'execution'] },
-  { name: 'http', files: ['http/**'], mayImport: ['base', 'files', 'execution', 'sandbox'] },
+  { name: 'network', files: ['network/**'], mayImport: ['base', 'isolation'] },
+  { name: 'sandbox', files: ['{sandbox,shutdown,skills,isolation_checks}.py'], mayImport: ['base', 'files', 'isolation', 'execution', 'network'] },
+  { name: 'http', files: ['http/**'], mayImport: ['base', 'files', 'isolation', 'execution', 'network', 'sandbox'] },
   { name: 'entry', files: ['{__main__,serving}.py'], mayImport: ['base', 'isolation', 'execution', 'sandbox', 'http'] },
 ]
 

@@ -60,6 +60,7 @@ const TASK: readonly string[] = [
   '--tmpfs=/tmp:rw,nosuid,nodev,exec,size=64m,mode=1777',
   '--tmpfs=/home/worker:rw,nosuid,nodev,exec,size=16m,uid=10001,gid=10001,mode=0700',
   '--tmpfs=/run/worker:size=4m,noexec,uid=10001,gid=10001,mode=0770',
+  '--tmpfs=/run/network:size=1m,noexec,mode=0755',
   '--tmpfs=/run/cellblock:size=4m,noexec,mode=0700',
 ]
 

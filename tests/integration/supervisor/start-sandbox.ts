@@ -29,6 +29,7 @@ export const SECURE_OPTIONS: readonly string[] = [
   '--tmpfs=/tmp:rw,nosuid,nodev,exec,size=64m,mode=1777',
   '--tmpfs=/home/worker:rw,nosuid,nodev,exec,size=16m,uid=10001,gid=10001,mode=0700',
   '--tmpfs=/run/worker:size=4m,uid=10001,gid=10001,mode=0770',
+  '--tmpfs=/run/network:size=256k,mode=0755',
   '--tmpfs=/run/cellblock:size=4m,mode=0700',
 ]
 
@@ -39,12 +40,16 @@ export interface SandboxOptions {
   /** Over the defaults, and without preloaded modules. */
   readonly limits?: Readonly<Record<string, unknown>>
   readonly profile?: string
+  /** Default: the image of the tests. */
+  readonly image?: string
 }
 
 export interface TestSandbox extends AsyncDisposable {
   readonly id: string
   readonly name: string
   readonly privateKey: KeyObject
+  /** The supervisor's socket on this machine. */
+  readonly socketPath: string
   readonly supervisor: SupervisorCaller
   /** Resolves with the exit code and what the supervisor wrote to standard error, once it ended. */
   ended(): Promise<{ readonly code: number; readonly errors: string }>
@@ -62,6 +67,7 @@ export async function startSandbox({
   environment = {},
   limits = {},
   profile = 'docker',
+  image = inject('sandboxImage'),
 }: SandboxOptions = {}): Promise<TestSandbox> {
   const id = `sbx_${randomBytes(8).toString('hex')}`
   const name = `cellblock-supervisor-test-${id.slice(4)}`
@@ -91,13 +97,14 @@ export async function startSandbox({
     '--volume',
     `${control}:/run/cellblock/control`,
     ...Object.entries(variables).flatMap(([key, value]) => ['--env', `${key}=${value}`]),
-    inject('sandboxImage'),
+    image,
   )
   const supervisor = new SupervisorCaller(join(control, 'supervisor.sock'), id, privateKey)
   return {
     id,
     name,
     privateKey,
+    socketPath: join(control, 'supervisor.sock'),
     supervisor,
     docker,
     async ended() {

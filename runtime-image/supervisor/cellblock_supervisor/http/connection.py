@@ -12,12 +12,15 @@ import h11
 
 from ..signing import Refused, Verifier
 from .messages import HttpError, Reply, Request, error_reply
-from .socket_stream import SocketStream
+from ..socket_stream import SocketStream
 
 # A silent client is disconnected after this time.
 IDLE_SECONDS = 300.0
 # A body that pauses longer is abandoned, so that a stalled upload does not hold resources.
 BODY_PAUSE_SECONDS = 120.0
+
+# The name of a connection that carries bytes after its head.
+UPGRADE = "cellblock-stream"
 
 Handler = Callable[[Request], Awaitable[Reply]]
 
@@ -103,6 +106,11 @@ class Connection:
             self._h11.receive_data(await self._stream.read())
 
     async def _send(self, reply: Reply) -> None:
+        if reply.upgrade is not None:
+            # Raises h11.LocalProtocolError when the client did not ask for it.
+            head = self._h11.send(h11.InformationalResponse(status_code=101, headers=[("Connection", "Upgrade"), ("Upgrade", UPGRADE)]))
+            await reply.upgrade(self._stream, head or b"")
+            return
         headers = [("Content-Type", reply.content_type)] if reply.body or reply.stream is not None else []
         if reply.stream is None:
             headers.append(("Content-Length", str(len(reply.body))))

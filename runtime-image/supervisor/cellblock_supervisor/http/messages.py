@@ -1,8 +1,10 @@
 """Requests and replies of the routes."""
 
 import json
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable
 from dataclasses import dataclass, field
+
+from ..socket_stream import SocketStream
 
 STATUS = {
     "unauthorized": 401,
@@ -69,6 +71,8 @@ class Reply:
     # Whether the stream may pause before its end. The last piece is sent together with the end of the reply.
     more: Callable[[], bool] | None = None
     trailers: dict[str, str] = field(default_factory=dict)
+    # With status 101: serves the connection from here on. It gets the head of this reply and sends it when it likes.
+    upgrade: Callable[[SocketStream, bytes], Awaitable[None]] | None = None
 
 
 def json_reply(value: object, status: int = 200) -> Reply:

@@ -3,7 +3,7 @@
 from collections.abc import Awaitable, Callable
 
 from ..sandbox import Sandbox
-from . import file_routes, health_route, namespace_routes, skill_routes
+from . import file_routes, health_route, namespace_routes, network_routes, skill_routes
 from .job_routes import COMMANDS, EXECUTIONS, send_input
 from .messages import HttpError, Reply, Request
 
@@ -25,6 +25,9 @@ ROUTES: tuple[tuple[str, tuple[str, ...], Route], ...] = (
     ("DELETE", ("files", "**"), file_routes.delete),
     ("GET", ("skills",), skill_routes.listing),
     ("PUT", ("skills", "*"), skill_routes.put),
+    ("PUT", ("network",), network_routes.put),
+    ("DELETE", ("network",), network_routes.delete),
+    ("POST", ("network", "connections"), network_routes.accept),
     ("POST", ("snapshot",), namespace_routes.snapshot),
     ("POST", ("restore",), namespace_routes.restore),
 )

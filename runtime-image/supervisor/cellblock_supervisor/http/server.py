@@ -6,7 +6,7 @@ import socket
 
 from ..signing import Verifier
 from .connection import Connection, Handler
-from .socket_stream import SocketStream
+from ..socket_stream import SocketStream
 
 
 async def listen(address: str, verifier: Verifier, handler: Handler) -> asyncio.Server:

@@ -1,7 +1,7 @@
 import type Docker from 'dockerode'
 import { TIERS } from '../../../model/limits.ts'
 import type { SandboxSpec } from '../../../ports/sandbox-driver.ts'
-import { memoryLimitBytes, RUN_BYTES, SKILLS_BYTES, type DockerLimits } from './limits.ts'
+import { memoryLimitBytes, NETWORK_BYTES, RUN_BYTES, SKILLS_BYTES, type DockerLimits } from './limits.ts'
 
 export const SANDBOX_LABEL = 'cellblock.sandbox'
 export const STAGE_LABEL = 'cellblock.stage'
@@ -132,6 +132,7 @@ function hostConfig(spec: SandboxSpec, plan: ContainerPlan): HostConfig {
       '/mnt/skills': `rw,nosuid,nodev,exec,mode=0755,size=${SKILLS_BYTES},nr_inodes=70000`,
       '/run/worker': `${noExec},${worker},mode=0770,size=${RUN_BYTES},nr_inodes=1000`,
       '/run/identity': `${noExec},mode=0755,size=${IDENTITY_BYTES},nr_inodes=16`,
+      '/run/network': `${noExec},mode=0755,size=${NETWORK_BYTES},nr_inodes=16`,
       '/run/cellblock': `${noExec},mode=0700,size=${RUN_BYTES},nr_inodes=1000`,
       ...(plan.controlFolder === undefined && { [CONTROL_FOLDER]: `${noExec},mode=0700,size=${RUN_BYTES},nr_inodes=1000` }),
     },

@@ -35,6 +35,9 @@ export const DEFAULT_LIMITS: DockerLimits = {
 /** The small writable folders that carry sockets and nothing else, bytes. */
 export const RUN_BYTES = 16 * MiB
 
+/** The folder with the certificate of the network gateway and the socket of its proxy, bytes. */
+export const NETWORK_BYTES = MiB
+
 /** The folder of skills, bytes. */
 export const SKILLS_BYTES = LIMITS.sandboxSkillBytes
 
@@ -46,6 +49,7 @@ export const memoryLimitBytes = (tier: MemoryTier, limits: DockerLimits): number
   limits.homeBytes +
   limits.shmBytes +
   SKILLS_BYTES +
+  NETWORK_BYTES +
   3 * RUN_BYTES +
   limits.reserveBytes
 

@@ -126,6 +126,8 @@ def module_of(distribution: str) -> str | None:
 def sentence(name: str) -> str:
     if _normalized(name) in wheels():
         return f"`{name}` is not installed. `pip install {name}` installs it from the wheelhouse of this sandbox."
+    if os.environ.get("HTTPS_PROXY"):
+        return f"`{name}` is not installed. `pip install {name}` installs it if this container may reach an index of packages."
     found = similar(name)
     hint = f" Similar: {', '.join(found)}." if found else ""
     image = next((f" The image `{image}` has it, if this server offers that image." for image, names in _IMAGES.items() if name.lower() in names), "")

@@ -1,4 +1,4 @@
-"""Explains a failed connection: the sandbox has no network."""
+"""Explains a failed connection: the sandbox has no network, or one through a proxy only."""
 
 import errno
 import functools
@@ -8,6 +8,10 @@ from collections.abc import Iterator
 from typing import Any
 
 _MAX_CAUSES = 12
+_WITHOUT_PROXY = (
+    "This sandbox reaches allowed hosts only over HTTP and HTTPS through the proxy in HTTPS_PROXY, and this connection did not use it."
+    " With aiohttp use ClientSession(trust_env=True)."
+)
 _NOTHING_LISTENS = "Nothing listens on this port of the sandbox."
 
 
@@ -46,6 +50,8 @@ def explain(error: BaseException) -> None:
 def _sentence(error: BaseException) -> str | None:
     has_loopback = _has_loopback()
     if isinstance(error, socket.gaierror) or (isinstance(error, OSError) and error.errno == errno.ENETUNREACH):
+        if os.environ.get("HTTPS_PROXY"):
+            return _WITHOUT_PROXY
         rest = " Only programs inside it answer, on 127.0.0.1." if has_loopback else ""
         return f"This sandbox has no network, so no address can be reached.{rest} Upload the data as a file instead."
     if has_loopback and isinstance(error, OSError) and error.errno in (errno.EHOSTUNREACH, errno.ECONNREFUSED):

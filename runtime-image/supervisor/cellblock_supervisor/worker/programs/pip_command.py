@@ -1,4 +1,4 @@
-"""`pip` in the sandbox, which has no network: lists what is installed, and installs from the operator's wheelhouse where there is one."""
+"""`pip` in the sandbox. Without a network it lists what is installed, and installs from the operator's wheelhouse where there is one; with one it is pip."""
 
 import importlib.metadata
 import os
@@ -13,18 +13,22 @@ _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]*")
 # Options that take a value.
 _WITH_VALUE = ("-r", "--requirement", "-i", "--index-url", "--extra-index-url", "-f", "--find-links", "-t", "--target", "-c", "--constraint")
 # pip itself, for the wheelhouse. It reads certificates of authorities when it starts, and the image has none.
+_WITHOUT_CERTIFICATES = "import ssl; ssl.SSLContext.load_verify_locations = lambda *names, **more: None"
 _RUN_PIP = f"""
-import ssl, sys
-ssl.SSLContext.load_verify_locations = lambda *names, **more: None
+import sys
 sys.path.insert(0, {INSTALL_DIR + "/pip.zip"!r})
 from pip._internal.cli.main import main
 sys.exit(main())
 """
-_OPTIONS = "--no-index --user --break-system-packages --disable-pip-version-check --no-cache-dir --no-compile --no-warn-script-location".split()
+_OPTIONS = "--user --break-system-packages --disable-pip-version-check --no-cache-dir --no-compile --no-warn-script-location".split()
+# With these pip refuses `--user`.
+_OTHER_PLACES = ("-t", "--target", "--prefix", "--root", "--user")
 
 
 def main(arguments: list[str]) -> int:
     command, rest = (arguments[0], arguments[1:]) if arguments else ("help", [])
+    if os.environ.get("HTTPS_PROXY"):
+        return _run_with_network(command, rest)
     if command == "install":
         return _install(rest)
     if command == "freeze" or (command == "list" and "--format=freeze" in rest):
@@ -73,16 +77,29 @@ def _install(arguments: list[str]) -> int:
     if not missing:
         return 0
     if missing_modules.wheels():
-        # Not inherited from the code's environment: a path there could replace modules of pip.
-        environment = {**os.environ, "PYTHONPATH": ""}
         wanted = [requirement for requirement, _ in missing]
-        sys.stdout.flush()
-        done = subprocess.run([sys.executable, "-P", "-c", _RUN_PIP, "install", *_OPTIONS, "--find-links", WHEELHOUSE_DIR, "--", *wanted], env=environment)
-        if done.returncode == 0:
+        options = ["--no-index", *_OPTIONS, "--find-links", WHEELHOUSE_DIR]
+        if _run_pip(f"{_WITHOUT_CERTIFICATES}{_RUN_PIP}", ["install", *options, "--", *wanted]) == 0:
             return 0
     for requirement, found in missing:
         print(f"ERROR: {_refusal(requirement, found)}", file=sys.stderr)
     return 1
+
+
+def _run_with_network(command: str, rest: list[str]) -> int:
+    options = []
+    if command == "install":
+        is_elsewhere = any(argument.partition("=")[0] in _OTHER_PLACES for argument in rest)
+        options = [option for option in _OPTIONS if not (is_elsewhere and option == "--user")]
+        if missing_modules.wheels():
+            options += ["--find-links", WHEELHOUSE_DIR]
+    return _run_pip(_RUN_PIP, [command, *options, *rest])
+
+
+def _run_pip(code: str, arguments: list[str]) -> int:
+    sys.stdout.flush()
+    # Not inherited from the code's environment: a path there could replace modules of pip.
+    return subprocess.run([sys.executable, "-P", "-c", code, *arguments], env={**os.environ, "PYTHONPATH": ""}).returncode
 
 
 def _refusal(requirement: str, found: tuple[str, str] | None) -> str:

@@ -25,9 +25,7 @@ class SocketStream(asyncio.BufferedProtocol):
 
     async def read(self) -> memoryview:
         """What has arrived, or nothing at the end; valid until the caller waits again. Raises ConnectionError."""
-        while self._filled == 0 and not self._has_ended:
-            self._reader = self._loop.create_future()
-            await self._reader
+        await self.readable()
         piece = self._buffer[: self._filled]
         self._filled = 0
         if self._is_paused:
@@ -36,6 +34,12 @@ class SocketStream(asyncio.BufferedProtocol):
         if not piece and self._failure is not None:
             raise self._failure
         return piece
+
+    async def readable(self) -> None:
+        """Returns when something has arrived, or at the end."""
+        while self._filled == 0 and not self._has_ended:
+            self._reader = self._loop.create_future()
+            await self._reader
 
     def write(self, *parts: bytes | bytearray | memoryview) -> None:
         # asyncio never counts an empty part as sent: it would try again and again, with a whole processor (python/cpython#155888).
@@ -51,6 +55,11 @@ class SocketStream(asyncio.BufferedProtocol):
             await self._writer
         if self._is_lost:
             raise ConnectionResetError("the connection ended")
+
+    def end_writing(self) -> None:
+        """The client reads the end; it may still write. What was written is still sent."""
+        if not self._transport.is_closing():
+            self._transport.write_eof()
 
     def close(self) -> None:
         """What was written is still sent."""
