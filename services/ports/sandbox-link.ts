@@ -1,4 +1,5 @@
 import type { SandboxAddress } from '../model/sandboxes/sandbox.ts'
+import type { Duplex } from 'node:stream'
 import type { ByteStream } from '../model/byte-stream.ts'
 
 export interface LinkRequest {
@@ -20,6 +21,8 @@ export interface LinkResponse {
 export interface SandboxLink {
   /** One HTTP/1.1 exchange; resolves with the head of the answer. Throws LinkError when the sandbox cannot be reached. */
   request(address: SandboxAddress, request: LinkRequest, signal: AbortSignal): Promise<LinkResponse>
+  /** An exchange without bodies whose connection carries bytes after the answer 101; the caller ends it. Throws LinkError, also for any other answer. */
+  upgrade(address: SandboxAddress, request: LinkRequest, signal: AbortSignal): Promise<Duplex>
   /** Drops idle connections to one sandbox, or to all. */
   close(address?: SandboxAddress): Promise<void>
 }

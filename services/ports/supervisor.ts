@@ -1,3 +1,4 @@
+import type { Duplex } from 'node:stream'
 import type { SandboxEvent } from '../model/executions/events/event-types.ts'
 import type { CommandInputEvent } from '../model/events.ts'
 import type { ExecutionLanguage } from '../model/executions/language.ts'
@@ -40,6 +41,12 @@ export interface Supervisor {
     skill: { readonly folder: string; readonly bytes: number; readonly body: ByteStream },
     signal: AbortSignal,
   ): Promise<void>
+  /** Lets user code connect to a proxy whose certificates `ca` (PEM) verifies. Idempotent. Refused with `conflict` when the image lacks the loopback layer. */
+  openNetwork(session: SandboxSession, ca: string): Promise<void>
+  /** Ends every connection of user code. Idempotent. */
+  closeNetwork(session: SandboxSession): Promise<void>
+  /** Resolves with the next connection of user code to the proxy; waits for as long as there is none. Throws LinkError. */
+  acceptConnection(session: SandboxSession, signal: AbortSignal): Promise<Duplex>
   /** All variables as an opaque stream. Throws LinkError when the kernel ends during the snapshot. */
   snapshot(session: SandboxSession, budget: NamespaceBudget, signal: AbortSignal): Promise<SnapshotStream>
   /** Refused with `conflict` after an execution started in this sandbox, and with `bad_request` for an invalid snapshot. */

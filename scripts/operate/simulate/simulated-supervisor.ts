@@ -66,5 +66,8 @@ export function createSimulatedSupervisor(options: {
     putSkill: unused,
     snapshot: unused,
     restore: unused,
+    openNetwork: unused,
+    closeNetwork: unused,
+    acceptConnection: unused,
   }
 }

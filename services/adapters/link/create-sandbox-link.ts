@@ -20,12 +20,14 @@ export function createSandboxLink(
     exec: () => createExecLink(openRelay),
   }
   const links = new Map(kinds.map((kind) => [kind, makers[kind]()]))
+  const linkOf = ({ kind }: SandboxAddress): SandboxLink => {
+    const link = links.get(kind)
+    if (link === undefined) throw new LinkError('refused', `The driver of this process has no ${kind} addresses.`)
+    return link
+  }
   return {
-    async request(address, request, signal) {
-      const link = links.get(address.kind)
-      if (link === undefined) throw new LinkError('refused', `The driver of this process has no ${address.kind} addresses.`)
-      return link.request(address, request, signal)
-    },
+    request: async (address, request, signal) => linkOf(address).request(address, request, signal),
+    upgrade: async (address, request, signal) => linkOf(address).upgrade(address, request, signal),
     async close(address) {
       if (address) return links.get(address.kind)?.close(address)
       await Promise.all([...links.values()].map((link) => link.close()))

@@ -1,8 +1,11 @@
+import type { Duplex } from 'node:stream'
 import { Pool, type buildConnector } from 'undici'
 import type { ByteStream } from '../../model/byte-stream.ts'
 import { LinkError, type LinkRequest, type LinkResponse, type SandboxLink } from '../../ports/sandbox-link.ts'
 import type { SandboxAddress } from '../../model/sandboxes/sandbox.ts'
 
+/** The name that PROTOCOL.md gives to a connection that carries bytes after its head. */
+const UPGRADE_PROTOCOL = 'cellblock-stream'
 /** Maximum number of concurrent requests to one sandbox; further ones wait for a connection. */
 const MAX_CONNECTIONS = 96
 
@@ -53,6 +56,10 @@ export function createHttpLink(transport: Transport): SandboxLink {
       signal.throwIfAborted()
       return exchange(poolOf(address), request, signal)
     },
+    async upgrade(address, request, signal) {
+      signal.throwIfAborted()
+      return upgrade(poolOf(address), request, signal)
+    },
     async close(address) {
       const names = address === undefined ? [...pools.keys()] : [transport.name(address)]
       await Promise.all(
@@ -85,6 +92,15 @@ async function exchange(pool: Pool, request: LinkRequest, signal: AbortSignal): 
       body: mapErrors(answer.body, signal),
       trailers: () => flatten(answer.trailers),
     }
+  } catch (error) {
+    throw toLinkError(error, signal)
+  }
+}
+
+async function upgrade(pool: Pool, { target, method, headers }: LinkRequest, signal: AbortSignal): Promise<Duplex> {
+  try {
+    const { socket } = await pool.upgrade({ path: target, method, headers, protocol: UPGRADE_PROTOCOL, signal })
+    return socket
   } catch (error) {
     throw toLinkError(error, signal)
   }

@@ -1,3 +1,4 @@
+import type { Duplex } from 'node:stream'
 import * as z from 'zod'
 import type { ByteStream } from '../../model/byte-stream.ts'
 import { systemClock, type Clock } from '../../ports/clock.ts'
@@ -106,15 +107,13 @@ class SupervisorClient implements Supervisor {
   async stopCommand(session: SandboxSession, commandId: string, killAfterMs: number): Promise<void> {
     const target = `/commands/${encodeURIComponent(commandId)}/stop`
     const body = { headers: JSON_BODY, body: Buffer.from(JSON.stringify({ kill_after_ms: killAfterMs })) }
-    const signal = AbortSignal.timeout(SHORT_MS)
-    await discard((await this.#request(session, { what: `the end of ${commandId}`, method: 'POST', target, body }, signal)).body)
+    await this.#short(session, { what: `the end of ${commandId}`, method: 'POST', target, body })
   }
 
   async interrupt(session: SandboxSession, executionId: string, killAfterMs: number): Promise<void> {
     const target = `/executions/${encodeURIComponent(executionId)}/interrupt`
     const body = { headers: JSON_BODY, body: Buffer.from(JSON.stringify({ kill_after_ms: killAfterMs })) }
-    const signal = AbortSignal.timeout(SHORT_MS)
-    await discard((await this.#request(session, { what: `the interrupt of ${executionId}`, method: 'POST', target, body }, signal)).body)
+    await this.#short(session, { what: `the interrupt of ${executionId}`, method: 'POST', target, body })
   }
 
   async listFiles(session: SandboxSession): ReturnType<Supervisor['listFiles']> {
@@ -156,10 +155,7 @@ class SupervisorClient implements Supervisor {
   }
 
   async deleteFile(session: SandboxSession, path: string): Promise<void> {
-    const signal = AbortSignal.timeout(SHORT_MS)
-    await discard(
-      (await this.#request(session, { what: 'the removal of a file', method: 'DELETE', target: fileTarget(path) }, signal)).body,
-    )
+    await this.#short(session, { what: 'the removal of a file', method: 'DELETE', target: fileTarget(path) })
   }
 
   async listSkills(session: SandboxSession): Promise<readonly string[]> {
@@ -179,6 +175,22 @@ class SupervisorClient implements Supervisor {
     const headers = { ...BYTES_BODY, 'content-length': String(bytes) }
     const target = `/skills/${encodeURIComponent(folder)}`
     await discard((await this.#request(session, { what: 'a skill', method: 'PUT', target, body: { headers, body } }, signal)).body)
+  }
+
+  async openNetwork(session: SandboxSession, ca: string): Promise<void> {
+    const body = { headers: JSON_BODY, body: Buffer.from(JSON.stringify({ v: 1, ca })) }
+    await this.#short(session, { what: 'the network', method: 'PUT', target: '/network', body })
+  }
+
+  async closeNetwork(session: SandboxSession): Promise<void> {
+    await this.#short(session, { what: 'the end of the network', method: 'DELETE', target: '/network' })
+  }
+
+  async acceptConnection(session: SandboxSession, signal: AbortSignal): Promise<Duplex> {
+    await this.#identity.prove(session, signal)
+    const target = '/network/connections'
+    const headers = { [SIGNATURE_HEADER]: this.#sign(session, 'POST', target) }
+    return this.#link.upgrade(session.address, { method: 'POST', target, headers }, signal)
   }
 
   async snapshot(session: SandboxSession, budget: NamespaceBudget, signal: AbortSignal): Promise<SnapshotStream> {
@@ -214,23 +226,19 @@ class SupervisorClient implements Supervisor {
 
   async #request(
     session: SandboxSession,
-    {
-      what,
-      method,
-      target,
-      body,
-    }: { readonly what: string; readonly method: LinkRequest['method']; readonly target: string; readonly body?: Body | undefined },
+    { what, ...exchange }: Exchange & { readonly what: string },
     signal: AbortSignal,
   ): Promise<LinkResponse> {
-    return demand(await this.#send(session, { method, target, body }, signal), what)
+    return demand(await this.#send(session, exchange, signal), what)
+  }
+
+  /** A request that is answered at once, without an answer to read. */
+  async #short(session: SandboxSession, request: Exchange & { readonly what: string }): Promise<void> {
+    await discard((await this.#request(session, request, AbortSignal.timeout(SHORT_MS))).body)
   }
 
   /** One signed exchange with exactly the session's sandbox. */
-  async #send(
-    session: SandboxSession,
-    { method, target, body }: { readonly method: LinkRequest['method']; readonly target: string; readonly body?: Body | undefined },
-    signal: AbortSignal,
-  ): Promise<LinkResponse> {
+  async #send(session: SandboxSession, { method, target, body }: Exchange, signal: AbortSignal): Promise<LinkResponse> {
     try {
       await this.#identity.prove(session, signal)
       const headers = { ...body?.headers, [SIGNATURE_HEADER]: this.#sign(session, method, target) }
@@ -250,7 +258,9 @@ class SupervisorClient implements Supervisor {
 export const createSupervisorClient = (options: { readonly link: SandboxLink; readonly clock?: Clock }): Supervisor =>
   new SupervisorClient(options)
 
-type Body = Pick<LinkRequest, 'headers' | 'body'>
+interface Exchange extends Pick<LinkRequest, 'method' | 'target'> {
+  readonly body?: Pick<LinkRequest, 'headers' | 'body'> | undefined
+}
 
 async function demand(answer: LinkResponse, what: string): Promise<LinkResponse> {
   if (!isSuccess(answer)) throw await toRefusal(answer, what)

@@ -2,6 +2,7 @@ import { ImageCatalogue } from '../../model/containers/images.ts'
 import type { MemoryTier } from '../../model/limits.ts'
 import type { PriceList } from '../../model/usage/price-list.ts'
 import type { SandboxDriver } from '../../ports/sandbox-driver.ts'
+import type { SandboxLink } from '../../ports/sandbox-link.ts'
 import type { Supervisor } from '../../ports/supervisor.ts'
 import { systemClock } from '../../ports/clock.ts'
 import type { DriverHost, DriverProfile } from '../../adapters/drivers/driver-profile.ts'
@@ -28,14 +29,20 @@ export interface LocalSandboxes {
   close(): Promise<void>
 }
 
+/** The engine of a driver, and the way to the supervisors of its sandboxes. */
+export function connectToSandboxes(driver: (typeof LOCAL_DRIVERS)[number]): { readonly host: DriverHost; readonly link: SandboxLink } {
+  const host = HOSTS[driver]()
+  const { addressKinds } = DRIVERS[driver].capabilities
+  return { host, link: createSandboxLink({ kinds: addressKinds, ...(host.openRelay !== undefined && { openRelay: host.openRelay }) }) }
+}
+
 const ARCHITECTURE = process.arch === 'arm64' ? 'ARM64' : 'X86_64'
 
 /** Sandboxes on this machine, after the orphans of killed servers were removed. Throws DriverError when the platform or the image is missing. */
 export async function openSandboxes(config: LocalConfig, stage: string): Promise<LocalSandboxes> {
-  const { capabilities, costPerSecond, prices }: DriverProfile = DRIVERS[config.driver]
+  const { costPerSecond, prices }: DriverProfile = DRIVERS[config.driver]
   const firstRun = Promise.withResolvers<void>()
-  const host = HOSTS[config.driver]()
-  const link = createSandboxLink({ kinds: capabilities.addressKinds, ...(host.openRelay !== undefined && { openRelay: host.openRelay }) })
+  const { host, link } = connectToSandboxes(config.driver)
   try {
     const supervisor = createSupervisorClient({ link })
     const { driver, memoryTiers } = await host.open({

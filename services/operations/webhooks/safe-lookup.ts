@@ -1,4 +1,4 @@
-import { lookup } from 'node:dns'
+import { lookup, type LookupAddress, type LookupAllOptions } from 'node:dns'
 import { BlockList, isIP, type LookupFunction } from 'node:net'
 
 /** Ranges that no public server has: private, local, shared, documentation, multicast and reserved ones (IANA special-purpose registries). */
@@ -46,14 +46,21 @@ export class PrivateAddressError extends Error {
   }
 }
 
+/** As `lookup` of node:dns with all addresses. */
+export type Resolve = (
+  hostname: string,
+  options: LookupAllOptions,
+  callback: (error: NodeJS.ErrnoException | null, addresses: LookupAddress[]) => void,
+) => void
+
 /**
  * Resolves a name once for a connection and refuses it unless every address is public. The connection goes to exactly the addresses that were
  * checked, so a name that answers differently a moment later changes nothing. Hosts in `allowedHosts` may have any address.
  */
 export const safeLookup =
-  (allowedHosts: readonly string[]): LookupFunction =>
+  (allowedHosts: readonly string[], resolve: Resolve = lookup): LookupFunction =>
   (hostname, options, callback) => {
-    lookup(hostname, { ...options, all: true }, (error, addresses) => {
+    resolve(hostname, { ...options, all: true }, (error, addresses) => {
       if (error !== null) return callback(error, '')
       const [first] = addresses
       const isAllowed = allowedHosts.includes(hostname) || addresses.every(({ address }) => isPublicAddress(address))

@@ -90,6 +90,7 @@ function disturbed(harness: Harness, ecs: ScriptedEcs): { readonly link: Sandbox
         const sandbox = address.kind === 'tcp' ? harness.platform.alive.get(sandboxAt(address.host) ?? '') : undefined
         return link.request({ kind: 'unix', socketPath: sandbox?.socketPath ?? '/nonexistent' }, request, signal)
       },
+      upgrade: () => Promise.reject(new Error('These containers have no network.')),
       close: () => link.close(),
     },
   }
