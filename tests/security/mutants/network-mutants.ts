@@ -1,0 +1,69 @@
+import type { Mutant } from './mutant.ts'
+
+const PROXY = 'services/workers/gateway/container-proxy.ts'
+
+const gateway = (protection: string, file: string, find: string, replace: string): Mutant => ({
+  protection: `gateway: ${protection}`,
+  edits: [{ file: `services/${file}`, find, replace }],
+  killer: { test: 'tests/unit/network/gateway.test.ts' },
+})
+
+/** Every check between user code and the internet. */
+export const NETWORK_MUTANTS: readonly Mutant[] = [
+  gateway('host of a tunnel', 'workers/gateway/container-proxy.ts', 'if (refusal !== null) {', 'if (refusal === undefined) {'),
+  gateway('policy of a request', 'workers/gateway/container-proxy.ts', 'if (!decision.allowed) return refuse(403, decision.reason)', ''),
+  gateway('Host header', 'workers/gateway/container-proxy.ts', 'if (!namesHost(incoming, destination))', 'if (destination.host === null)'),
+  gateway('one Host header', 'workers/gateway/container-proxy.ts', 'more.length === 0 && ', ''),
+  gateway('port in the Host header', 'workers/gateway/container-proxy.ts', ' && named.port === port', ''),
+  {
+    protection: 'gateway: name in the TLS handshake',
+    edits: [
+      { file: PROXY, find: 'if (normalizeHost(name) !== tunnel.host) {', replace: 'if (name === null) {' },
+      {
+        file: PROXY,
+        find: 'normalizeHost(String((secure as { readonly servername?: unknown }).servername)) !== tunnel.host',
+        replace: 'secure.destroyed',
+      },
+    ],
+    killer: { test: 'tests/unit/network/gateway.test.ts' },
+  },
+  gateway(
+    'requests per second',
+    'workers/gateway/tenant-budget.ts',
+    'if (this.#tokens < 1) return',
+    'if (this.#tokens < -Infinity) return',
+  ),
+  gateway(
+    'connections',
+    'workers/gateway/tenant-budget.ts',
+    'if (this.#connections >= this.#limits.connections)',
+    'if (this.#connections < 0)',
+  ),
+  gateway('bytes', 'workers/gateway/container-proxy.ts', 'return this.#bytesLeft >= 0', 'return true'),
+  gateway(
+    'running requests after a change of the policy',
+    'workers/gateway/container-proxy.ts',
+    'if (!decision.allowed) exchange.abort(decision.reason)',
+    '',
+  ),
+  gateway('addresses', 'operations/webhooks/safe-lookup.ts', 'addresses.every(', 'addresses.some('),
+  gateway('certificates of hosts', 'workers/gateway/upstream.ts', 'rejectUnauthorized: true', 'rejectUnauthorized: false'),
+  gateway('hosts of a secret', 'workers/gateway/secrets.ts', 'hosts.some((pattern) => matchesHost(pattern, host))', 'hosts.length > 0'),
+  gateway('secrets over HTTPS only', 'workers/gateway/exchange.ts', 'isSecure ? this.#context.secrets : []', 'this.#context.secrets'),
+  gateway(
+    'secrets in bodies of answers',
+    'workers/gateway/exchange.ts',
+    'this.#redactor.isActive ? this.#redactor.write(chunk) : chunk',
+    'chunk',
+  ),
+  gateway('secrets in heads of answers', 'workers/gateway/exchange.ts', 'values.map((value) => this.#redactor.text(value))', 'values'),
+  gateway(
+    'secrets in Basic authentication',
+    'workers/gateway/secrets.ts',
+    'if (replaced.basic !== null) sensitive.push(replaced.basic)',
+    '',
+  ),
+  gateway('secrets in parts of answers', 'workers/gateway/exchange.ts', "'range', 'if-range', ", ''),
+  gateway('secrets in compressed answers', 'workers/gateway/exchange.ts', "encoding !== 'identity'", 'encoding === null'),
+  gateway('a method in a header', 'workers/gateway/exchange.ts', 'if (rule.methods !== undefined) for', 'if (rule.methods === null) for'),
+]
