@@ -9,8 +9,8 @@ import { Gateway } from '../../../services/workers/gateway/gateway.ts'
 import { internetAuthority, startMirror, startPlainMirror, type Mirror } from '../../support/mirror.ts'
 import { ensureNetworkClientsImage } from '../../support/network-clients-image.ts'
 import { ATTACHMENT } from '../../support/start-proxy.ts'
-import { startReadySandbox, type TestSandbox } from '../../integration/supervisor/start-sandbox.ts'
-import { ALLOWED, DENIED, INWARD, NEIGHBOUR, NETWORK_PROGRAMS, PLACEHOLDER, PRELUDE, REBINDING } from './programs.ts'
+import { startReadySandbox, type TestSandbox } from '../supervisor/start-sandbox.ts'
+import { ALLOWED, DENIED, INWARD, NEIGHBOUR, NETWORK_PROGRAMS, PLACEHOLDER, PRELUDE, REBINDING } from './hostile-programs.ts'
 
 const VALUE = 'sk-live-0123456789'
 const INWARD_ADDRESSES: Readonly<Record<string, readonly string[]>> = {
