@@ -13,6 +13,7 @@ import { languages } from './figures/languages.ts'
 import { live } from './figures/live.ts'
 import { liveData } from './figures/live-data.ts'
 import { memory } from './figures/memory.ts'
+import { network } from './figures/network.ts'
 import { plot } from './figures/plot.ts'
 import { ready } from './figures/ready.ts'
 import { throughput } from './figures/throughput.ts'
@@ -38,6 +39,7 @@ export const BENCHES: readonly Bench[] = [
   throughput,
   fairness,
   fileCopy,
+  network,
   wake,
   imageSize,
   variants,

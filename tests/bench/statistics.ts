@@ -1,5 +1,5 @@
 export interface Figure {
-  readonly unit: 'ms' | '1/s' | 'USD' | 'MB' | 's'
+  readonly unit: 'ms' | '1/s' | 'USD' | 'MB' | 'MB/s' | 's'
   readonly runs: number
   readonly min: number
   readonly median: number

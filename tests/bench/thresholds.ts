@@ -9,6 +9,8 @@ export const THRESHOLDS: Readonly<Record<string, { readonly atMost: number } | {
   throughput_vs_kernels: { atLeast: 0.6 },
   plot_vs_kernel: { atMost: 1.1 },
   file_vs_copy: { atMost: 1 },
+  network_added_ms: { atMost: 5 },
+  network_mb_s: { atLeast: 100 },
   wake_vs_unpickle: { atMost: 1.3 },
   image_mb: { atMost: 160 },
   standard_image_mb: { atMost: 450 },

@@ -3,10 +3,12 @@ import { resolve } from 'node:path'
 import { parseArgs } from 'node:util'
 import * as z from 'zod'
 import { LOCAL_DRIVERS } from '../../adapters/drivers/registry.ts'
-import { BUILT_IN_IMAGES, IMAGE_NAME } from '../../model/containers/images.ts'
+import { BUILT_IN_IMAGES } from '../../model/containers/images.ts'
 import { LIMITS } from '../../model/limits.ts'
 import type { QueueName } from '../../model/messages.ts'
 import { WIRE_SETTINGS, wireSettingsOf } from '../../wires/settings.ts'
+import { imageList, imagePoolList, privateHostList } from './config-lists.ts'
+import type { PrivateHost } from '../../adapters/gateway/messages.ts'
 import { flag, hostList, LOOPBACK_HOSTS, originList, issuerList, type TokenIssuer } from '../../http/config.ts'
 
 const wholeNumber = (min: number, max: number) =>
@@ -25,30 +27,6 @@ const AWS_NAMES = {
   EXECUTIONS_QUEUE_URL: z.string().optional(),
   PLACEMENTS_QUEUE_URL: z.string().optional(),
 } as const
-
-/** `name=value` pairs with commas between them. */
-const pairs = (text: string): readonly (readonly [string, string])[] =>
-  text.split(',').map((pair) => {
-    const at = pair.indexOf('=')
-    return [pair.slice(0, at).trim(), pair.slice(at + 1).trim()]
-  })
-const imageList = z
-  .string()
-  .transform((text) => Object.fromEntries(pairs(text)))
-  .pipe(z.record(z.string().regex(IMAGE_NAME), z.string().min(1)))
-  .describe('name=reference')
-const imagePoolList = z
-  .string()
-  .transform((text) => Object.fromEntries(pairs(text)))
-  .pipe(
-    z.record(
-      z.string().regex(IMAGE_NAME),
-      z
-        .string()
-        .regex(/^\d{1,2}$/, 'must be name=size pairs, such as slim=1')
-        .transform(Number),
-    ),
-  )
 
 const LocalEnv = z.object({
   PORT: wholeNumber(0, 65_535).default(8787),
@@ -100,6 +78,10 @@ const LocalEnv = z.object({
   CELLBLOCK_LINKS_REQUIRE_KEY: flag.optional(),
   /** Host names to which webhooks may go over http and at private addresses. */
   CELLBLOCK_WEBHOOK_HOSTS: hostList.default([]),
+  /** Hosts that containers may reach at private addresses: `name`, or `name=address:port`, which is not resolved. */
+  CELLBLOCK_NETWORK_PRIVATE_HOSTS: privateHostList.default({}),
+  /** A file of certificates, PEM, that the network gateway trusts besides those of the system. */
+  CELLBLOCK_NETWORK_CA: z.string().min(1).optional(),
   SANDBOX_DRIVER: oneOf(LOCAL_DRIVERS).default('docker'),
   SANDBOX_DOCKER_RUNTIME: z.string().optional(),
   /** A folder of wheels from which `pip install` in a sandbox installs. */
@@ -177,6 +159,9 @@ export interface LocalConfig {
   readonly linksRequireKey: boolean
   /** Host names to which webhooks may go over http and at private addresses. */
   readonly webhookHosts: readonly string[]
+  /** Hosts that containers may reach at private addresses, and a file of certificates that the gateway trusts. */
+  readonly networkPrivateHosts: Readonly<Record<string, PrivateHost>>
+  readonly networkCaFile: string | null
   /** Origins whose pages may call the API from a browser. */
   readonly corsOrigins: readonly string[]
   readonly driver: (typeof LOCAL_DRIVERS)[number]
@@ -240,6 +225,8 @@ export function readLocalConfig(argv: readonly string[], env: Readonly<Record<st
     answerBytes: values.CELLBLOCK_ANSWER_MIB * 1024 ** 2,
     corsOrigins: values.CORS_ORIGINS,
     webhookHosts: values.CELLBLOCK_WEBHOOK_HOSTS,
+    networkPrivateHosts: values.CELLBLOCK_NETWORK_PRIVATE_HOSTS,
+    networkCaFile: values.CELLBLOCK_NETWORK_CA === undefined ? null : resolve(values.CELLBLOCK_NETWORK_CA),
     linksRequireKey: values.CELLBLOCK_LINKS_REQUIRE_KEY ?? false,
     driver: values.SANDBOX_DRIVER,
     dockerRuntime: values.SANDBOX_DOCKER_RUNTIME ?? null,

@@ -40,8 +40,9 @@ export interface SandboxOptions {
   /** Over the defaults, and without preloaded modules. */
   readonly limits?: Readonly<Record<string, unknown>>
   readonly profile?: string
-  /** Default: the image of the tests. */
+  /** Default: the image of the tests, and their label. */
   readonly image?: string
+  readonly label?: string
 }
 
 export interface TestSandbox extends AsyncDisposable {
@@ -68,6 +69,7 @@ export async function startSandbox({
   limits = {},
   profile = 'docker',
   image = inject('sandboxImage'),
+  label = inject('testLabel'),
 }: SandboxOptions = {}): Promise<TestSandbox> {
   const id = `sbx_${randomBytes(8).toString('hex')}`
   const name = `cellblock-supervisor-test-${id.slice(4)}`
@@ -92,7 +94,7 @@ export async function startSandbox({
     '--name',
     name,
     '--label',
-    inject('testLabel'),
+    label,
     ...options,
     '--volume',
     `${control}:/run/cellblock/control`,
