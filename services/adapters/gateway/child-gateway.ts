@@ -33,11 +33,11 @@ export class ChildGateway implements NetworkGateway {
   #started = Promise.withResolvers<string>()
   #number = 0
   #failures = 0
+  #isStarted = false
   #isClosed = false
 
   constructor(options: ChildGatewayOptions) {
     this.#options = options
-    this.#fork()
   }
 
   /** Of the process, for measurements and tests that kill it. */
@@ -45,7 +45,11 @@ export class ChildGateway implements NetworkGateway {
     return this.#child?.pid
   }
 
-  readonly caCertificate = (): Promise<string> => within(this.#started.promise, 'start')
+  /** The first call starts the process: a server without policies has none. */
+  readonly caCertificate = (): Promise<string> => {
+    if (!this.#isStarted) this.#fork()
+    return within(this.#started.promise, 'start')
+  }
 
   async attach(attachment: NetworkAttachment): Promise<void> {
     const { containerId, session } = attachment
@@ -89,6 +93,7 @@ export class ChildGateway implements NetworkGateway {
   }
 
   #fork(): void {
+    this.#isStarted = true
     const startedAt = Date.now()
     const child = fork(this.#options.module, { serialization: 'json', execArgv: [], env: environment() })
     this.#child = child

@@ -78,6 +78,8 @@ const LocalEnv = z.object({
   CELLBLOCK_LINKS_REQUIRE_KEY: flag.optional(),
   /** Host names to which webhooks may go over http and at private addresses. */
   CELLBLOCK_WEBHOOK_HOSTS: hostList.default([]),
+  /** Whether containers may get a network policy. */
+  CELLBLOCK_NETWORK: oneOf(['on', 'off']).default('off'),
   /** Hosts that containers may reach at private addresses: `name`, or `name=address:port`, which is not resolved. */
   CELLBLOCK_NETWORK_PRIVATE_HOSTS: privateHostList.default({}),
   /** A file of certificates, PEM, that the network gateway trusts besides those of the system. */
@@ -159,6 +161,7 @@ export interface LocalConfig {
   readonly linksRequireKey: boolean
   /** Host names to which webhooks may go over http and at private addresses. */
   readonly webhookHosts: readonly string[]
+  readonly hasNetwork: boolean
   /** Hosts that containers may reach at private addresses, and a file of certificates that the gateway trusts. */
   readonly networkPrivateHosts: Readonly<Record<string, PrivateHost>>
   readonly networkCaFile: string | null
@@ -225,6 +228,7 @@ export function readLocalConfig(argv: readonly string[], env: Readonly<Record<st
     answerBytes: values.CELLBLOCK_ANSWER_MIB * 1024 ** 2,
     corsOrigins: values.CORS_ORIGINS,
     webhookHosts: values.CELLBLOCK_WEBHOOK_HOSTS,
+    hasNetwork: values.CELLBLOCK_NETWORK === 'on',
     networkPrivateHosts: values.CELLBLOCK_NETWORK_PRIVATE_HOSTS,
     networkCaFile: values.CELLBLOCK_NETWORK_CA === undefined ? null : resolve(values.CELLBLOCK_NETWORK_CA),
     linksRequireKey: values.CELLBLOCK_LINKS_REQUIRE_KEY ?? false,

@@ -10,6 +10,7 @@ import { createModelCatalogue } from '../../adapters/models/catalogue.ts'
 import { toolConfigFromEnv } from '../../adapters/tools/config.ts'
 import { createTools, typesOf } from '../../adapters/tools/create-tools.ts'
 import { createTurnStep } from '../../workers/turn/turn-step.ts'
+import type { NetworkPorts } from '../../ports/network-gateway.ts'
 import type { Admission } from '../../ports/admission.ts'
 import { systemClock } from '../../ports/clock.ts'
 import { ensureAdminKey, ensureDevTenant } from '../../operations/tenancy/first-keys.ts'
@@ -22,6 +23,7 @@ import { createRunStep } from '../../workers/run/step/run-step.ts'
 import { ConfigError, isKept, type LocalConfig } from './config.ts'
 import { openControlSocket } from './control-socket.ts'
 import { listen } from './http-server.ts'
+import { openNetwork } from './network.ts'
 import { openLocalPage } from './page.ts'
 import { stopSandboxes, type LocalSandboxes } from './sandboxes.ts'
 import type { LocalStorage } from './storage/local-storage.ts'
@@ -96,13 +98,15 @@ export async function openService(parts: ServiceParts, cleanups: Cleanups): Prom
   const { table, queue, objects } = storage
   const models = createModelCatalogue(modelConfig())
   const tools = await createTools(toolConfigFromEnv())
-  startWork(parts, { models, tools }, cleanups)
+  const network = await openNetwork(config, { ...common, supervisor: sandboxes.supervisor }, cleanups)
+  startWork(parts, { models, tools, network }, cleanups)
   const apiKey = await ensureDevTenant(table.tenants, config.apiKey, systemClock.now())
   const adminKey = await ensureAdminKey(table.tenants, config.adminKey, systemClock.now())
   const page = await openLocalPage({ folder: config.playgroundDir, guideFolder: config.guideDir, dataDir: config.dataDir, apiKey })
   const webSockets = new WebSockets(config.stallMs)
   const app = createApp({
     ...common,
+    ...(network !== undefined && { network }),
     sockets: webSockets.admissions,
     page: page.ports,
     models,
@@ -155,20 +159,22 @@ const apiConfigOf = (config: LocalConfig, { memoryTiers }: LocalSandboxes): ApiC
     memoryTiers,
   })
 
-interface TurnParts {
+interface StepParts {
   readonly models: ReturnType<typeof createModelCatalogue>
   readonly tools: Awaited<ReturnType<typeof createTools>>
+  readonly network: NetworkPorts | undefined
 }
 
 function startWork(
   { config, common, storage, sandboxes, admission, placing, pool }: ServiceParts,
-  turnParts: TurnParts,
+  { network, ...turnParts }: StepParts,
   cleanups: Cleanups,
 ): void {
   const { driver, supervisor, prices } = sandboxes
   const { workerId, costPerSecond } = placing
   const runStep = createRunStep({
     ...common,
+    ...(network !== undefined && { network }),
     supervisor,
     admission,
     workerId,

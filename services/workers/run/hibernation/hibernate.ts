@@ -62,7 +62,10 @@ export async function hibernate(deps: StepDeps, finder: SandboxFinder, message: 
     const outcome = hibernated === null ? 'interrupted' : saved ? 'saved' : 'not_saved'
     emitHibernation(deps, claimed, { outcome, bytes: result.snapshot?.bytes ?? 0, hibernate_ms: deps.clock.now() - now })
     // If the message is lost, the reconciler stops the sandbox, which no container refers to.
-    if (hibernated !== null) await stop(deps, claimed)
+    if (hibernated !== null) {
+      await deps.network?.gateway.detach(id).catch(() => undefined)
+      await stop(deps, claimed)
+    }
   } catch (cause) {
     await discardSnapshot(deps, before, claim.objectKey).catch(() => undefined)
     if (!(cause instanceof LeaseLostError)) throw cause

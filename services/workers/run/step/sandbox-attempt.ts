@@ -24,6 +24,7 @@ import { namespaceBudget } from '../transfer/namespace-budget.ts'
 import { noteAwake, NO_USAGE, restoreVariables } from '../transfer/restore-variables.ts'
 import { syncFiles } from '../transfer/sync-files.ts'
 import { commitResult } from './commit-result.ts'
+import { openNetwork } from './open-network.ts'
 import { leaveQueue, notifyWaiting } from './container-queue.ts'
 import { truncateLosses } from '../transfer/losses.ts'
 
@@ -86,6 +87,7 @@ export class SandboxAttempt {
     const budget = namespaceBudget(tenantLimits, container.limits, this.#row.timeoutSeconds)
     const kind = workKindOf(this.#row)
     if (mode === 'fresh') await this.#prepare(kind, budget)
+    const variables = mode === 'resumed' ? {} : await openNetwork(deps, container, session)
     const row = this.#row
     this.#mayHaveRun = true
     if (mode === 'fresh') await notifyWaiting(deps, container, row.id)
@@ -94,7 +96,7 @@ export class SandboxAttempt {
     if (kind.place === 'beside') await leaveQueue(deps, container, row.id)
     const log = await openExecutionLog(deps, row, { isResumed: mode === 'resumed', onBroken: () => lease.lose() })
     this.#log = log
-    const work = await workOf(deps, { session, row, limits, budget: remaining(budget, this.#restoreUsage) })
+    const work = await workOf(deps, { session, row, limits, variables, budget: remaining(budget, this.#restoreUsage) })
     const assembler = new OutputAssembler(work.indexes)
     const recorder = new EventRecorder({ objects: deps.objects, row, assembler, log, secret: session.privateKey })
     const stop = anySignal(signal, stepBudget)

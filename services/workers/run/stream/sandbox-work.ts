@@ -33,6 +33,8 @@ interface RunningRow {
 }
 interface NewWork extends RunningRow {
   readonly limits: ExecutionLimits
+  /** Environment variables below those of the caller. */
+  readonly variables: Readonly<Record<string, string>>
   readonly budget: NamespaceBudget
 }
 
@@ -132,23 +134,24 @@ function followInput({ table, signals, supervisor }: RunDeps, { session, row: { 
   return watch
 }
 
-function commandRequest({ row, limits, budget }: NewWork): CommandRequest {
+function commandRequest({ row, limits, variables, budget }: NewWork): CommandRequest {
   const { argv, stdin, hasOpenInput, pty } = commandSourceOf(row)
   return {
     argv: sandboxArguments(argv),
     stdin,
     hasOpenInput,
     pty,
-    env: row.scope?.env ?? {},
+    env: { ...variables, ...row.scope?.env },
     cwd: row.scope?.cwd ?? null,
     ...bounds(limits, budget),
   }
 }
 
-function executeRequest({ row, limits, budget }: NewWork, cells: ExecuteRequest['cells']): ExecuteRequest {
+function executeRequest({ row, limits, variables, budget }: NewWork, cells: ExecuteRequest['cells']): ExecuteRequest {
   const { displays } = limits
   return {
     ...row.scope,
+    ...(Object.keys(variables).length > 0 && { env: { ...variables, ...row.scope?.env } }),
     ...(row.language !== undefined && { language: row.language }),
     cells,
     onError: row.onError,

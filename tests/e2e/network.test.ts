@@ -1,0 +1,77 @@
+import { mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll, beforeAll, expect, inject, it } from 'vitest'
+import { startServer, type LocalServerProcess } from '../support/local-server.ts'
+import { internetAuthority, startMirror, type Mirror } from '../support/mirror.ts'
+import { callNative, type NativeClient } from '../support/native-client.ts'
+import { ensureNetworkClientsImage } from '../support/network-clients-image.ts'
+
+const HOST = 'api.example.com'
+const OTHER = 'other.example.com'
+const ADMIN = 'ak_test_0123456789abcdef0123456789'
+const FETCH = (host: string) => `
+import os, urllib.request
+try:
+    print(urllib.request.urlopen(urllib.request.Request("https://${host}/x", headers={"X-Key": os.environ.get("TOKEN", "")}), timeout=60).read().decode())
+except Exception as error:
+    print(error)`
+
+let folder: string
+let mirror: Mirror
+let server: LocalServerProcess
+let api: NativeClient
+const keys: string[] = []
+
+beforeAll(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'cellblock-network-e2e-'))
+  await writeFile(join(folder, 'ca.pem'), (await internetAuthority()).certificate)
+  mirror = await startMirror([HOST, OTHER], (request, response) => {
+    keys.push(String(request.headers['x-key']))
+    response.end(`reached ${request.headers.host}`)
+  })
+  server = await startServer({
+    env: {
+      CELLBLOCK_SANDBOX_IMAGE: await ensureNetworkClientsImage(inject('sandboxImage')),
+      CELLBLOCK_ADMIN_KEY: ADMIN,
+      CELLBLOCK_NETWORK: 'on',
+      CELLBLOCK_NETWORK_CA: join(folder, 'ca.pem'),
+      CELLBLOCK_NETWORK_PRIVATE_HOSTS: [HOST, OTHER].map((host) => `${host}=127.0.0.1:${mirror.port}`).join(','),
+      CELLBLOCK_IDLE_SECONDS: '5',
+    },
+  })
+  const made = await server.as(ADMIN).json<{ api_key: string }>('POST', '/v1/admin/tenants', {
+    name: 'networked',
+    network: { ceiling: { allow: [{ host: HOST }, { host: OTHER }], presets: [] } },
+  })
+  api = callNative(server.url, made.api_key)
+})
+afterAll(async () => {
+  await server?.stop()
+  await mirror[Symbol.asyncDispose]()
+  await rm(folder, { recursive: true, force: true })
+})
+
+const put = (id: string, policy: unknown) => api.call('PUT', `/v1/containers/${id}/network`, policy)
+
+it('gives code the hosts of its policy, follows changes of it, and again after hibernation', async () => {
+  const id = await api.createContainer()
+  expect((await api.run(id, FETCH(HOST))).stdout).toMatch(/not known|resolution|no network/i)
+  expect((await put(id, { allow: [{ host: HOST }] })).status).toBe(200)
+  expect((await api.run(id, FETCH(HOST))).stdout).toBe(`reached ${HOST}\n`)
+  expect((await api.run(id, FETCH(OTHER))).stdout).toContain(`This container may not reach ${OTHER}.`)
+  await put(id, { allow: [{ host: OTHER }] })
+  expect((await api.run(id, FETCH(HOST))).stdout).toContain(`This container may not reach ${HOST}.`)
+  await expect.poll(async () => (await api.json<{ state: string }>('GET', `/v1/containers/${id}`)).state).toBe('hibernated')
+  expect((await api.run(id, FETCH(OTHER))).stdout).toBe(`reached ${OTHER}\n`)
+})
+
+it('sends a secret that code sees as a placeholder only', async () => {
+  await api.call('POST', '/v1/secrets', { name: 'TOKEN', hosts: [HOST], value: 'sk-live-0123456789' })
+  const id = await api.createContainer()
+  await put(id, { allow: [{ host: HOST }], secrets: ['TOKEN'] })
+  keys.length = 0
+  const run = await api.run(id, `${FETCH(HOST)}\nprint(os.environ["TOKEN"].startswith("cellblock-secret-TOKEN-"))`)
+  expect(run.stdout).toBe(`reached ${HOST}\nTrue\n`)
+  expect(keys).toEqual(['sk-live-0123456789'])
+})
