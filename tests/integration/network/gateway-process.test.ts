@@ -1,5 +1,6 @@
-import { afterAll, beforeAll, expect, it } from 'vitest'
+import { afterAll, beforeAll, expect, inject, it } from 'vitest'
 import { startMirror, type Mirror } from '../../support/mirror.ts'
+import { ensureNetworkClientsImage } from '../../support/network-clients-image.ts'
 import { startNetwork, type TestNetwork } from './start-network.ts'
 
 const HOST = 'api.example.com'
@@ -23,7 +24,9 @@ beforeAll(async () => {
     setTimeout(() => response.end('end'), url === '/slow' ? 3_000 : 0)
   })
   const at = { address: '127.0.0.1', port: mirror.port }
-  network = await startNetwork({ rules: [{ host: HOST }] }, { [HOST]: at, [OTHER]: at })
+  network = await startNetwork({ rules: [{ host: HOST }] }, { [HOST]: at, [OTHER]: at }, {
+    image: await ensureNetworkClientsImage(inject('sandboxImage')),
+  })
   await network.run(FETCH)
 })
 afterAll(async () => {
