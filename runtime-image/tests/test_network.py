@@ -103,9 +103,9 @@ class Networks(unittest.IsolatedAsyncioTestCase):
 
     async def test_bounds_waiting_connections(self) -> None:
         for _ in range(MAX_WAITING):
-            self.assertTrue(self.network.has_room)
+            self.assertTrue(self.network.has_space)
             await self.gateway()
-        self.assertFalse(self.network.has_room)
+        self.assertFalse(self.network.has_space)
 
     async def test_closing_ends_every_connection_and_removes_what_user_code_sees(self) -> None:
         joined, idle = await self.gateway(), await self.gateway()

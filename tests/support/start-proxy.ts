@@ -111,10 +111,10 @@ export function parseAnswer(text: string): Answer {
     lines.map((line) => [line.slice(0, line.indexOf(':')).toLowerCase(), line.slice(line.indexOf(':') + 2)]),
   )
   const raw = text.slice(end + 4)
-  return { status: Number(status), phrase, headers, body: headers['transfer-encoding'] === 'chunked' ? unchunk(raw) : raw }
+  return { status: Number(status), phrase, headers, body: headers['transfer-encoding'] === 'chunked' ? joinChunks(raw) : raw }
 }
 
-function unchunk(raw: string): string {
+function joinChunks(raw: string): string {
   let body = ''
   for (let at = 0; at < raw.length;) {
     const line = raw.indexOf('\r\n', at)

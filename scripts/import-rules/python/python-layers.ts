@@ -41,7 +41,11 @@ export const PYTHON_LAYERS: readonly PythonLayer[] = [
   { name: 'zygote', files: ['worker/*.py'], mayImport: ['base', 'files', 'channel', 'isolation', 'libraries', 'kernel'] },
   { name: 'execution', files: ['execution/**'], mayImport: ['base', 'files', 'isolation'] },
   { name: 'network', files: ['network/**'], mayImport: ['base', 'isolation'] },
-  { name: 'sandbox', files: ['{sandbox,shutdown,skills,isolation_checks}.py'], mayImport: ['base', 'files', 'isolation', 'execution', 'network'] },
+  {
+    name: 'sandbox',
+    files: ['{sandbox,shutdown,skills,isolation_checks}.py'],
+    mayImport: ['base', 'files', 'isolation', 'execution', 'network'],
+  },
   { name: 'http', files: ['http/**'], mayImport: ['base', 'files', 'isolation', 'execution', 'network', 'sandbox'] },
   { name: 'entry', files: ['{__main__,serving}.py'], mayImport: ['base', 'isolation', 'execution', 'sandbox', 'http'] },
 ]

@@ -13,6 +13,8 @@ const STABLE_MS = 10_000
 export interface ChildGatewayOptions {
   /** The module of the process. */
   readonly module: string
+  /** Its whole environment, without secrets of the server. */
+  readonly env: Readonly<Record<string, string>>
   readonly settings: GatewaySettings
   readonly supervisor: Pick<Supervisor, 'openNetwork'>
   readonly onReport: (report: NetworkRequestReport) => void
@@ -95,7 +97,7 @@ export class ChildGateway implements NetworkGateway {
   #fork(): void {
     this.#isStarted = true
     const startedAt = Date.now()
-    const child = fork(this.#options.module, { serialization: 'json', execArgv: [], env: environment() })
+    const child = fork(this.#options.module, { serialization: 'json', execArgv: [], env: { ...this.#options.env } })
     this.#child = child
     child.on('message', (message) => this.#onMessage(message as FromGateway))
     child.on('error', () => undefined)
@@ -128,13 +130,6 @@ export class ChildGateway implements NetworkGateway {
     }
   }
 }
-
-/** The process has no secret of the server in its environment. */
-const environment = (): NodeJS.ProcessEnv => ({
-  PATH: process.env['PATH'],
-  NODE_EXTRA_CA_CERTS: process.env['NODE_EXTRA_CA_CERTS'],
-  DOCKER_HOST: process.env['DOCKER_HOST'],
-})
 
 async function within<T>(promise: Promise<T>, what: string): Promise<T> {
   const over = new AbortController()

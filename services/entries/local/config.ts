@@ -165,6 +165,8 @@ export interface LocalConfig {
   /** Hosts that containers may reach at private addresses, and a file of certificates that the gateway trusts. */
   readonly networkPrivateHosts: Readonly<Record<string, PrivateHost>>
   readonly networkCaFile: string | null
+  /** Environment of the process of the network gateway. */
+  readonly gatewayEnv: Readonly<Record<string, string>>
   /** Origins whose pages may call the API from a browser. */
   readonly corsOrigins: readonly string[]
   readonly driver: (typeof LOCAL_DRIVERS)[number]
@@ -180,6 +182,9 @@ export interface LocalConfig {
 
 /** Thrown for an invalid flag or variable; the message names it and says what to do. */
 export class ConfigError extends Error {}
+
+/** Where the network gateway finds the engine and certificates. It gets none of the server's secrets. */
+const GATEWAY_VARIABLES = ['PATH', 'NODE_EXTRA_CA_CERTS', 'DOCKER_HOST'] as const
 
 /** Reads flags and environment of the local server. Throws ConfigError. */
 export function readLocalConfig(argv: readonly string[], env: Readonly<Record<string, string | undefined>> = process.env): LocalConfig {
@@ -231,6 +236,7 @@ export function readLocalConfig(argv: readonly string[], env: Readonly<Record<st
     hasNetwork: values.CELLBLOCK_NETWORK === 'on',
     networkPrivateHosts: values.CELLBLOCK_NETWORK_PRIVATE_HOSTS,
     networkCaFile: values.CELLBLOCK_NETWORK_CA === undefined ? null : resolve(values.CELLBLOCK_NETWORK_CA),
+    gatewayEnv: Object.fromEntries(GATEWAY_VARIABLES.flatMap((name) => (env[name] === undefined ? [] : [[name, env[name]]]))),
     linksRequireKey: values.CELLBLOCK_LINKS_REQUIRE_KEY ?? false,
     driver: values.SANDBOX_DRIVER,
     dockerRuntime: values.SANDBOX_DOCKER_RUNTIME ?? null,

@@ -47,6 +47,7 @@ export async function openNetwork(
   )
   const gateway = new ChildGateway({
     module: PROCESS,
+    env: config.gatewayEnv,
     settings: {
       driver: config.driver,
       authorityFile: join(folder, 'network-authority.json'),

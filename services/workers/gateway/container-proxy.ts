@@ -180,7 +180,7 @@ export class ContainerProxy {
 
   /** The client must ask for the certificate of the very host of the tunnel. */
   #openTls(stream: Duplex, tunnel: Tunnel): void {
-    const secure = new TLSSocket(stream as never, {
+    const secure = new TLSSocket(stream, {
       isServer: true,
       ALPNProtocols: ['http/1.1'],
       SNICallback: (name, callback) => {

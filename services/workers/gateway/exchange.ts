@@ -126,9 +126,7 @@ export class Exchange {
 
   #forward(answer: IncomingMessage): void {
     const headers = forwardedHeaders(answer)
-    const encoding = String(answer.headers['content-encoding'] ?? 'identity')
-      .trim()
-      .toLowerCase()
+    const encoding = (answer.headers['content-encoding'] ?? 'identity').trim().toLowerCase()
     if (this.#redactor.isActive && encoding !== 'identity') {
       this.#request?.destroy()
       return this.#refuse(502, COMPRESSED)

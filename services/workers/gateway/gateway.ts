@@ -34,7 +34,10 @@ export class Gateway {
     if (known?.isIn(session.sandboxId) === true) return known.replace(attachment)
     known?.close()
     const proxy = new ContainerProxy(this.#options, budget, attachment)
-    const container = new AttachedContainer(this.#options.supervisor, attachment, proxy, () => this.#drop(containerId, container))
+    const container = new AttachedContainer(attachment, proxy, {
+      supervisor: this.#options.supervisor,
+      onGone: () => this.#drop(containerId, container),
+    })
     this.#containers.set(containerId, container)
     container.start()
   }
@@ -81,7 +84,11 @@ class AttachedContainer {
   readonly #closing = new AbortController()
   #attachment: NetworkAttachment
 
-  constructor(supervisor: AcceptPort, attachment: NetworkAttachment, proxy: ContainerProxy, onGone: () => void) {
+  constructor(
+    attachment: NetworkAttachment,
+    proxy: ContainerProxy,
+    { supervisor, onGone }: { readonly supervisor: AcceptPort; readonly onGone: () => void },
+  ) {
     this.#supervisor = supervisor
     this.#attachment = attachment
     this.#proxy = proxy

@@ -21,7 +21,7 @@ export const METHOD_OVERRIDES: readonly string[] = ['x-http-method', 'x-http-met
 /** Fields of a message with repetitions, without those of the connection. A request or answer without length is chunked again. */
 export function forwardedHeaders({ rawHeaders, headers }: Pick<IncomingMessage, 'rawHeaders' | 'headers'>): Headers {
   const named = new Set(
-    String(headers.connection ?? '')
+    (headers.connection ?? '')
       .toLowerCase()
       .split(',')
       .map((name) => name.trim()),

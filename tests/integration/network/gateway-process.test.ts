@@ -24,9 +24,13 @@ beforeAll(async () => {
     setTimeout(() => response.end('end'), url === '/slow' ? 3_000 : 0)
   })
   const at = { address: '127.0.0.1', port: mirror.port }
-  network = await startNetwork({ rules: [{ host: HOST }] }, { [HOST]: at, [OTHER]: at }, {
-    image: await ensureNetworkClientsImage(inject('sandboxImage')),
-  })
+  network = await startNetwork(
+    { rules: [{ host: HOST }] },
+    { [HOST]: at, [OTHER]: at },
+    {
+      image: await ensureNetworkClientsImage(inject('sandboxImage')),
+    },
+  )
   await network.run(FETCH)
 })
 afterAll(async () => {

@@ -43,15 +43,15 @@ const sessionOf = ({ id, socketPath, privateKey }: TestSandbox): NetworkAttachme
 beforeAll(async () => {
   allowed = await startMirror([ALLOWED, DENIED, NEIGHBOUR], (request, response) => {
     received.push(`${request.method} ${request.headers.host}${request.url}`)
-    const key = `${request.headers['x-key']} ${request.headers.authorization}`
+    const key = `${String(request.headers['x-key'])} ${String(request.headers.authorization)}`
     if (request.url === '/read/store') stored = key
     if (request.url === '/read/header') response.setHeader('x-echo', key)
     if (request.url === '/read/redirect') response.writeHead(302, { location: `https://${DENIED}/?${encodeURIComponent(key)}` })
     if (request.url === '/read/gzip') response.writeHead(200, { 'content-encoding': 'gzip' }).end(gzipSync(key))
-    else response.end(request.url === '/write' ? 'wrote' : `read ${request.headers['x-http-method-override']} ${key} ${stored}`)
+    else response.end(request.url === '/write' ? 'wrote' : `read ${String(request.headers['x-http-method-override'])} ${key} ${stored}`)
   })
   tripwire = await startMirror([DENIED, NEIGHBOUR], (_, response) => response.end('reached'))
-  plain = await startPlainMirror((request, response) => response.end(`plain ${request.headers['x-key']}`))
+  plain = await startPlainMirror((request, response) => response.end(`plain ${String(request.headers['x-key'])}`))
   const image = await ensureNetworkClientsImage(inject('sandboxImage'))
   sandboxes = await Promise.all([startReadySandbox({ image }), startReadySandbox({ image })])
   const at = ({ port }: Mirror) => ({ address: '127.0.0.1', port })
@@ -106,7 +106,7 @@ describe.each(NETWORK_PROGRAMS.map((program) => ({ ...program, title: `${program
       const before = await packets()
       const run = await sandboxes[0]?.supervisor.run(code, { env: { ...networkVariables([]), TOKEN: PLACEHOLDER } })
       const printed = (run?.stdout ?? '').trim()
-      for (const line of printed === '' ? [String(run?.error?.value ?? '')] : printed.split('\n')) expect(line).toMatch(expected)
+      for (const line of printed === '' ? [run?.error?.value ?? ''] : printed.split('\n')) expect(line).toMatch(expected)
       expect(tripwire.connections()).toBe(0)
       expect(received.filter((line) => !line.startsWith(`GET ${ALLOWED}/read/`))).toEqual([])
       expect([...resolved].filter((name) => !(name in INWARD_ADDRESSES))).toEqual([])

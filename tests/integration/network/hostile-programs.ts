@@ -15,7 +15,7 @@ export const INWARD = {
   loopback: 'lo.inward.example',
   mapped: 'mapped.inward.example',
   meta: 'meta.inward.example',
-  shared: 'cgnat.inward.example',
+  shared: 'carrier.inward.example',
 }
 /** Public at first, private when it is asked again. */
 export const REBINDING = 'rebind.inward.example'

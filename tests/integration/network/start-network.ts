@@ -36,6 +36,7 @@ export async function startNetwork(
   const reports: NetworkRequestReport[] = []
   const gateway = new ChildGateway({
     module: PROCESS,
+    env: {},
     settings: {
       driver: 'docker',
       authorityFile: join(folder, 'authority.json'),

@@ -38,6 +38,6 @@ async def accept(sandbox: Sandbox, _request: Request) -> Reply:
     network = sandbox.network
     if network is None or not network.is_open:
         raise HttpError("conflict", "the network of this sandbox is closed")
-    if not network.has_room:
+    if not network.has_space:
         raise HttpError("too_large", "enough connections wait for user code")
     return Reply(101, upgrade=network.serve_gateway)

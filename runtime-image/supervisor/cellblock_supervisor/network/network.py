@@ -52,7 +52,7 @@ class Network:
         return self._server is not None
 
     @property
-    def has_room(self) -> bool:
+    def has_space(self) -> bool:
         return len(self._waiting) < MAX_WAITING
 
     async def open(self, ca: str) -> str:
