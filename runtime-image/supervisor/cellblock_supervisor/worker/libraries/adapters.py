@@ -51,6 +51,7 @@ ADAPTERS: tuple[Adapter, ...] = (
     Adapter("asyncio", "python 3.13", "asyncio.run works in a cell, beside the kernel's loop", nested_asyncio.install),
     Adapter("nest_asyncio", "nest-asyncio 1.6", "its asyncio.run accepts a loop factory, which servers pass", nested_asyncio.accept_loop_factory),
     Adapter("socket", "python 3.13", "a connection that fails says that there is no network", network_errors.install),
+    Adapter("urllib.request", "python 3.13", "urlopen uses a proxy that a network policy brings later", _late("urllib_proxies", "follow_variables")),
     Adapter("multiprocessing.spawn", "python 3.13", "new processes have the definitions of the notebook", spawned_processes.give_definitions),
     Adapter("multiprocessing.popen_forkserver", "python 3.13", "loopback passes too few descriptors for forkserver", spawned_processes.spawn_instead),
     Adapter("IPython", "ipython 9.18", "figures are pictures under every backend", matplotlib_backends.draw_figures),
