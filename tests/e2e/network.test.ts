@@ -1,6 +1,8 @@
+import { execFile } from 'node:child_process'
 import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { promisify } from 'node:util'
 import { afterAll, beforeAll, expect, inject, it } from 'vitest'
 import { startServer, type LocalServerProcess } from '../support/local-server.ts'
 import { internetAuthority, startMirror, type Mirror } from '../support/mirror.ts'
@@ -10,6 +12,7 @@ import { ensureNetworkClientsImage } from '../support/network-clients-image.ts'
 const HOST = 'api.example.com'
 const OTHER = 'other.example.com'
 const ADMIN = 'ak_test_0123456789abcdef0123456789'
+const run = promisify(execFile)
 const FETCH = (host: string) => `
 import os, urllib.request
 try:
@@ -38,13 +41,19 @@ beforeAll(async () => {
       CELLBLOCK_NETWORK_CA: join(folder, 'ca.pem'),
       CELLBLOCK_NETWORK_PRIVATE_HOSTS: [HOST, OTHER].map((host) => `${host}=127.0.0.1:${mirror.port}`).join(','),
       CELLBLOCK_IDLE_SECONDS: '5',
+      CELLBLOCK_POOL: '0',
     },
   })
-  const made = await server.as(ADMIN).json<{ api_key: string }>('POST', '/v1/admin/tenants', {
+  const admin = server.as(ADMIN)
+  const tenant = await admin.json<{ id: string }>('POST', '/v1/admin/tenants', {
     name: 'networked',
     network: { ceiling: { allow: [{ host: HOST }, { host: OTHER }], presets: [] } },
   })
-  api = callNative(server.url, made.api_key)
+  const key = await admin.json<{ api_key: string }>('POST', `/v1/admin/tenants/${tenant.id}/keys`, {
+    name: 'test',
+    scopes: ['run', 'secrets'],
+  })
+  api = callNative(server.url, key.api_key)
 })
 afterAll(async () => {
   await server?.stop()
@@ -52,6 +61,9 @@ afterAll(async () => {
   await rm(folder, { recursive: true, force: true })
 })
 
+/** The number of sandboxes of this server. */
+const sandboxes = async (): Promise<number> =>
+  (await run('docker', ['ps', '-aq', '--filter', `label=cellblock.stage=${server.stage}`])).stdout.split('\n').filter(Boolean).length
 const put = (id: string, policy: unknown) => api.call('PUT', `/v1/containers/${id}/network`, policy)
 
 it('gives code the hosts of its policy, follows changes of it, and again after hibernation', async () => {
@@ -62,16 +74,16 @@ it('gives code the hosts of its policy, follows changes of it, and again after h
   expect((await api.run(id, FETCH(OTHER))).stdout).toContain(`This container may not reach ${OTHER}.`)
   await put(id, { allow: [{ host: OTHER }] })
   expect((await api.run(id, FETCH(HOST))).stdout).toContain(`This container may not reach ${HOST}.`)
-  await expect.poll(async () => (await api.json<{ state: string }>('GET', `/v1/containers/${id}`)).state).toBe('hibernated')
+  await expect.poll(sandboxes, { timeout: 60_000, interval: 500 }).toBe(0)
   expect((await api.run(id, FETCH(OTHER))).stdout).toBe(`reached ${OTHER}\n`)
 })
 
 it('sends a secret that code sees as a placeholder only', async () => {
-  await api.call('POST', '/v1/secrets', { name: 'TOKEN', hosts: [HOST], value: 'sk-live-0123456789' })
+  expect((await api.call('PUT', '/v1/secrets/TOKEN', { hosts: [HOST], value: 'sk-live-0123456789' })).status).toBe(200)
   const id = await api.createContainer()
   await put(id, { allow: [{ host: HOST }], secrets: ['TOKEN'] })
   keys.length = 0
-  const run = await api.run(id, `${FETCH(HOST)}\nprint(os.environ["TOKEN"].startswith("cellblock-secret-TOKEN-"))`)
-  expect(run.stdout).toBe(`reached ${HOST}\nTrue\n`)
+  const execution = await api.run(id, `${FETCH(HOST)}\nprint(os.environ["TOKEN"].startswith("cellblock-secret-TOKEN-"))`)
+  expect(execution.stdout).toBe(`reached ${HOST}\nTrue\n`)
   expect(keys).toEqual(['sk-live-0123456789'])
 })

@@ -26,7 +26,7 @@ interface Parts {
 }
 
 /** What containers with a network need, with the gateway as a child process; undefined when the operator has not switched it on. */
-export async function openNetwork(
+export async function startGateway(
   config: LocalConfig,
   { table, clock, telemetry, supervisor }: Parts,
   cleanups: (() => Promise<unknown> | void)[],

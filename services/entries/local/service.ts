@@ -23,7 +23,7 @@ import { createRunStep } from '../../workers/run/step/run-step.ts'
 import { ConfigError, isKept, type LocalConfig } from './config.ts'
 import { openControlSocket } from './control-socket.ts'
 import { listen } from './http-server.ts'
-import { openNetwork } from './network.ts'
+import { startGateway } from './network.ts'
 import { openLocalPage } from './page.ts'
 import { stopSandboxes, type LocalSandboxes } from './sandboxes.ts'
 import type { LocalStorage } from './storage/local-storage.ts'
@@ -98,7 +98,7 @@ export async function openService(parts: ServiceParts, cleanups: Cleanups): Prom
   const { table, queue, objects } = storage
   const models = createModelCatalogue(modelConfig())
   const tools = await createTools(toolConfigFromEnv())
-  const network = await openNetwork(config, { ...common, supervisor: sandboxes.supervisor }, cleanups)
+  const network = await startGateway(config, { ...common, supervisor: sandboxes.supervisor }, cleanups)
   startWork(parts, { models, tools, network }, cleanups)
   const apiKey = await ensureDevTenant(table.tenants, config.apiKey, systemClock.now())
   const adminKey = await ensureAdminKey(table.tenants, config.adminKey, systemClock.now())

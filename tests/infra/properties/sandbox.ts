@@ -97,7 +97,7 @@ export const sandboxProperties: readonly Property[] = [
     'its other writable places are sized and take no devices or setuid files',
     `${CONTAINER}.LinuxParameters.Tmpfs`,
     (found) =>
-      list(found).length === 5 &&
+      list(found).length === 6 &&
       list(found).every((item) => Number(at(item, 'Size')) <= 256 && says(item, 'nosuid') && says(item, 'nodev')),
     [{ ContainerPath: '/tmp', Size: 256, MountOptions: ['nodev'] }],
   ),

@@ -64,7 +64,7 @@ const program = (family: string, expected: RegExp, programs: Readonly<Record<str
   Object.entries(programs).map(([name, code]) => ({ family, name, code, expected }))
 
 const NO_NAME =
-  /gaierror|Error|not found|failed|ENOTFOUND|EAI_AGAIN|ESERVFAIL|ECONNREFUSED|-1|^$|Network is unreachable|Nothing|no network|403|400|timed/
+  /gaierror|herror|Error|is not available in this sandbox|ENOTFOUND|EAI_AGAIN|ESERVFAIL|ECONNREFUSED|-1|^$|Network is unreachable|Nothing|no network|403|400|timed/
 const REFUSED = /^HTTP\/1\.1 (403|400) |HTTP\/1\.1 (403|400) |SSL|ConnectionReset|\(closed\)|EOF|Error/
 const FORBIDDEN = /HTTP\/1\.1 403 /
 
@@ -146,17 +146,21 @@ const SECRETS = program('secrets', /^(no secret|HTTP\/1\.1 403 .*)$/, {
   'in variables, memory and files of the sandbox': `found = [name for name, value in os.environ.items() if "sk-live" in value]; print("no secret" if not found and "sk-live" not in open("/proc/self/environ", "rb").read().decode("latin-1") and "sk-live" not in subprocess.run("grep -rl sk-liv[e] /run /tmp /home 2>/dev/null", shell=True, capture_output=True, text=True).stdout else "SECRET")`,
 })
 
-const SMUGGLING = program('a second request', /^(refused|HTTP\/1\.1 40[03] .*|\(closed\)|SSL\S*: .*)$/, {
-  'length and chunks': `t = raw("GET /read/x HTTP/1.1\\r\\nHost: ${ALLOWED}\\r\\nContent-Length: 4\\r\\nTransfer-Encoding: chunked\\r\\n\\r\\n0\\r\\n\\r\\nPOST /write HTTP/1.1\\r\\nHost: ${ALLOWED}\\r\\nContent-Length: 0\\r\\n\\r\\n", tls("${ALLOWED}")); print("refused" if "wrote" not in t else "WROTE")`,
-  'two lengths': `t = raw("GET /read/x HTTP/1.1\\r\\nHost: ${ALLOWED}\\r\\nContent-Length: 0\\r\\nContent-Length: 60\\r\\n\\r\\nPOST /write HTTP/1.1\\r\\nHost: ${ALLOWED}\\r\\n\\r\\n", tls("${ALLOWED}")); print("refused" if "wrote" not in t else "WROTE")`,
-  'pipelined after an allowed one': `t = raw("GET /read/x HTTP/1.1\\r\\nHost: ${ALLOWED}\\r\\n\\r\\nPOST /write HTTP/1.1\\r\\nHost: ${ALLOWED}\\r\\nContent-Length: 0\\r\\nConnection: close\\r\\n\\r\\n", tls("${ALLOWED}")); print("refused" if "wrote" not in t and "403" in t else "WROTE")`,
-  'another host on the same connection': `t = raw("GET /read/x HTTP/1.1\\r\\nHost: ${ALLOWED}\\r\\n\\r\\nGET /read/x HTTP/1.1\\r\\nHost: ${DENIED}\\r\\nConnection: close\\r\\n\\r\\n", tls("${ALLOWED}")); print("refused" if "403" in t else "WROTE")`,
-  'folded header': `t = raw("GET /read/x HTTP/1.1\\r\\nHost: ${ALLOWED}\\r\\nX: a\\r\\n Transfer-Encoding: chunked\\r\\n\\r\\n0\\r\\n\\r\\nPOST /write HTTP/1.1\\r\\nHost: ${ALLOWED}\\r\\n\\r\\n", tls("${ALLOWED}")); print("refused" if "wrote" not in t else "WROTE")`,
-  'line feeds alone': `t = raw("GET /read/x HTTP/1.1\\nHost: ${ALLOWED}\\n\\nPOST /write HTTP/1.1\\nHost: ${ALLOWED}\\nContent-Length: 0\\n\\n", tls("${ALLOWED}")); print("refused" if "wrote" not in t else "WROTE")`,
-  'HTTP/2': `s = tls("${ALLOWED}", alpn=["h2"]); print("refused" if s.selected_alpn_protocol() is None and "wrote" not in raw(b"PRI * HTTP/2.0\\r\\n\\r\\nSM\\r\\n\\r\\n", s) else "WROTE") if True else None`,
-  'upgrade to a web socket': `t = ask(["GET /read/x HTTP/1.1", "Host: ${ALLOWED}", "Upgrade: websocket", "Sec-WebSocket-Key: AAAAAAAAAAAAAAAAAAAAAA==", "Sec-WebSocket-Version: 13"]); print("refused" if " 101 " not in t else "WROTE")`,
-  'a method in a header': `t = ask(["GET /read/x HTTP/1.1", "Host: ${ALLOWED}", "X-HTTP-Method-Override: DELETE"]); print("refused" if "DELETE" not in t else "WROTE")`,
-})
+const SMUGGLING = program(
+  'a second request',
+  /^(refused|HTTP\/1\.1 40[03] .*|\(closed\)|SSL\S*: .*|\[SSL: TLSV1_ALERT_NO_APPLICATION_PROTOCOL\] .*)$/,
+  {
+    'length and chunks': `t = raw("GET /read/x HTTP/1.1\\r\\nHost: ${ALLOWED}\\r\\nContent-Length: 4\\r\\nTransfer-Encoding: chunked\\r\\n\\r\\n0\\r\\n\\r\\nPOST /write HTTP/1.1\\r\\nHost: ${ALLOWED}\\r\\nContent-Length: 0\\r\\n\\r\\n", tls("${ALLOWED}")); print("refused" if "wrote" not in t else "WROTE")`,
+    'two lengths': `t = raw("GET /read/x HTTP/1.1\\r\\nHost: ${ALLOWED}\\r\\nContent-Length: 0\\r\\nContent-Length: 60\\r\\n\\r\\nPOST /write HTTP/1.1\\r\\nHost: ${ALLOWED}\\r\\n\\r\\n", tls("${ALLOWED}")); print("refused" if "wrote" not in t else "WROTE")`,
+    'pipelined after an allowed one': `t = raw("GET /read/x HTTP/1.1\\r\\nHost: ${ALLOWED}\\r\\n\\r\\nPOST /write HTTP/1.1\\r\\nHost: ${ALLOWED}\\r\\nContent-Length: 0\\r\\nConnection: close\\r\\n\\r\\n", tls("${ALLOWED}")); print("refused" if "wrote" not in t and "403" in t else "WROTE")`,
+    'another host on the same connection': `t = raw("GET /read/x HTTP/1.1\\r\\nHost: ${ALLOWED}\\r\\n\\r\\nGET /read/x HTTP/1.1\\r\\nHost: ${DENIED}\\r\\nConnection: close\\r\\n\\r\\n", tls("${ALLOWED}")); print("refused" if "403" in t else "WROTE")`,
+    'folded header': `t = raw("GET /read/x HTTP/1.1\\r\\nHost: ${ALLOWED}\\r\\nX: a\\r\\n Transfer-Encoding: chunked\\r\\n\\r\\n0\\r\\n\\r\\nPOST /write HTTP/1.1\\r\\nHost: ${ALLOWED}\\r\\n\\r\\n", tls("${ALLOWED}")); print("refused" if "wrote" not in t else "WROTE")`,
+    'line feeds alone': `t = raw("GET /read/x HTTP/1.1\\nHost: ${ALLOWED}\\n\\nPOST /write HTTP/1.1\\nHost: ${ALLOWED}\\nContent-Length: 0\\n\\n", tls("${ALLOWED}")); print("refused" if "wrote" not in t else "WROTE")`,
+    'HTTP/2': `s = tls("${ALLOWED}", alpn=["h2"]); print("refused" if s.selected_alpn_protocol() is None and "wrote" not in raw(b"PRI * HTTP/2.0\\r\\n\\r\\nSM\\r\\n\\r\\n", s) else "WROTE") if True else None`,
+    'upgrade to a web socket': `t = ask(["GET /read/x HTTP/1.1", "Host: ${ALLOWED}", "Upgrade: websocket", "Sec-WebSocket-Key: AAAAAAAAAAAAAAAAAAAAAA==", "Sec-WebSocket-Version: 13"]); print("refused" if " 101 " not in t else "WROTE")`,
+    'a method in a header': `t = ask(["GET /read/x HTTP/1.1", "Host: ${ALLOWED}", "X-HTTP-Method-Override: DELETE"]); print("refused" if "DELETE" not in t else "WROTE")`,
+  },
+)
 
 const NEIGHBOURS = program('the gateway of a neighbour', /^(refused|HTTP\/1\.1 (403|400) .*|\w*Error: .*)$/, {
   'host of the neighbour': `print(first(connect("${NEIGHBOUR}:443")[1]))`,
