@@ -162,7 +162,7 @@ it('a server without a gateway refuses every policy but the empty one and says h
     })
     expect([answer.status, await answer.json()]).toMatchObject([
       400,
-      { error: { code: 'unsupported_value', message: expect.stringContaining('has no gateway') } },
+      { error: { code: 'unsupported_value', message: expect.stringContaining('CELLBLOCK_NETWORK=on') } },
     ])
     const empty = await off.fetch(`/v1/containers/${id}/network`, {
       method: 'PUT',

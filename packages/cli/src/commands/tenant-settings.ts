@@ -102,7 +102,9 @@ function jsonObject(text: string): string {
 export function addTenantNetwork(tenants: Command, { io }: Pick<CommandContext, 'io'>): void {
   tenants
     .command('network')
-    .description('Prints which hosts containers of a tenant may reach at most, or replaces them. It needs a server with a gateway.')
+    .description(
+      'Prints which hosts containers of a tenant may reach at most, or replaces them. It needs a server with CELLBLOCK_NETWORK=on.',
+    )
     .argument('<tenant>')
     .option('--host <host>', 'such as api.example.com, *.example.com or *; may be repeated', collect)
     .option('--preset <name>', 'pypi, npm, cran, github-read or git; may be repeated', collect)
