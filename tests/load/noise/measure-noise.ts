@@ -23,7 +23,7 @@ export interface NoiseFigure {
 
 interface Options {
   readonly windowMs: number
-  /** Each route of a JSON body is a separate form. */
+  /** Each route of a JSON body is a separate form; otherwise they are taken in turn. */
   readonly isWhole: boolean
   /** Only forms whose name contains it. */
   readonly only?: string | undefined
