@@ -61,6 +61,8 @@ describe('files of e2b', { timeout: 120_000 }, () => {
     await sandbox.files.write('/tmp/e2b/x.txt', 'outside')
     assert.equal(await sandbox.files.read('/tmp/e2b/x.txt'), 'outside')
     assert.equal((await sandbox.commands.run('cat /tmp/e2b/x.txt')).stdout, 'outside')
+    await sandbox.files.write('/tmp/e2b/large.txt', 'y'.repeat(20_000_000))
+    assert.equal((await sandbox.commands.run('wc -c < /tmp/e2b/large.txt; ls -A /mnt/data | grep -c upload || true')).stdout, '20000000\n0\n')
     await sandbox.files.write('/tmp/e2b/large.txt', 'y'.repeat(1_000_000))
     assert.equal((await sandbox.files.read('/tmp/e2b/large.txt')).length, 1_000_000)
     await assert.rejects(sandbox.files.write('/usr/x.txt', 'no'))

@@ -17,7 +17,7 @@ import { sandboxPath, type SandboxPath } from './paths.ts'
 import { e2bRoute } from './routing.ts'
 import { syncSandbox } from './sandbox-input.ts'
 import { useSandbox } from './open-sandbox.ts'
-import { MAX_SANDBOX_BYTES, StagedFiles } from './staged-files.ts'
+import { StagedFiles } from './staged-files.ts'
 
 const FORM = {
   maxBytes: LIMITS.maxFileBytes,
@@ -26,6 +26,8 @@ const FORM = {
   maxFiles: 100,
   isFileNameOptional: true,
 } as const satisfies FormRules
+/** Maximum size of a file outside `/mnt/data` that is read: it is transferred through the output of commands, bytes. */
+const MAX_SANDBOX_BYTES = 16 * 1024 ** 2
 const MAX_FORM_BYTES = LIMITS.maxFileBytes + FORM.maxFiles * FORM_OVERHEAD_BYTES
 
 /** Programs run in the sandbox, so stored files may be older or newer than the ones there. */
@@ -152,7 +154,7 @@ async function stageBody(request: Request, staged: StagedFiles): Promise<void> {
   const given = givenPath(request)
   if (given === null) throw new ServiceError('invalid_request', 'Name the file in the parameter path.')
   const path = sandboxPath(given)
-  refuseAnnounced(request, path.stored === null ? MAX_SANDBOX_BYTES : LIMITS.maxFileBytes)
+  refuseAnnounced(request, LIMITS.maxFileBytes)
   const isCompressed = request.headers.get('content-encoding') === 'gzip'
   if (!isCompressed) refuseEncoded(request)
   const body = Readable.from(bodyUpTo(request, Number.POSITIVE_INFINITY), { objectMode: false })

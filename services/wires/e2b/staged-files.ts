@@ -1,8 +1,10 @@
-import { createHash } from 'node:crypto'
+import { createHash, randomUUID } from 'node:crypto'
 import type { Readable } from 'node:stream'
 import type { Container } from '../../model/containers/container.ts'
 import { ServiceError } from '../../model/errors.ts'
+import type { ContainerFile } from '../../model/files/file.ts'
 import { normalizeFilePath } from '../../model/files/file-path.ts'
+import { deleteFile } from '../../operations/files/delete-file.ts'
 import { supersedeOlderVersions } from '../../operations/files/supersede-older-versions.ts'
 import { LIMITS } from '../../model/limits.ts'
 import { newObjectKey } from '../../model/object-keys.ts'
@@ -10,12 +12,12 @@ import type { ApiDeps } from '../../http/deps.ts'
 import type { RunContext } from '../../operations/executions/run-code.ts'
 import { newFile } from '../../operations/files/new-file.ts'
 import type { SandboxPath } from './paths.ts'
-import { writeInSandbox } from './sandbox-input.ts'
+import { moveInSandbox, writeInSandbox } from './sandbox-input.ts'
 
-/** Maximum size of a file outside `/mnt/data`, which is transferred through input and output of commands, bytes. */
-export const MAX_SANDBOX_BYTES = 16 * 1024 ** 2
 /** All files of one call, bytes. */
 const MAX_BYTES = LIMITS.maxFileBytes
+/** A file outside `/mnt/data` up to this size is the input of a command; a larger one is brought into the sandbox as a stored file, and moved. */
+const MAX_INPUT_BYTES = 64 * 1024
 
 interface StagedFile {
   readonly path: SandboxPath
@@ -49,13 +51,11 @@ export class StagedFiles {
     // A source can fail before the store reads it; the reader then gets the error, and without a listener it would end the process.
     source.on('error', () => undefined)
     const hash = createHash('sha256')
-    const maxBytes = path.stored === null ? MAX_SANDBOX_BYTES : Number.POSITIVE_INFINITY
     let bytes = 0
     const count = (chunk: Uint8Array): void => {
       bytes += chunk.byteLength
       this.#bytes += chunk.byteLength
       hash.update(chunk)
-      if (bytes > maxBytes) throw tooLargeOutside()
       if (this.#bytes > MAX_BYTES) throw tooLarge()
     }
     async function* counted(): AsyncGenerator<Uint8Array, void, undefined> {
@@ -78,21 +78,27 @@ export class StagedFiles {
     await Promise.all([...this.#unnamed].map((objectKey) => this.#deps.objects.delete(objectKey)))
   }
 
-  /** Throws ServiceError `too_many_results` when this process holds too many bytes. */
-  async #write(context: RunContext, { path, objectKey, bytes }: StagedFile): Promise<void> {
-    await this.#deps.results.use(bytes, async () => {
-      const content = Buffer.alloc(bytes)
-      let at = 0
-      for await (const chunk of (await this.#deps.objects.get(objectKey))?.body ?? []) {
-        content.set(chunk, at)
-        at += chunk.byteLength
-      }
-      if (at !== bytes) throw new Error(`The object ${objectKey} has ${at} bytes instead of ${bytes}.`)
-      await writeInSandbox(context, this.#container.id, { path: path.real, bytes: content })
-    })
+  async #write(context: RunContext, file: StagedFile): Promise<void> {
+    const { path, objectKey, bytes } = file
+    if (bytes > MAX_INPUT_BYTES) return this.#move(context, file)
+    const pieces: Uint8Array[] = []
+    for await (const piece of (await this.#deps.objects.get(objectKey))?.body ?? []) pieces.push(piece as Uint8Array)
+    await writeInSandbox(context, this.#container.id, { path: path.real, bytes: Buffer.concat(pieces) })
   }
 
-  async #put({ objectKey, bytes, sha256 }: StagedFile, stored: string): Promise<void> {
+  async #move(context: RunContext, file: StagedFile): Promise<void> {
+    const carrier = await this.#put(file, `.e2b-upload-${randomUUID()}`)
+    try {
+      await moveInSandbox(context, this.#container.id, { from: carrier.path, to: file.path.real })
+    } finally {
+      const { tenant, containerId, id } = carrier
+      const left = await this.#deps.table.files.get(tenant, containerId, id)
+      // The sandbox may have removed it already; its bytes are stored nevertheless.
+      if (left?.state === 'stored') await deleteFile(this.#deps, left)
+    }
+  }
+
+  async #put({ objectKey, bytes, sha256 }: StagedFile, stored: string): Promise<ContainerFile> {
     const { tenant, id: containerId } = this.#container
     const path = normalizeFilePath(stored)
     const file = newFile(this.#deps, { tenant, containerId, path, bytes, sha256, objectKey, state: 'stored' })
@@ -100,6 +106,7 @@ export class StagedFiles {
     this.#unnamed.delete(objectKey)
     await this.#deps.table.files.put(file)
     await supersedeOlderVersions(this.#deps, file, this.#deps.clock.now())
+    return file
   }
 }
 
@@ -107,10 +114,4 @@ const tooLarge = (): ServiceError =>
   new ServiceError(
     'request_too_large',
     `The files of this call exceed ${MAX_BYTES} bytes together, the maximum. Send them in several calls.`,
-  )
-
-const tooLargeOutside = (): ServiceError =>
-  new ServiceError(
-    'request_too_large',
-    `A file outside /mnt/data exceeds ${MAX_SANDBOX_BYTES} bytes, the maximum. Write the file to /mnt/data and move it.`,
   )

@@ -65,10 +65,10 @@ class Sandbox {
     return (await pending()) ?? ''
   }
   /** Ends a command, as a worker does. */
-  async answer(id: string, stdout: string): Promise<void> {
+  async answer(id: string, stdout: string, status: 'succeeded' | 'failed' = 'succeeded'): Promise<void> {
     const { tenant } = api.owner
     await api.table.containers.removeCommand(tenant, this.containerId, { commandId: id, now: api.now() })
-    await finishExecution(api, tenant, id, { result: { stdout } })
+    await finishExecution(api, tenant, id, { result: { stdout }, patch: { status } })
   }
 }
 
@@ -145,16 +145,12 @@ it('stores a file of a form while its bytes arrive', async () => {
 
 it('stores no file of a form that it refuses', async () => {
   const sandbox = await Sandbox.create()
-  const tooLarge = new Uint8Array(16 * 1024 ** 2 + 1)
-  const outside = form(['a.txt', 'one'])
-  outside.append('file', new File([tooLarge], '/tmp/b.bin'))
   const many = form(...Array.from({ length: 101 }, (_, number) => [`${number}.txt`, 'x'] as const))
   const whole = `${part('a.txt')}one\r\n--x--\r\n`
   for (const [what, status, answer] of [
     ['a name that is too long', 400, () => sandbox.send(form(['a.txt', 'one'], ['x'.repeat(LIMITS.maxPathBytes + 1), 'two']))],
     ['a reserved name', 400, () => sandbox.send(form(['a.txt', 'one'], ['con', 'two'], ['c.txt', 'three']))],
     ['a file without a name', 400, () => sandbox.send(`${part('a.txt')}one\r\n${part('')}two\r\n--x--\r\n`, null, BOUNDARY)],
-    ['a large file outside /mnt/data', 413, () => sandbox.send(outside)],
     ['too many files', 400, () => sandbox.send(many)],
     ['no file', 400, () => sandbox.send(form())],
     ['no end', 400, () => sandbox.send(whole.slice(0, -10), null, BOUNDARY)],
@@ -177,17 +173,23 @@ it('unpacks a compressed body, and refuses one that is not', async () => {
   expect(await sandbox.paths()).toEqual(['/mnt/data/a.txt'])
 })
 
-it('refuses a file outside /mnt/data beyond the memory for files in flight', async () => {
+it('brings a large file outside /mnt/data into the sandbox as a stored file, and keeps none', async () => {
   const sandbox = await Sandbox.create()
-  const text = 'x'.repeat(150_000)
   const headers = { 'content-type': 'application/octet-stream' }
-  const first = sandbox.send(text, '/tmp/a.txt', headers)
+  const carried = { data: [{ path: expect.stringMatching(/^\/mnt\/data\/\.e2b-upload-/) }] }
+  for (const status of ['succeeded', 'failed'] as const) {
+    const sent = sandbox.send('x'.repeat(150_000), '/tmp/a.txt', headers)
+    const command = await sandbox.command()
+    expect(await (await api.fetch(`/v1/containers/${sandbox.containerId}/files`)).json()).toMatchObject(carried)
+    await sandbox.answer(command, '', status)
+    expect((await sent).status).toBe(status === 'succeeded' ? 200 : 400)
+    expect([await sandbox.paths(), await sandbox.stored()]).toEqual([[], 0])
+  }
+  const small = sandbox.send('small', '/tmp/b.txt', headers)
   const command = await sandbox.command()
-  expect(await refusal(sandbox.send(text, '/tmp/b.txt', headers))).toMatchObject([429, { code: 429 }])
-  expect(await refusal(sandbox.send(form(['a.txt', 'one'], ['/tmp/b.txt', text])))).toMatchObject([429, { code: 429 }])
-  await sandbox.answer(command, '')
-  expect(await (await first).json()).toEqual([{ name: 'a.txt', path: '/tmp/a.txt', type: 'file' }])
   expect(await sandbox.paths()).toEqual([])
+  await sandbox.answer(command, '')
+  expect(await (await small).json()).toEqual([{ name: 'b.txt', path: '/tmp/b.txt', type: 'file' }])
 })
 
 it('reads a file outside /mnt/data in pieces, and counts it while it is in memory', async () => {

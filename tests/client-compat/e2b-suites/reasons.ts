@@ -36,7 +36,6 @@ const DIFFERENT: readonly Reason[] = [
     test: /openai_agents.*hydrate_large/,
     why: 'a workspace is saved through the output of a command, of which 1 MiB is kept; the error output says so',
   },
-  { test: /inspect.*input_large/, why: 'a file outside `/mnt/data`, here of 50 MiB, is written up to 16 MiB' },
   { test: /inspect.*large_command/, why: 'a command has at most 200 KiB; E2B refuses it too' },
   {
     test: /inspect.*(?:not_allowed|without_permissions|permission_error)/,
