@@ -62,7 +62,10 @@ describe('files of e2b', { timeout: 120_000 }, () => {
     assert.equal(await sandbox.files.read('/tmp/e2b/x.txt'), 'outside')
     assert.equal((await sandbox.commands.run('cat /tmp/e2b/x.txt')).stdout, 'outside')
     await sandbox.files.write('/tmp/e2b/large.txt', 'y'.repeat(20_000_000))
-    assert.equal((await sandbox.commands.run('wc -c < /tmp/e2b/large.txt; ls -A /mnt/data | grep -c upload || true')).stdout, '20000000\n0\n')
+    assert.equal(
+      (await sandbox.commands.run('wc -c < /tmp/e2b/large.txt; ls -A /mnt/data | grep -c upload || true')).stdout,
+      '20000000\n0\n',
+    )
     await sandbox.files.write('/tmp/e2b/large.txt', 'y'.repeat(1_000_000))
     assert.equal((await sandbox.files.read('/tmp/e2b/large.txt')).length, 1_000_000)
     await assert.rejects(sandbox.files.write('/usr/x.txt', 'no'))
@@ -90,6 +93,8 @@ describe('commands of e2b', { timeout: 120_000 }, () => {
     assert.ok(times.at(-1) - times[0] > 400)
     const { stdout } = await sandbox.commands.run('echo $GREETING $ONCE; pwd', { envs: { ONCE: 'yes' }, cwd: '/tmp' })
     assert.equal(stdout, 'hello yes\n/tmp\n')
+    const { stdout: names } = await sandbox.commands.run('cd /tmp && echo needle > hay.txt && grep -rHZn needle hay.txt')
+    assert.equal(names, 'hay.txt\u00001:needle\n')
     await assert.rejects(sandbox.commands.run('echo no >&2; exit 3'), (error) => error instanceof CommandExitError && error.exitCode === 3)
   })
 

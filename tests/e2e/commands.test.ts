@@ -62,6 +62,16 @@ describe('a command', { timeout: 120_000 }, () => {
     expect((await run({ command: 'chmod +x run.sh && ./run.sh' })).stdout).toBe('one\ntwo\n')
   })
 
+  it('shows a null character that a program prints as U+FFFD, live and in its result', async () => {
+    const printer = await run({ command: "printf 'a\\0b'; until [ -e /tmp/seen ]; do sleep 0.05; done" }, 0)
+    await printed(printer.id, 'a\ufffdb')
+    await run({ command: 'touch /tmp/seen' })
+    expect(await get(printer.id)).toMatchObject({ status: 'succeeded', stdout: 'a\ufffdb' })
+    const events = await (await native().call('GET', `/v1/commands/${printer.id}/events`)).text()
+    expect(events).toContain('a\ufffdb')
+    expect(events).not.toContain(String.raw`\u0000`)
+  })
+
   it('runs beside code and other commands, takes input and a signal, and streams its output', async () => {
     const code = await native().run(container, 'import time, os\nwhile not os.path.exists("/tmp/go"): time.sleep(0.05)\nprint("code")', 0)
     const cat = await run({ argv: ['cat'], stdin: 'open' }, 0)

@@ -14,8 +14,12 @@ export const EVENT_BOUNDS = {
 
 /** A count or a position: a non-negative integer. */
 export const countSchema = z.number().int().nonnegative()
-/** Without lone surrogates, which no UTF-8 store accepts, and without NUL, which many databases of clients refuse. */
-const storable = (text: string): string => (text.includes('\0') ? text.replaceAll('\0', '\ufffd') : text).toWellFormed()
+/** Without NUL, which many databases of clients refuse. */
+export const withoutNull = (text: string): string => (text.includes('\0') ? text.replaceAll('\0', '\ufffd') : text)
+/** Without lone surrogates, which no UTF-8 store accepts, and without NUL. */
+const storable = (text: string): string => withoutNull(text).toWellFormed()
+/** What a program prints. The log has its NUL, because programs separate names by it; results do not have it. */
+export const printedSchema = z.string().transform((text) => text.toWellFormed())
 export const textSchema = z.string().transform(storable)
 /** Text that is cut at this many characters. */
 export const boundedText = (max: number) => z.string().transform((value) => storable(value.slice(0, max)))

@@ -1,5 +1,6 @@
 import { topicOf } from '../../model/events.ts'
 import type { ExecutionEvent } from '../../model/executions/execution-event.ts'
+import { withoutNull } from '../../model/executions/event-schema.ts'
 import { hasEnded, type Execution } from '../../model/executions/execution.ts'
 import type { Table } from '../../ports/table.ts'
 import { followLog, type LogPorts } from '../../jobs/follow-log.ts'
@@ -8,15 +9,15 @@ import type { EventStore } from '../../ports/event-store.ts'
 
 /**
  * The events of an execution or a command with numbers above `after`, until `done`; null when nothing happened for a heartbeat. Number 0 is not
- * in the log: it reports the acceptance, which follows from the row.
+ * in the log: it reports the acceptance, which follows from the row. `isExact`: printed text keeps its NUL.
  */
 export async function* executionEvents(
   deps: LogPorts & { readonly table: Pick<Table, 'executions'> },
   row: Execution,
-  options: { readonly after: number; readonly signal: AbortSignal },
+  options: { readonly after: number; readonly signal: AbortSignal; readonly isExact?: boolean },
 ): AsyncGenerator<ExecutionEvent | null, void, undefined> {
   if (options.after < 0) yield { seq: 0, at: row.createdAt, type: 'status', status: 'queued' }
-  yield* followLog<Execution, ExecutionEvent>({
+  const events = followLog<Execution, ExecutionEvent>({
     ...deps,
     owner: { kind: 'execution', tenant: row.tenant, id: row.id },
     topic: topicOf('execution', row.id),
@@ -33,7 +34,11 @@ export async function* executionEvents(
     }),
     isLast: (event) => event.type === 'done',
   })
+  for await (const event of events) yield event === null || options.isExact === true ? event : printable(event)
 }
+
+const printable = (event: ExecutionEvent): ExecutionEvent =>
+  event.type === 'stdout' || event.type === 'stderr' ? { ...event, text: withoutNull(event.text) } : event
 
 const EVENTS_PER_READ = 500
 /** Stored text of one stream: its head and tail. */
@@ -54,7 +59,7 @@ export async function textSoFar(events: Pick<EventStore, 'read'>, row: Execution
     const page = await events.read<ExecutionEvent>(owner, after, EVENTS_PER_READ)
     for (const event of page) {
       after = event.seq
-      if (event.type === 'stdout' || event.type === 'stderr') texts[event.type] += event.text
+      if (event.type === 'stdout' || event.type === 'stderr') texts[event.type] += withoutNull(event.text)
     }
     const isFull = texts.stdout.length + texts.stderr.length > 2 * MAX_CHARACTERS
     if (page.length === 0 || isFull) return texts

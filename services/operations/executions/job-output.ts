@@ -1,3 +1,4 @@
+import { withoutNull } from '../../model/executions/event-schema.ts'
 import type { ExecutionEvent } from '../../model/executions/execution-event.ts'
 import type { EventPayload } from '../../model/events.ts'
 import type { EventStore } from '../../ports/event-store.ts'
@@ -71,7 +72,10 @@ export class JobOutputReader {
       this.#count += 1
       this.#isFull = this.#chars > MAX_CHARS || this.#count > MAX_EVENTS
       if (this.#isFull) return
-      payloads.push({ at: event.at, ...itemPrinted(outputIndex, this.#item, { jobIndex, stream: event.type, text: event.text }) })
+      payloads.push({
+        at: event.at,
+        ...itemPrinted(outputIndex, this.#item, { jobIndex, stream: event.type, text: withoutNull(event.text) }),
+      })
     }
   }
 }

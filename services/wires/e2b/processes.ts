@@ -84,7 +84,7 @@ async function* messages(
   // A process that another call started runs already. Clients take any other first message than `start` as a failure.
   let isRunning = after > 0
   if (isRunning) yield start
-  for await (const event of executionEvents(deps, started, { after, signal })) {
+  for await (const event of executionEvents(deps, started, { after, signal, isExact: true })) {
     if (!isRunning && event !== null && !(event.type === 'status' && event.status !== 'running')) {
       isRunning = true
       yield start

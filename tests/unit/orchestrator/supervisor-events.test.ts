@@ -1,6 +1,8 @@
 import { readFileSync } from 'node:fs'
 import { describe, expect, it } from 'vitest'
 import * as z from 'zod'
+import { CellOutputs } from '../../../services/model/executions/events/cell-outputs.ts'
+import { stream } from '../../../services/model/executions/events/stream.ts'
 import type { SupervisorEvent } from '../../../services/ports/supervisor.ts'
 import { readEvents } from '../../../services/adapters/supervisor-client/event-stream.ts'
 import { toEvent } from '../../../services/adapters/supervisor-client/events.ts'
@@ -105,8 +107,21 @@ describe('an event of a sandbox', () => {
     expect(() => toEvent(json)).toThrow(expect.objectContaining({ name: 'SupervisorError', code: 'protocol' }))
   })
 
-  it.each(['a\ud800b', 'a\0b'])('contains no lone surrogate and no null character in its text: %j', (text) => {
-    expect(toEvent({ seq: 0, t: 0, type: 'stream', index: 0, name: 'stdout', text })).toMatchObject({ text: 'a\ufffdb' })
+  it('contains no lone surrogate in its text', () => {
+    expect(toEvent({ seq: 0, t: 0, type: 'stream', index: 0, name: 'stdout', text: 'a\ud800b' })).toMatchObject({ text: 'a\ufffdb' })
+  })
+
+  it('has a null character that a program prints in its log and not in its result', () => {
+    const event = toEvent({ seq: 0, t: 0, type: 'stream', index: 0, name: 'stdout', text: 'a\0b' })
+    if (event.type !== 'stream') throw new Error('no stream')
+    const outputs = new CellOutputs()
+    stream.assemble?.(event, outputs)
+    expect([outputs.text.stdout, outputs.cell(0).outputs]).toEqual([
+      ['a\ufffdb'],
+      [{ output_type: 'stream', name: 'stdout', text: 'a\ufffdb' }],
+    ])
+    expect(stream.logged?.(event, 0)).toMatchObject({ text: 'a\0b' })
+    expect(toEvent({ seq: 0, t: 0, type: 'error', index: 0, name: 'E', value: 'a\0b', traceback: [] })).toMatchObject({ value: 'a\ufffdb' })
   })
 
   it('lists a file with an invalid path as skipped', () => {

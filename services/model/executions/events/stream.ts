@@ -1,8 +1,8 @@
 import * as z from 'zod'
-import { cellSchema, textSchema } from '../event-schema.ts'
+import { cellSchema, printedSchema, withoutNull } from '../event-schema.ts'
 import { ofCell, type Logged, type SandboxEventType } from './sandbox-event-type.ts'
 
-const schema = z.object({ ...ofCell, type: z.literal('stream'), name: z.enum(['stdout', 'stderr']), text: textSchema })
+const schema = z.object({ ...ofCell, type: z.literal('stream'), name: z.enum(['stdout', 'stderr']), text: printedSchema })
 
 /** Fields of `stdout` and `stderr` in the log. */
 export const textFields = { cell: cellSchema, text: z.string() }
@@ -12,7 +12,8 @@ export const stream: SandboxEventType<z.infer<typeof schema>, Logged<'stdout' | 
   type: 'stream',
   schema,
   kind: ({ name }) => name,
-  assemble({ index, name, text }, outputs) {
+  assemble({ index, name, text: printed }, outputs) {
+    const text = withoutNull(printed)
     outputs.text[name].push(text)
     outputs.append(index, { output_type: 'stream', name, text })
   },
