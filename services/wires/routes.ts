@@ -19,6 +19,7 @@ import { linkRoutes } from './native/links/routes.ts'
 import { libreChatWire, librechatRoutes } from './librechat/routes.ts'
 import { mcpRoutes, mcpWire } from './mcp/routes.ts'
 import { metaRoutes } from '../http/health.ts'
+import { n8nRoutes } from './n8n/routes.ts'
 import { modelRoutes } from './openai/models/routes.ts'
 import { notebookRoutes } from './native/notebooks/routes.ts'
 import { pluginRoutes, pluginWire } from './plugin/routes.ts'
@@ -76,6 +77,7 @@ export const ROUTES: readonly AnyRoute[] = [
   ...mcpRoutes,
   ...librechatRoutes,
   ...e2bRoutes,
+  ...n8nRoutes,
   ...pluginRoutes,
   ...tenantRoutes,
   ...tenantDeletionRoutes,

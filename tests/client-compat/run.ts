@@ -80,6 +80,11 @@ const SUITES: readonly Suite[] = [
     run: node('librechat'),
   },
   {
+    client: npm('@n8n/sandbox-client'),
+    covers: 'sandboxes by UUID, commands with live output, resuming after a cut, cancelling',
+    run: node('n8n'),
+  },
+  {
     client: `Open WebUI: ${pypi('open-webui', 'open-webui.txt')}`,
     covers: 'chats of its page with the code interpreter and with the tools of `/mcp`; runs only with `--only "Open WebUI"`',
     isOnRequest: true,

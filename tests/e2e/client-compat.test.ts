@@ -42,6 +42,12 @@ it('the official Python client handles files, uploads, containers and responses,
   expect(output).toMatch(/Ran 5 tests/)
 }, 120_000)
 
+it("the client of n8n's sandbox service creates, runs, resumes and cancels", async () => {
+  const { code, output } = await runClient(process.execPath, ['--test', '--test-force-exit', '--test-reporter=tap', 'n8n.test.mjs'])
+  expect(code, output).toBe(0)
+  expect(output).toMatch(/# pass 4\n/)
+}, 120_000)
+
 it('the clients of E2B run code and commands, and work with files', async () => {
   const names = ['runs code with live output', 'are written, read, listed', 'run in the background', 'pauses with its files']
   const options = ['--test', '--test-force-exit', '--test-reporter=tap', '--test-concurrency=1', `--test-name-pattern=${names.join('|')}`]

@@ -25,6 +25,7 @@ export async function fillAccount(api: TestApi): Promise<{ readonly key: TestKey
     upload: await post('/v1/uploads', { filename: 'x', bytes: 10, mime_type: 'text/plain', purpose: 'user_data' }),
     skill: await skillOf(api, key),
     sandbox: await sandboxOf(api, key),
+    uuid: await post('/n8n/sandboxes', {}),
     file: '',
   }
   // Nothing of the limit remains.
@@ -39,6 +40,7 @@ export async function fillAccount(api: TestApi): Promise<{ readonly key: TestKey
   const small = [
     ['/v1/conversations', {}],
     ['/v1/uploads', { filename: 'x', bytes: 10, mime_type: 'text/plain', purpose: 'user_data' }],
+    [`/v1/commands/${ids.command}/stdin`, { data: 'x' }],
   ] as const
   for (const [path, body] of small) while ((await api.post(path, body, { key })).ok);
   return { key, ids }

@@ -17,7 +17,12 @@ export const MISSING: Readonly<Record<string, string>> = {
   key_id: 'key_01kajv9h2s8p0ww3d4dq4cs1zt',
   job_id: 'exec_01kajv9h2s8p0ww3d4dq4cs1zt',
   sandbox_id: '01kajv9h2s8p0ww3d4dq4cs1zt01kajv9h2s8p0ww3d4dq4cs1zt',
+  sandbox_uuid: '00000000-0000-4000-8000-000000000000',
+  exec_id: 'exec-absent',
 }
+
+/** Parameters whose form the routes check first: an id of another form is answered with 400, whether an object has it or not. */
+export const CHECKED_FORMS: Readonly<Record<string, string>> = { sandbox_uuid: '11111111-1111-4111-8111-111111111111' }
 
 /** Valid bodies by operation, so that a probe reaches the look-up of its object. */
 export const BODIES: Readonly<Record<string, unknown>> = {
@@ -39,6 +44,7 @@ export const BODIES: Readonly<Record<string, unknown>> = {
   updateWebhookEndpoint: { name: 'x' },
   rotateWebhookSecret: {},
   testWebhookEndpoint: { event_type: 'response.completed' },
+  'n8n post /sandboxes/{sandbox_uuid}/executions': { command: 'true' },
 }
 
 /** Valid queries by operation. */

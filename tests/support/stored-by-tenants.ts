@@ -177,6 +177,10 @@ export const STORED: Readonly<Record<string, Entry>> = {
   librechatUpload: form(() => '/librechat/v1/upload', { file: text }),
   librechatUploadBatch: form(() => '/librechat/v1/upload/batch', { file: text }),
   librechatDeleteFile: REMOVES,
+  'n8n post /sandboxes': json(() => '/n8n/sandboxes', {}),
+  'n8n delete /sandboxes/{sandbox_uuid}': REMOVES,
+  'n8n post /sandboxes/{sandbox_uuid}/executions': json((ids) => `/n8n/sandboxes/${ids['uuid']}/executions`, { command: 'true' }),
+  'n8n delete /sandboxes/{sandbox_uuid}/executions/{exec_id}': REMOVES,
   execute: json(() => '/execute', { code: 'x' }),
   ...E2B,
 }

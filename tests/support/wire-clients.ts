@@ -28,3 +28,23 @@ export async function connectE2b({ url, apiKey }: Pick<LocalServerProcess, 'url'
   const options = { apiKey, apiUrl: `${url}/e2b`, sandboxUrl: `${url}/e2b` }
   return Sandbox.connect((await Sandbox.getInfo(containerId, options)).sandboxId, options)
 }
+
+/** The parts of the client of n8n's sandbox service that tests call. */
+export interface N8nClient {
+  createSandbox(options?: { readonly id: string }): Promise<{ readonly id: string }>
+  getSandbox(id: string): Promise<unknown>
+  exec(id: string, request: { readonly command: string }): Promise<N8nResult>
+  resumeExecution(id: string, execId: string, afterSeq?: number): Promise<N8nResult>
+}
+interface N8nResult {
+  readonly stdout: string
+  readonly stderr: string
+  readonly exitCode: number
+}
+
+/** The client of n8n's sandbox service, which is installed with the other third-party clients. */
+export function connectN8n(baseUrl: string, apiKey: string): N8nClient {
+  const require = createRequire(join(import.meta.dirname, '../client-compat/package.json'))
+  const { SandboxClient } = require('@n8n/sandbox-client') as { SandboxClient: new (options: object) => N8nClient }
+  return new SandboxClient({ baseUrl, apiKey })
+}

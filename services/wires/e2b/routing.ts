@@ -1,11 +1,7 @@
 import type * as z from 'zod'
-import { LIMITS } from '../../model/limits.ts'
 import type { Scope } from '../../model/tenants/tenant.ts'
-import { MESSAGE } from '../../model/scan-json.ts'
-import { parseJson } from '../../http/parse-json.ts'
-import { readBody, refuseEncoded } from '../../http/read-body.ts'
+import { readJsonMessage } from '../../http/read-json.ts'
 import { defineRoute, type AnyRoute, type Call, type Method, type WireAuth } from '../../http/route.ts'
-import { validate } from '../../http/validate.ts'
 import { refuse, refuseRpc } from './errors.ts'
 import { E2B_PATH } from './hosts.ts'
 import { authenticateControl, authenticateData } from './open-sandbox.ts'
@@ -46,9 +42,5 @@ export function e2bRoute({ plane, path, body, ...route }: E2bRoute): AnyRoute {
   })
 }
 
-/** The JSON body of a call; an absent one counts as `{}`. Throws ServiceError. */
-export async function bodyOf<T>({ request }: Pick<Call, 'request'>, schema: z.ZodType<T>): Promise<T> {
-  refuseEncoded(request)
-  const bytes = await readBody(request, LIMITS.maxJsonBytes)
-  return validate(schema, bytes.byteLength === 0 ? {} : parseJson(bytes, MESSAGE), 'body')
-}
+/** The JSON body of a call. Throws ServiceError. */
+export const bodyOf = <T>({ request }: Pick<Call, 'request'>, schema: z.ZodType<T>): Promise<T> => readJsonMessage(request, schema)

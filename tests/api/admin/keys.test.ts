@@ -89,11 +89,12 @@ it('declares a known scope on every route', () => {
     'getSharedExecution',
     'librechatHealth',
     'listSharedItems',
+    'n8n get /healthz',
   ])
   expect(ROUTES.filter((route) => route.path.startsWith('/v1/admin')).every((route) => route.scope === 'admin')).toBe(true)
 })
 
-// Routes of E2B's protocol have other credentials and another form of errors: tests/api/e2b has them.
+// Foreign protocols have other credentials and another form of errors: tests/api/e2b and tests/api/n8n have them.
 const closed = ROUTES.filter((route) => route.auth !== 'public' && route.isForeign !== true)
 it.for(closed.map((route) => [route.operationId, route] as const))('%s refuses a key without its scope', async ([, route]) => {
   const key = await api.newKey({ scopes: SCOPES.filter((scope) => scope !== route.scope) })

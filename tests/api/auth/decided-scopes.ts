@@ -12,6 +12,7 @@ const DECIDED: Readonly<Record<Scope | 'public', string>> = {
     get /healthz
     get /librechat/v1/health
     get /logo.png
+    get /n8n/healthz
     get /plugin/openapi.yaml
     get /readyz
     get /v1/shares/{token}
@@ -41,6 +42,10 @@ const DECIDED: Readonly<Record<Scope | 'public', string>> = {
     post /librechat/v1/exec/programmatic
     post /librechat/v1/exec/programmatic/cancel
     post /mcp
+    post /n8n/sandboxes
+    delete /n8n/sandboxes/{sandbox_uuid}
+    post /n8n/sandboxes/{sandbox_uuid}/executions
+    delete /n8n/sandboxes/{sandbox_uuid}/executions/{exec_id}
     post /v1/chat/completions
     post /v1/commands/{command_id}/cancel
     post /v1/commands/{command_id}/resize
@@ -110,6 +115,9 @@ const DECIDED: Readonly<Record<Scope | 'public', string>> = {
     post /e2b/volumes/{volume_id}
     get /librechat/v1/files/{session_id}
     get /librechat/v1/sessions/{session_id}/objects/{file_id}
+    get /n8n/sandboxes
+    get /n8n/sandboxes/{sandbox_uuid}
+    get /n8n/sandboxes/{sandbox_uuid}/executions/{exec_id}
     get /v1/commands/{command_id}
     get /v1/commands/{command_id}/events
     get /v1/containers

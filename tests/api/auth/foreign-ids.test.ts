@@ -3,7 +3,7 @@ import { sandboxIdOf } from '../../../services/wires/e2b/sandbox-id.ts'
 import { createLink } from '../../../services/operations/links/create-link.ts'
 import { ROUTES } from '../../../services/wires/routes.ts'
 import { finishExecution } from '../../support/finish-execution.ts'
-import { BODIES, MISSING, QUERIES } from '../../support/probe-requests.ts'
+import { BODIES, CHECKED_FORMS, MISSING, QUERIES } from '../../support/probe-requests.ts'
 import { startApi, type TestApi, type TestKey } from '../../support/start-api.ts'
 
 let api: TestApi
@@ -11,7 +11,7 @@ let mine: Record<string, string>
 let ann: TestKey
 let bob: TestKey
 const none: Readonly<Record<string, string>> = { ...MISSING, plan: 'probe-absent' }
-const malformed = Object.fromEntries(Object.keys(none).map((name) => [name, '..%2F..%2Fetc']))
+const malformed = Object.fromEntries(Object.keys(none).map((name) => [name, CHECKED_FORMS[name] ?? '..%2F..%2Fetc']))
 
 beforeAll(async () => {
   api = await startApi()
@@ -28,6 +28,8 @@ beforeAll(async () => {
   const command = (await (await api.post(`/v1/containers/${container.id}/commands?wait=0`, { command: 'x' }, { key: ann })).json()) as {
     id: string
   }
+  const sandbox = (await (await api.post('/n8n/sandboxes', {}, { key: ann })).json()) as { id: string }
+  await (await api.post(`/n8n/sandboxes/${sandbox.id}/executions`, { command: 'true', exec_id: 'hers' }, { key: ann })).body?.cancel()
   const response = await client.responses.create({ model: 'demo', input: 'x', background: true })
   const webhook = await client.webhooks.create({ name: 'x', url: 'https://example.com/', event_types: ['response.completed'] })
   const target = { objectKey: 'k', filename: 'f', mime: 'text/plain', bytes: 1 }
@@ -62,6 +64,8 @@ beforeAll(async () => {
     user_file_id: userFile.id,
     upload_id: upload.id,
     sandbox_id: sandboxIdOf({ id: container.id, tenant }),
+    sandbox_uuid: sandbox.id,
+    exec_id: 'hers',
   }
 })
 afterAll(() => api.stop())

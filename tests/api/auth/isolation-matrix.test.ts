@@ -3,7 +3,7 @@ import { newId } from '../../../services/model/ids.ts'
 import { createLink } from '../../../services/operations/links/create-link.ts'
 import { sandboxIdOf } from '../../../services/wires/e2b/sandbox-id.ts'
 import { ROUTES } from '../../../services/wires/routes.ts'
-import { BODIES, MISSING, QUERIES } from '../../support/probe-requests.ts'
+import { BODIES, CHECKED_FORMS, MISSING, QUERIES } from '../../support/probe-requests.ts'
 import { startApi, type TestApi, type TestKey } from '../../support/start-api.ts'
 
 /** One object of each kind, under the names of the path parameters. */
@@ -46,7 +46,11 @@ async function makeObjects(key: TestKey): Promise<Ids> {
     { tenant: key.tenant, containerId: container.id, fileId: null, target, publicUrl: api.url, days: 7 },
     Date.now(),
   )
+  const sandbox_uuid = await idOf('/n8n/sandboxes', {})
+  await (await api.post(`/n8n/sandboxes/${sandbox_uuid}/executions`, { command: 'true', exec_id: 'one' }, { key })).body?.cancel()
   return {
+    sandbox_uuid,
+    exec_id: 'one',
     container_id: container.id,
     sandbox_id: sandboxIdOf({ id: container.id, tenant: key.tenant }),
     session_id: container.id,
@@ -123,9 +127,10 @@ async function answerTo({ path, method, key, ids, hasIdempotencyKey }: Probe): P
 }
 
 const MALFORMED_SHOWN = /\.\.\/\.\.\/etc|☃+|'; drop--/g
-const malformed = (value: string): Ids => Object.fromEntries(PARAMETERS.map((name) => [name, value]))
+const malformed = (value: string): Ids => Object.fromEntries(PARAMETERS.map((name) => [name, CHECKED_FORMS[name] ?? value]))
 /** Ids of the right form in the wrong place: those of the kind before. */
-const rotated = (ids: Ids): Ids => Object.fromEntries(PARAMETERS.map((name, index) => [name, ids[PARAMETERS.at(index - 1) ?? ''] ?? '']))
+const rotated = (ids: Ids): Ids =>
+  Object.fromEntries(PARAMETERS.map((name, index) => [name, CHECKED_FORMS[name] ?? ids[PARAMETERS.at(index - 1) ?? ''] ?? '']))
 
 it('answers foreign, deleted, malformed and missing ids identically: at least 5,000 probes', { timeout: 480_000 }, async () => {
   const leaks: string[] = []

@@ -1,0 +1,69 @@
+import { randomUUID } from 'node:crypto'
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { expect, it } from 'vitest'
+import { docSettings, docSnippets, runDocSnippet } from '../client-compat/doc-snippets.ts'
+import { createTenant } from '../support/create-tenant.ts'
+import { startServer } from '../support/local-server.ts'
+import { connectN8n } from '../support/wire-clients.ts'
+
+const SECTION = "n8n's AI assistant"
+
+it(
+  "n8n's client finds its sandbox and its running command after a restart; another tenant finds neither",
+  { timeout: 180_000 },
+  async () => {
+    await using made = new AsyncDisposableStack()
+    const dataDir = await mkdtemp(join(tmpdir(), 'cellblock-n8n-'))
+    made.defer(() => rm(dataDir, { recursive: true, force: true }))
+    const first = await startServer({ dataDir })
+    made.defer(async () => void (await first.stop()))
+    // The address and the key as the page says them.
+    const [{ N8N_SANDBOX_SERVICE_URL: baseUrl = '', N8N_SANDBOX_SERVICE_API_KEY: apiKey = '' } = {}] = docSettings(SECTION, first)
+    const before = connectN8n(baseUrl, apiKey)
+    const { id } = await before.createSandbox({ id: randomUUID() })
+    await before.exec(id, { command: 'mkdir -p workspace && echo kept > workspace/a.txt' })
+    const execId = randomUUID()
+    const command = 'echo run >> runs; for i in $(seq 40); do echo $i; sleep 0.2; done'
+    const stream = await fetch(`${first.url}/n8n/sandboxes/${id}/executions`, {
+      method: 'POST',
+      headers: { 'x-api-key': first.apiKey, 'content-type': 'application/json' },
+      body: JSON.stringify({ command, exec_id: execId }),
+    })
+    const reader = stream.body?.getReader()
+    for (let seen = ''; !seen.includes('stdout');) {
+      const chunk = await reader?.read()
+      seen += Buffer.from(chunk?.value ?? []).toString()
+    }
+    await first.kill()
+    await reader?.cancel().catch(() => undefined)
+
+    const second = await startServer({ dataDir })
+    made.defer(async () => void (await second.stop()))
+    const after = connectN8n(`${second.url}/n8n`, second.apiKey)
+    const numbers = Array.from({ length: 40 }, (_, index) => `${index + 1}\n`).join('')
+    expect(await after.resumeExecution(id, execId)).toMatchObject({ stdout: numbers, exitCode: 0 })
+    expect((await after.createSandbox({ id })).id).toBe(id)
+    const { stdout } = await after.exec(id, { command: 'cat runs workspace/a.txt' })
+    expect(stdout).toBe('run\nkept\n')
+
+    const other = connectN8n(`${second.url}/n8n`, await createTenant(second, 'other'))
+    const missing = { status: 404, message: 'sandbox not found' }
+    for (const read of [other.getSandbox(id), other.resumeExecution(id, execId), other.exec(id, { command: 'cat runs' })])
+      await expect(read).rejects.toMatchObject(missing)
+    await other.createSandbox({ id })
+    expect((await other.exec(id, { command: 'ls' })).stdout).toBe('')
+  },
+)
+
+it('the block of the page about n8n runs as it is written', { timeout: 120_000 }, async () => {
+  const server = await startServer()
+  const blocks = docSnippets().filter(({ client }) => client === SECTION)
+  expect(blocks).toHaveLength(1)
+  try {
+    for (const block of blocks) expect(await runDocSnippet(block, { ...server, model: '', python: '' })).toBeNull()
+  } finally {
+    await server.stop()
+  }
+})
