@@ -16,7 +16,7 @@ import { runContext, type AnyRoute, type Call } from '../../http/route.ts'
 import { streamCall } from '../../http/stream-call.ts'
 import { checkHistory, eventLines } from './event-lines.ts'
 import { sandboxRoute } from './routing.ts'
-import { sandboxOf } from './sandbox.ts'
+import { sandboxByUuid } from './sandbox.ts'
 
 /** The folder whose files outlive the sandbox, by the name that n8n has for it. */
 const HOME = '/home/user'
@@ -64,7 +64,7 @@ async function timeLimit({ deps, caller }: Call, timeoutMs: number | null | unde
 async function run(call: Call): Promise<Response> {
   const { deps } = call
   const { command, env, workdir, timeout_ms: timeoutMs, exec_id: asked } = await readJsonMessage(call.request, Run())
-  const container = await sandboxOf(call, 'run')
+  const container = await sandboxByUuid(call, 'run')
   const execId = asked ?? randomUUID()
   const id = commandIdOf(container, execId)
   const cwd = workdir || HOME
@@ -87,7 +87,7 @@ async function run(call: Call): Promise<Response> {
 
 /** Null for an execution that the sandbox does not have. */
 async function find(call: Call, scope: Scope): Promise<Execution | null> {
-  const container = await sandboxOf(call, scope)
+  const container = await sandboxByUuid(call, scope)
   const row = await call.deps.table.executions.get(container.tenant, commandIdOf(container, call.param('exec_id')))
   return row === null || isDeleted(row) ? null : row
 }

@@ -25,7 +25,7 @@ const found = new WeakMap<ApiDeps['table']['containers'], BoundedCache<string, s
 const MAX_FOUND = 1_000
 
 /** The sandbox that the path names. Another tenant's sandbox is answered like one that does not exist. Throws ServiceError. */
-export async function sandboxOf(call: Call, scope: Scope): Promise<Container> {
+export async function sandboxByUuid(call: Call, scope: Scope): Promise<Container> {
   const { deps, caller } = call
   const isVisible = visibleTo(caller, scope)
   const uuid = call.param('sandbox_uuid')

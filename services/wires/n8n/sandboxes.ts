@@ -13,7 +13,7 @@ import { json } from '../../http/responses.ts'
 import type { AnyRoute, Call } from '../../http/route.ts'
 import { MAX_PAGE } from '../../http/schemas.ts'
 import { sandboxRoute } from './routing.ts'
-import { describe, isUuid, nameOf, sandboxOf, uuidOf } from './sandbox.ts'
+import { describe, isUuid, nameOf, sandboxByUuid, uuidOf } from './sandbox.ts'
 
 const CreateSandbox = lazySchema(() => openObject({ id: z.string().refine(isUuid, 'give a lowercase UUID').nullish() }))
 
@@ -55,14 +55,14 @@ export const sandboxRoutes: readonly AnyRoute[] = [
     method: 'get',
     path: PATH,
     scope: 'read',
-    handle: async (call) => json(200, describe(await sandboxOf(call, 'read'), call.param('sandbox_uuid'))),
+    handle: async (call) => json(200, describe(await sandboxByUuid(call, 'read'), call.param('sandbox_uuid'))),
   }),
   sandboxRoute({
     method: 'delete',
     path: PATH,
     scope: 'run',
     handle: async (call) => {
-      const { tenant, id } = await sandboxOf(call, 'run')
+      const { tenant, id } = await sandboxByUuid(call, 'run')
       await endContainer(call.deps, tenant, id)
       return new Response(null, { status: 204 })
     },
