@@ -1,3 +1,4 @@
+import type { PackageIndexes } from '../model/network/sandbox-variables.ts'
 import type { SecretCipher } from './secret-cipher.ts'
 import type { NetworkEntry } from '../model/network/network-log.ts'
 import type { NetworkRule } from '../model/network/rule.ts'
@@ -55,4 +56,5 @@ export interface NetworkPorts {
   readonly gateway: NetworkGateway
   readonly use: NetworkUse
   readonly cipher: SecretCipher
+  readonly indexes: PackageIndexes
 }

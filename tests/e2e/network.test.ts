@@ -11,6 +11,7 @@ import { ensureNetworkClientsImage } from '../support/network-clients-image.ts'
 
 const HOST = 'api.example.com'
 const OTHER = 'other.example.com'
+const INDEX = `https://${HOST}/simple`
 const ADMIN = 'ak_test_0123456789abcdef0123456789'
 const run = promisify(execFile)
 const FETCH = (host: string) => `
@@ -40,6 +41,7 @@ beforeAll(async () => {
       CELLBLOCK_NETWORK: 'on',
       CELLBLOCK_NETWORK_CA: join(folder, 'ca.pem'),
       CELLBLOCK_NETWORK_PRIVATE_HOSTS: [HOST, OTHER].map((host) => `${host}=127.0.0.1:${mirror.port}`).join(','),
+      CELLBLOCK_NETWORK_PIP_INDEX: INDEX,
       CELLBLOCK_IDLE_SECONDS: '5',
       CELLBLOCK_POOL: '0',
     },
@@ -83,7 +85,10 @@ it('sends a secret that code sees as a placeholder only', async () => {
   const id = await api.createContainer()
   await put(id, { allow: [{ host: HOST }], secrets: ['TOKEN'] })
   keys.length = 0
-  const execution = await api.run(id, `${FETCH(HOST)}\nprint(os.environ["TOKEN"].startswith("cellblock-secret-TOKEN-"))`)
-  expect(execution.stdout).toBe(`reached ${HOST}\nTrue\n`)
+  const execution = await api.run(
+    id,
+    `${FETCH(HOST)}\nprint(os.environ["TOKEN"].startswith("cellblock-secret-TOKEN-"), os.environ["PIP_INDEX_URL"])`,
+  )
+  expect(execution.stdout).toBe(`reached ${HOST}\nTrue ${INDEX}\n`)
   expect(keys).toEqual(['sk-live-0123456789'])
 })

@@ -18,6 +18,7 @@ export function createRecordingGateway(): RecordingGateway {
     bytesToday: 0,
     cipher: createKeyFileCipher(file),
     use: { bytesToday: async () => network.bytesToday },
+    indexes: {},
     gateway: {
       caCertificate: async () => '-----BEGIN CERTIFICATE-----',
       attach: async (attachment) => void attached.set(attachment.containerId, attachment),

@@ -7,8 +7,8 @@ import { BUILT_IN_IMAGES } from '../../model/containers/images.ts'
 import { LIMITS } from '../../model/limits.ts'
 import type { QueueName } from '../../model/messages.ts'
 import { WIRE_SETTINGS, wireSettingsOf } from '../../wires/settings.ts'
-import { imageList, imagePoolList, privateHostList } from './config-lists.ts'
-import type { PrivateHost } from '../../adapters/gateway/messages.ts'
+import { imageList, imagePoolList } from './config-lists.ts'
+import { networkConfigOf, NETWORK_VARIABLES, type NetworkConfig } from './config-network.ts'
 import { flag, hostList, LOOPBACK_HOSTS, originList, issuerList, type TokenIssuer } from '../../http/config.ts'
 
 const wholeNumber = (min: number, max: number) =>
@@ -78,12 +78,7 @@ const LocalEnv = z.object({
   CELLBLOCK_LINKS_REQUIRE_KEY: flag.optional(),
   /** Host names to which webhooks may go over http and at private addresses. */
   CELLBLOCK_WEBHOOK_HOSTS: hostList.default([]),
-  /** Whether containers may get a network policy. */
-  CELLBLOCK_NETWORK: oneOf(['on', 'off']).default('off'),
-  /** Hosts that containers may reach at private addresses: `name`, or `name=address:port`, which is not resolved. */
-  CELLBLOCK_NETWORK_PRIVATE_HOSTS: privateHostList.default({}),
-  /** A file of certificates, PEM, that the network gateway trusts besides those of the system. */
-  CELLBLOCK_NETWORK_CA: z.string().min(1).optional(),
+  ...NETWORK_VARIABLES,
   SANDBOX_DRIVER: oneOf(LOCAL_DRIVERS).default('docker'),
   SANDBOX_DOCKER_RUNTIME: z.string().optional(),
   /** A folder of wheels from which `pip install` in a sandbox installs. */
@@ -161,12 +156,7 @@ export interface LocalConfig {
   readonly linksRequireKey: boolean
   /** Host names to which webhooks may go over http and at private addresses. */
   readonly webhookHosts: readonly string[]
-  readonly hasNetwork: boolean
-  /** Hosts that containers may reach at private addresses, and a file of certificates that the gateway trusts. */
-  readonly networkPrivateHosts: Readonly<Record<string, PrivateHost>>
-  readonly networkCaFile: string | null
-  /** Environment of the process of the network gateway. */
-  readonly gatewayEnv: Readonly<Record<string, string>>
+  readonly network: NetworkConfig
   /** Origins whose pages may call the API from a browser. */
   readonly corsOrigins: readonly string[]
   readonly driver: (typeof LOCAL_DRIVERS)[number]
@@ -182,9 +172,6 @@ export interface LocalConfig {
 
 /** Thrown for an invalid flag or variable; the message names it and says what to do. */
 export class ConfigError extends Error {}
-
-/** Where the network gateway finds the engine and certificates. It gets none of the server's secrets. */
-const GATEWAY_VARIABLES = ['PATH', 'NODE_EXTRA_CA_CERTS', 'DOCKER_HOST'] as const
 
 /** Reads flags and environment of the local server. Throws ConfigError. */
 export function readLocalConfig(argv: readonly string[], env: Readonly<Record<string, string | undefined>> = process.env): LocalConfig {
@@ -233,10 +220,7 @@ export function readLocalConfig(argv: readonly string[], env: Readonly<Record<st
     answerBytes: values.CELLBLOCK_ANSWER_MIB * 1024 ** 2,
     corsOrigins: values.CORS_ORIGINS,
     webhookHosts: values.CELLBLOCK_WEBHOOK_HOSTS,
-    hasNetwork: values.CELLBLOCK_NETWORK === 'on',
-    networkPrivateHosts: values.CELLBLOCK_NETWORK_PRIVATE_HOSTS,
-    networkCaFile: values.CELLBLOCK_NETWORK_CA === undefined ? null : resolve(values.CELLBLOCK_NETWORK_CA),
-    gatewayEnv: Object.fromEntries(GATEWAY_VARIABLES.flatMap((name) => (env[name] === undefined ? [] : [[name, env[name]]]))),
+    network: networkConfigOf(values, env),
     linksRequireKey: values.CELLBLOCK_LINKS_REQUIRE_KEY ?? false,
     driver: values.SANDBOX_DRIVER,
     dockerRuntime: values.SANDBOX_DOCKER_RUNTIME ?? null,

@@ -31,7 +31,8 @@ export async function startGateway(
   { table, clock, telemetry, supervisor }: Parts,
   cleanups: (() => Promise<unknown> | void)[],
 ): Promise<NetworkPorts | undefined> {
-  if (!config.hasNetwork) return undefined
+  const { isOn, gatewayEnv, caFile, privateHosts, indexes } = config.network
+  if (!isOn) return undefined
   const folder = config.dataDir ?? (await mkdtemp(join(tmpdir(), 'cellblock-network-')))
   if (config.dataDir === null) cleanups.push(() => rm(folder, { recursive: true, force: true }))
   const limits = createLimitReader(table.tenants, clock)
@@ -47,18 +48,18 @@ export async function startGateway(
   )
   const gateway = new ChildGateway({
     module: PROCESS,
-    env: config.gatewayEnv,
+    env: gatewayEnv,
     settings: {
       driver: config.driver,
       authorityFile: join(folder, 'network-authority.json'),
-      extraCa: config.networkCaFile === null ? [] : [await readFile(config.networkCaFile, 'utf8')],
-      privateHosts: config.networkPrivateHosts,
+      extraCa: caFile === null ? [] : [await readFile(caFile, 'utf8')],
+      privateHosts,
     },
     supervisor,
     onReport: (report) => recorder.record(report),
     onExit: (code) => telemetry.emit({ event: 'network_gateway', outcome: 'ended', code }),
   })
-  const network: NetworkPorts = { gateway, cipher: createKeyFileCipher(join(folder, 'secrets.key')), use: recorder }
+  const network: NetworkPorts = { gateway, cipher: createKeyFileCipher(join(folder, 'secrets.key')), use: recorder, indexes }
   cleanups.push(() => recorder.flush())
   cleanups.push(() => gateway.close())
   return network

@@ -1,7 +1,9 @@
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { newId } from '../../../services/model/ids.ts'
-import { SECRET_BOUNDS } from '../../../services/model/network/secret.ts'
+import { SECRET_BOUNDS, SHARED } from '../../../services/model/network/secret.ts'
+import { sweepTenant } from '../../../services/workers/reconcile/sweep-tenant.ts'
 import { createRecordingGateway, type RecordingGateway } from '../../support/recording-gateway.ts'
+import { silentTelemetry } from '../../support/silent-telemetry.ts'
 import { startApi, type TestApi, type TestKey } from '../../support/start-api.ts'
 
 const VALUE = 'sk-the-value-that-no-answer-has'
@@ -112,6 +114,25 @@ it('cannot be opened for another tenant or another name, or after a change', asy
   await expect(network.cipher.open(sealed, 'tnt_a/OTHER')).rejects.toThrow()
   const changed = `${sealed.slice(0, -4)}${sealed.endsWith('AAAA') ? 'BBBB' : 'AAAA'}`
   await expect(network.cipher.open(changed, 'tnt_a/KEY')).rejects.toThrow()
+})
+
+it('the deletion of a tenant deletes its secrets and those of its containers', async () => {
+  const key = await newTenant()
+  const other = await newTenant()
+  for (const one of [key, other]) await store('API_KEY', one)
+  const inline = { name: 'INLINE', hosts: ['b.example.com'], value: VALUE }
+  const network = { allow: [{ host: 'b.example.com' }], secrets: ['INLINE'], container_secrets: [inline] }
+  const { id } = (await (await send('POST', '/v1/containers', key, { name: 'x', network })).json()) as { id: string }
+  const left = async () =>
+    (await Promise.all([SHARED, id].map((owner) => api.table.secrets.list(key.tenant, owner)))).flat().map(({ name }) => name)
+  expect(await left()).toEqual(['API_KEY', 'INLINE'])
+  const admin = await api.newKey({ scopes: ['admin'] })
+  expect((await send('DELETE', `/v1/admin/tenants/${key.tenant}`, admin)).status).toBe(202)
+  const deps = { table: api.table, objects: api.objects, queue: api.queue, clock: api, telemetry: silentTelemetry }
+  // Containers first, then rows, then a search that finds nothing.
+  for (let pass = 0; pass < 3; pass++) await sweepTenant(deps, { kind: 'tenant', tenant: key.tenant, id: key.tenant, dueAt: 0 })
+  expect(await left()).toEqual([])
+  expect(await api.table.secrets.list(other.tenant, SHARED)).toHaveLength(1)
 })
 
 it('no row, answer, export, event or log line contains a value', async () => {

@@ -16,6 +16,18 @@ it.for([
     { CORS_ORIGINS: 'https://a.example, https://*' },
     'CORS_ORIGINS.1 must be origins such as https://app.example.com, separated by commas.',
   ],
+  [
+    { CELLBLOCK_NETWORK_PIP_INDEX: 'https://user:secret@pypi.example.com/simple' },
+    'CELLBLOCK_NETWORK_PIP_INDEX must be an https address of a host, without a port and a password, such as https://pypi.example.com/simple.',
+  ],
+  [
+    { CELLBLOCK_NETWORK_NPM_REGISTRY: 'https://10.0.0.5/' },
+    'CELLBLOCK_NETWORK_NPM_REGISTRY must be an https address of a host, without a port and a password, such as https://pypi.example.com/simple.',
+  ],
+  [
+    { CELLBLOCK_NETWORK_PRIVATE_HOSTS: 'pypi.example.com=here' },
+    'CELLBLOCK_NETWORK_PRIVATE_HOSTS must be host names, each alone or with an address, such as pypi.example.com=10.0.0.5:8443.',
+  ],
   [{ PORT: 'x', CELLBLOCK_POOL: 'y' }, 'PORT must be a whole number from 0 to 65535. CELLBLOCK_POOL must be a whole number from 0 to 50.'],
 ] as const)('explains the valid values for %o', ([env, sentence]) => {
   expect(() => readLocalConfig([], env)).toThrow(new ConfigError(sentence))

@@ -24,7 +24,7 @@ export async function openNetwork(deps: StepDeps, seen: Container, session: Sand
     await enforce(deps, container, session)
     const after = await read()
     if (JSON.stringify(after?.network) === JSON.stringify(container.network))
-      return { ...networkVariables(hostsOf(policyOf(container))), ...placeholdersOf(container) }
+      return { ...networkVariables(hostsOf(policyOf(container)), deps.network?.indexes), ...placeholdersOf(container) }
     container = after
   }
   throw new RefusedWorkError('The network policy changed all the time while the code was about to start. Run it again.')
