@@ -265,6 +265,19 @@ class Previews(unittest.TestCase):
         self.assertEqual(self.preview("t.txt", "Grüße".encode("utf-16"))["lines"], ["Grüße"])
         self.assertEqual(self.preview("t.txt", "Grüße".encode("cp1252"))["lines"], ["Grüße"])
 
+    def test_names_the_library_that_the_image_lacks(self) -> None:
+        why = "The preview needs the library {}, which the image of this container lacks. Download the file, or use an image that has it."
+        for name, data, library in (
+            ("t.parquet", b"PAR1\0PAR1", "pyarrow"),
+            ("t.feather", b"ARROW1\0\0", "pyarrow"),
+            ("t.xls", bytes.fromhex("d0cf11e0a1b11ae1") + bytes(8), "xlrd"),
+        ):
+            shown = self.preview(name, data)
+            self.assertEqual((shown["kind"], shown["problem"]), ("binary", why.format(library)))
+
+    def test_says_that_a_file_is_not_what_its_name_says(self) -> None:
+        self.assertEqual(self.preview("t.xlsx", b"PK\3\4\0")["problem"], "The file cannot be read as .xlsx. BadZipFile: File is not a zip file")
+
     def test_shows_a_thumbnail(self) -> None:
         from PIL import Image
 

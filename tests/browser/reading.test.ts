@@ -83,7 +83,7 @@ it(
 )
 
 it(
-  'previews spreadsheets, PDF and an empty table',
+  'previews spreadsheets, PDF and an empty table, and says which library a preview lacks',
   async () => {
     const { page } = await openPage(browser, server)
     await runCell(
@@ -93,6 +93,7 @@ it(
         'table = pandas.DataFrame({"city": ["Bonn", "Kiel"], "n": [1, 2]})',
         'table.to_excel("sheet.xlsx", index=False)',
         'open("empty.csv", "w").close()',
+        'open("rows.parquet", "wb").write(b"PAR1\\0\\0PAR1")',
         'plt.plot([1, 2]); plt.savefig("plot.pdf"); plt.close()',
       ].join('\n'),
     )
@@ -106,6 +107,10 @@ it(
     await page.getByRole('button', { name: 'Close the preview' }).click()
     await preview(page, 'empty.csv')
     await page.getByRole('dialog').getByText('The file is empty.').waitFor()
+    await page.keyboard.press('Escape')
+    // The small image has no pyarrow.
+    await preview(page, 'rows.parquet')
+    await page.getByRole('dialog').getByText('needs the library pyarrow, which the image of this container lacks').waitFor()
   },
   2 * RUN_MS,
 )

@@ -38,7 +38,7 @@ const NEXT_CELL = /^#\| (next|sleep)$/m
 
 const KINDS = new Set([
   ...['stdout', 'not-stdout', 'stderr', 'result', 'result-any', 'mime', 'figure', 'figures', 'file', 'files', 'files-only'],
-  ...['error', 'hint', 'status', 'lost'],
+  ...['error', 'hint', 'status', 'lost', 'preview'],
 ])
 
 /**

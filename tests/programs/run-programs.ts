@@ -87,9 +87,25 @@ class ProgramContainer {
     }
     if (execution === null) throw new Error(`${program.title} has no cell.`)
     this.#count += 1
+    const wrong = [...judge(program, execution), ...(await this.#wrongPreviews(this.#id, program))]
     const isReusable = this.#count < this.#shared && (execution.status === 'succeeded' || execution.error !== null)
     if (!isReusable || (await native.run(this.#id, RESET)).status !== 'succeeded') await this.remove()
-    return { program, wrong: judge(program, execution), runMs: execution.usage['run_ms'] ?? 0 }
+    return { program, wrong, runMs: execution.usage['run_ms'] ?? 0 }
+  }
+
+  /** `#| preview: file text`: the preview of the file is a table that contains the text. */
+  async #wrongPreviews(containerId: string, { expectations }: Program): Promise<readonly string[]> {
+    const wrong: string[] = []
+    for (const { text } of expectations.filter(({ kind }) => kind === 'preview')) {
+      const [path = '', ...words] = text.split(' ')
+      const { kind, preview } = await this.#server.native.json<{ readonly kind: string; readonly preview: unknown }>(
+        'GET',
+        `/v1/containers/${containerId}/entries/preview?path=${path}`,
+      )
+      const shown = JSON.stringify(preview)
+      if (kind !== 'table' || !shown.includes(words.join(' '))) wrong.push(`no preview ${text}: ${kind} ${shown.slice(0, 300)}`)
+    }
+    return wrong
   }
 
   /** By the pause of the E2B interface: no other interface hibernates a container at once. */

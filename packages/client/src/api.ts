@@ -563,7 +563,7 @@ export interface paths {
         };
         /**
          * Preview a file
-         * @description First rows of CSV, Excel and Parquet, a thumbnail of an image, first lines of text. The file is read inside the sandbox.
+         * @description First rows of CSV, Excel, Parquet and Feather, a thumbnail of an image, first lines of text. The file is read inside the sandbox.
          */
         get: operations["previewFile"];
         put?: never;
@@ -2711,7 +2711,7 @@ export interface components {
             entry: components["schemas"]["ContainerEntry"];
             /** @enum {string} */
             kind: "table" | "image" | "text" | "binary";
-            /** @description By kind: `columns` and `rows`; `width`, `height` and `thumbnail` (PNG, base64); `lines`; `hex`. */
+            /** @description By kind: `columns` and `rows`; `width`, `height` and `thumbnail` (PNG, base64); `lines`; `hex`. `problem` says why the file could not be read as its ending says. */
             preview: {
                 [key: string]: unknown;
             };

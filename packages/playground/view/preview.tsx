@@ -146,6 +146,8 @@ interface SandboxPreview {
     readonly rows?: readonly (readonly unknown[])[]
     readonly thumbnail?: string
     readonly lines?: readonly string[]
+    /** Why the sandbox could not read the file as its ending says. */
+    readonly problem?: string
   }
 }
 
@@ -153,6 +155,7 @@ interface SandboxPreview {
 async function previewInSandbox({ path, bytes }: PanelFile, containerId: string, signal: AbortSignal): Promise<Content> {
   const query = new URLSearchParams({ path, rows: '100', pixels: '1024' })
   const { kind, preview } = await call<SandboxPreview>(`/v1/containers/${containerId}/entries/preview?${query}`, { signal })
+  if (preview.problem !== undefined) return { kind: 'none', why: preview.problem }
   if (kind === 'table') {
     const columns = (preview.columns ?? []).map(String)
     return {

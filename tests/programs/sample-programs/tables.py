@@ -85,6 +85,17 @@ import pandas as pd
 pd.DataFrame({"a": [1, 2], "b": ["x", "y"]}).to_parquet("/mnt/data/data.parquet", compression="zstd")
 print(pd.read_parquet("/mnt/data/data.parquet").dtypes["a"])
 
+# %% previews of Parquet, Feather and OpenDocument
+#| image: standard
+#| preview: rows.parquet ["Kiel","2"]
+#| preview: rows.feather ["Kiel","2"]
+#| preview: rows.ods ["Kiel","2"]
+#| preview: none.parquet "columns":["city","n"],"rows":[]
+import pandas as pd
+rows = pd.DataFrame({"city": ["Bonn", "Kiel"], "n": [1, 2]})
+rows.to_parquet("rows.parquet"); rows.to_feather("rows.feather"); rows.to_excel("rows.ods", index=False)
+rows.head(0).to_parquet("none.parquet")
+
 # %% pyarrow tables, feather and datasets
 #| image: standard
 #| stdout: rows 3

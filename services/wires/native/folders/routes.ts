@@ -155,7 +155,8 @@ const previewRoute = defineRoute({
   operationId: 'previewFile',
   tag: TAG,
   summary: 'Preview a file',
-  description: 'First rows of CSV, Excel and Parquet, a thumbnail of an image, first lines of text. The file is read inside the sandbox.',
+  description:
+    'First rows of CSV, Excel, Parquet and Feather, a thumbnail of an image, first lines of text. The file is read inside the sandbox.',
   query: schema.PreviewQuery,
   answers: { 200: { description: 'The preview.', schema: schema.Preview } },
   errors: ERROR_CODES,

@@ -112,9 +112,10 @@ export const Preview = answerSchema(() =>
       object: z.literal('container.entry.preview'),
       entry: Entry(),
       kind: z.enum(['table', 'image', 'text', 'binary']),
-      preview: z
-        .record(z.string(), z.unknown())
-        .openapi({ description: 'By kind: `columns` and `rows`; `width`, `height` and `thumbnail` (PNG, base64); `lines`; `hex`.' }),
+      preview: z.record(z.string(), z.unknown()).openapi({
+        description:
+          'By kind: `columns` and `rows`; `width`, `height` and `thumbnail` (PNG, base64); `lines`; `hex`. `problem` says why the file could not be read as its ending says.',
+      }),
     })
     .openapi('EntryPreview'),
 )

@@ -4,6 +4,11 @@ import base64
 import codecs
 import io
 import os
+import re
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    import pandas
 
 MAX_ROWS = 100
 MAX_COLUMNS = 50
@@ -13,6 +18,7 @@ _MAX_TEXT_BYTES = 64 * 1024
 _MAX_IMAGE_PIXELS = 100_000_000
 _DELIMITED = {".csv": ",", ".tsv": "\t"}
 _SHEETS = frozenset((".xlsx", ".xlsm", ".xls", ".ods"))
+_COLUMNS = frozenset((".parquet", ".feather"))
 _IMAGES = frozenset((".png", ".jpg", ".jpeg", ".gif", ".webp", ".bmp", ".tif", ".tiff", ".ico"))
 
 _MARKS = {codecs.BOM_UTF8: "utf-8-sig", codecs.BOM_UTF16_LE: "utf-16", codecs.BOM_UTF16_BE: "utf-16"}
@@ -27,13 +33,22 @@ def preview(path: str, rows: int, pixels: int) -> Preview:
     try:
         if extension in _DELIMITED:
             return _delimited(path, rows, extension)
-        if extension in _SHEETS or extension == ".parquet":
+        if extension in _SHEETS or extension in _COLUMNS:
             return _frame(path, rows, extension)
         if extension in _IMAGES:
             return _image(path, pixels)
+    except ImportError as error:
+        return {**_text(path, rows), "problem": _missing(error)}
     except Exception as error:
-        return {**_text(path, rows), "problem": f"{type(error).__name__}: {error}"[:300]}
+        return {**_text(path, rows), "problem": f"The file cannot be read as {extension}. {type(error).__name__}: {error}"[:300]}
     return _text(path, rows)
+
+
+def _missing(error: ImportError) -> str:
+    """pandas names a library that it lacks only in its sentence, which proposes pip."""
+    named = re.search(r"dependency '(\w+)'", str(error))
+    library = named[1] if named else error.name
+    return f"The preview needs the library {library}, which the image of this container lacks. Download the file, or use an image that has it."
 
 
 def _delimited(path: str, rows: int, extension: str) -> Preview:
@@ -62,11 +77,8 @@ def _frame(path: str, rows: int, extension: str) -> Preview:
     import pandas
 
     sheets: list[str] = []
-    if extension == ".parquet":
-        import pyarrow.parquet
-
-        batch = next(pyarrow.parquet.ParquetFile(path).iter_batches(rows + 1), None)
-        frame = pandas.DataFrame() if batch is None else batch.to_pandas()
+    if extension in _COLUMNS:
+        frame = _columns(path, rows + 1, extension)
     else:
         with pandas.ExcelFile(path) as book:
             sheets = [str(name) for name in book.sheet_names]
@@ -74,6 +86,20 @@ def _frame(path: str, rows: int, extension: str) -> Preview:
     values = frame.head(rows).astype(object).where(frame.head(rows).notna(), None).values.tolist()
     table = _table([str(name) for name in frame.columns], values, is_truncated=len(frame) > rows)
     return {**table, **({"sheets": sheets[:MAX_COLUMNS]} if sheets else {})}
+
+
+def _columns(path: str, rows: int, extension: str) -> "pandas.DataFrame":
+    """The first rows; a file without a batch has only the names of its columns."""
+    import pyarrow.ipc
+    import pyarrow.parquet
+
+    if extension == ".parquet":
+        file = pyarrow.parquet.ParquetFile(path)
+        batch, schema = next(file.iter_batches(rows), None), file.schema_arrow
+    else:
+        reader = pyarrow.ipc.open_file(path)
+        batch, schema = reader.get_batch(0).slice(0, rows) if reader.num_record_batches else None, reader.schema
+    return (schema.empty_table() if batch is None else batch).to_pandas()
 
 
 def _table(columns: list[str], body: list[list[object]], *, is_truncated: bool) -> Preview:
