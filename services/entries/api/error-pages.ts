@@ -2,18 +2,9 @@ import type { Hono } from 'hono'
 import { ServiceError, ERRORS, type ErrorCode } from '../../model/errors.ts'
 import { ERROR_HELP, errorPagePath, isErrorCode } from '../../model/error-help.ts'
 import type { ApiHono } from '../../http/middleware/wide-event.ts'
+import { PLAIN_PAGE_HEADERS, plainPage } from '../../http/page/plain-page.ts'
 
-const HEADERS = {
-  'content-type': 'text/html; charset=utf-8',
-  'cache-control': 'public, max-age=3600',
-  'content-security-policy': "default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'",
-} as const
-
-const STYLE =
-  'body{font:16px/1.6 system-ui,sans-serif;max-width:640px;margin:48px auto;padding:0 20px;color-scheme:light dark}h1{font-size:24px}code{font-size:.92em}dt{font-weight:600;margin-top:14px}dd{margin:0}'
-
-const document = (title: string, body: string): string =>
-  `<!doctype html><html lang="en"><meta charset="utf-8"><meta name="viewport" content="width=device-width"><title>${title}</title><style>${STYLE}</style><body>${body}</body></html>`
+const HEADERS = { ...PLAIN_PAGE_HEADERS, 'cache-control': 'public, max-age=3600' } as const
 
 /** Backticks become code. The texts are those of this program. */
 const markup = (text: string): string =>
@@ -32,14 +23,14 @@ function pageOf(code: ErrorCode): string {
     `<dt>The same request may succeed later</dt><dd>${retryable ? 'yes' : 'no'}</dd></dl>`,
     '<p><a href="/docs/errors">All errors</a> · <a href="/docs">API reference</a></p>',
   ]
-  return document(`${code} – Cellblock`, body.join(''))
+  return plainPage(`${code} – Cellblock`, body.join(''))
 }
 
 function listPage(): string {
   const rows = Object.keys(ERRORS)
     .filter(isErrorCode)
     .map((code) => `<dt><a href="${errorPagePath(code)}"><code>${code}</code></a></dt><dd>${markup(ERROR_HELP[code].means)}</dd>`)
-  return document('Errors – Cellblock', `<h1>Errors</h1><dl>${rows.join('')}</dl>`)
+  return plainPage('Errors – Cellblock', `<h1>Errors</h1><dl>${rows.join('')}</dl>`)
 }
 
 /** Serves a page per error code, which the header `Link` of a refusal names. */

@@ -3,6 +3,7 @@ import type { Hono } from 'hono'
 import { ServiceError } from '../../model/errors.ts'
 import type { ApiHono } from '../middleware/wide-event.ts'
 import type { PageFile } from '../page-ports.ts'
+import { PLAIN_PAGE_HEADERS, plainPage } from './plain-page.ts'
 
 const BASE = '/docs/guide/'
 const MAX_AGE = 'public, max-age=31536000, immutable'
@@ -35,6 +36,12 @@ async function firstOf(
   return null
 }
 
+/** A person sees this page until the documentation is built; the browser asks again every ten seconds. */
+const BEING_BUILT = plainPage(
+  'Documentation – Cellblock',
+  '<h1>The documentation is not built yet</h1><p><code>npm start</code> builds it in the background, in a few minutes. This page shows it as soon as it is there.</p><p>The same text is in the folder <code>docs/</code> of the clone. <a href="/">Back to the chat</a></p>',
+)
+
 /** Serves the built documentation at `/docs/guide/`. `readFile` is null on a server without it, and reads nothing before it is built. */
 export function mountGuide(app: Hono<ApiHono>, readFile: ((path: string) => Promise<PageFile | null>) | null): void {
   app.get('/docs/guide', () => new Response(null, { status: 302, headers: { location: BASE } }))
@@ -46,12 +53,16 @@ export function mountGuide(app: Hono<ApiHono>, readFile: ((path: string) => Prom
     const candidates =
       rest === '' || rest.endsWith('/') ? [`${rest}index.html`] : /\.\w+$/.test(rest) ? [rest] : [`${rest}.html`, `${rest}/index.html`]
     const found = await firstOf(candidates, readFile)
-    if (found === null && (await readFile('index.html')) === null)
+    const isPerson = context.req.header('accept')?.includes('text/html') === true
+    if (found === null && (await readFile('index.html')) === null) {
+      if (isPerson)
+        return new Response(BEING_BUILT, { status: 404, headers: { ...PLAIN_PAGE_HEADERS, 'cache-control': 'no-store', refresh: '10' } })
       throw new ServiceError(
         'not_found',
         'The documentation is not built yet. `npm start` builds it in the background, in a few minutes; `npm run docs:build` builds it at once. The same text is in the folder docs/.',
       )
-    const missing = found === null && context.req.header('accept')?.includes('text/html') ? await readFile('404.html') : null
+    }
+    const missing = found === null && isPerson ? await readFile('404.html') : null
     if (found === null && missing === null)
       throw new ServiceError('not_found', `The documentation has no page ${BASE}${rest}. Start at ${BASE}.`)
     const { path, file } = found ?? { path: '404.html', file: missing as PageFile }

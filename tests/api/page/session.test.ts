@@ -227,6 +227,14 @@ describe('the documentation', () => {
     await own.stop()
   })
 
+  it('shows people a page that waits for it before it is built', async () => {
+    const bare = await startApi({ page: { ...page, readGuide: async () => null } })
+    const response = await fetch(`${bare.url}/docs/guide/faq`, { headers: { accept: 'text/html' } })
+    expect(await response.text()).toContain('<h1>The documentation is not built yet</h1>')
+    expect([response.status, response.headers.get('refresh'), response.headers.get('cache-control')]).toEqual([404, '10', 'no-store'])
+    await bare.stop()
+  })
+
   it.each([
     ['on a server without it', null, 'npm start'],
     ['before it is built', async () => null, 'npm run docs:build'],
