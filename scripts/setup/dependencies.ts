@@ -48,7 +48,9 @@ function countInstalled(root: string, wanted: Lockfile, progress: Progress): () 
   const timer = setInterval(() => {
     const present = files.filter((file) => existsSync(file)).length
     const elapsed = (performance.now() - startedAt) / 1000
-    const expected = Math.max(files.length * SECONDS_PER_PACKAGE, (elapsed * files.length) / Math.max(present, files.length / 10))
+    // npm downloads before it writes: the first packages say nothing about the rest.
+    const projected = present < files.length / 10 ? 0 : (elapsed * files.length) / present
+    const expected = Math.max(files.length * SECONDS_PER_PACKAGE, projected)
     progress(`${present} of ${files.length} packages, ${leftText(expected, elapsed)}`)
   }, COUNT_MS)
   return () => clearInterval(timer)

@@ -18,7 +18,9 @@ export function createProcessIo(localUrl: () => Promise<string>, folder: string,
     if (config.apiKey !== null) return { key: config.apiKey, source: 'CELLBLOCK_API_KEY' }
     const key = (await readLogin(config.loginFile))?.apiKey
     if (key === undefined)
-      throw new CliError('No API key is known. Set CELLBLOCK_API_KEY, or store a key with the command `login`. `npm start` prints a key.')
+      throw new CliError(
+        'No API key is known. Write CELLBLOCK_API_KEY=ck_… before the command, or store the key with the command `login`. `npm start` prints a key.',
+      )
     return { key, source: config.loginFile }
   }
   return {

@@ -23,5 +23,11 @@ receive((data) => {
   const isThemed = isDark && layout.template === undefined && layout.paper_bgcolor === undefined
   document.documentElement.style.background = isThemed ? DARK.background : '#fff'
   const themed = { ...(isThemed && { template: DARK_TEMPLATE }), ...layout, autosize: true }
-  void Plotly.newPlot(chart, traces, themed, { responsive: true, displaylogo: false, showSendToCloud: false })
+  void Plotly.newPlot(chart, traces, themed, {
+    responsive: true,
+    displaylogo: false,
+    showSendToCloud: false,
+    // Without a pointer that hovers the bar would stay over the title.
+    displayModeBar: matchMedia('(hover: hover)').matches ? 'hover' : false,
+  })
 })

@@ -20,9 +20,7 @@ export function ContainerLine() {
   return (
     <span class="container-line" title="The container of this chat. Files and variables stay while it hibernates.">
       <span class={`dot ${isAwake(found) ? 'awake' : ''}`} aria-hidden="true" />{' '}
-      {isAwake(found)
-        ? `${size}, awake; hibernates after ${found.expires_after.minutes} min`
-        : `${size}, hibernated; keeps variables and files`}
+      {isAwake(found) ? `${size}, awake; keeps variables when idle` : `${size}, hibernated; keeps variables and files`}
     </span>
   )
 }

@@ -96,7 +96,7 @@ function FileTree({ files: list, containerId }: { readonly files: readonly Panel
       .map((file) => <FileRow key={file.path} file={file} containerId={containerId ?? ''} />)
   return (
     <div class="file-list">
-      {list.length === 0 && places.size === 0 && <p class="empty">Drop files here, or anywhere on the page.</p>}
+      {list.length === 0 && places.size === 0 && <p class="empty">Drop files anywhere on the page, or choose them with +.</p>}
       <ul>{rows('')}</ul>
       {[...places].toSorted().map((folder) => (
         <details key={folder} open>

@@ -35,7 +35,7 @@ export function Welcome() {
       {model.value === 'demo' && (
         <p class="hint">
           The model <code>demo</code> is no language model: it runs the Python blocks of a message, so everything works without a model key.
-          Start the server with <code>OPENAI_API_KEY</code> for a real one.
+          Start the server with <code>OPENAI_API_KEY</code> to ask a language model.
         </p>
       )}
     </div>

@@ -4,7 +4,7 @@ import { PYTHON } from '../../model/responses/items/code-interpreter-call.ts'
 
 const WHAT_IT_IS = 'This is the built-in demo, not a language model.'
 const HOW_TO_CONFIGURE =
-  'To get a real one, start the server with OPENAI_API_KEY set (and OPENAI_BASE_URL for another endpoint), or list models in CELLBLOCK_MODELS.'
+  'To connect a language model, start the server with OPENAI_API_KEY (and OPENAI_BASE_URL for another endpoint), or list models in CELLBLOCK_MODELS: docs/guides/own-model.md says how.'
 
 /** Runs the fenced Python blocks of the user's last message, one call each, and reports their output, so that the whole path works offline. */
 export const demoModel: ChatModel = {
@@ -32,7 +32,7 @@ function latestTurn(messages: readonly ModelMessage[]): { readonly text: string;
 
 function answer(blocks: readonly string[], results: readonly string[], canRun: boolean): string {
   if (blocks.length === 0)
-    return `${WHAT_IT_IS} It runs the fenced \`\`\`python blocks of your message, and there was none.\n\n${HOW_TO_CONFIGURE}`
+    return `${WHAT_IT_IS} It runs the Python code of your message that stands between lines with \`\`\`python and \`\`\`, and there was none. On the web page, "Run code" runs code without a model.\n\n${HOW_TO_CONFIGURE}`
   if (results.length === 0 && !canRun) {
     return `${WHAT_IT_IS} It could run the code of your message if the request offered the tool: add {"type": "code_interpreter", "container": {"type": "auto"}} to tools.\n\n${HOW_TO_CONFIGURE}`
   }

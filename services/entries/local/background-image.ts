@@ -27,7 +27,7 @@ export function switchToBuiltImage(
     const now = performance.now()
     if (now - reportedAt < REPORT_EVERY_MS) return
     reportedAt = now
-    server.say(`▸ Image ${name}: ${line}`)
+    server.say(`▸ Building the image ${name} in the background: ${line.replace(/^… /, '')}`)
   }
   const build = runInBackground(BUILD, ['--variant', name, '--background'], { after: server.after, onStep })
   const change = async (): Promise<void> => {

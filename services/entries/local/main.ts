@@ -1,4 +1,4 @@
-import { ConfigError, readLocalConfig } from './config.ts'
+import { ConfigError, isKept, readLocalConfig } from './config.ts'
 import { explainStart } from './explain-start.ts'
 import { startLocalServer } from './server.ts'
 
@@ -38,7 +38,8 @@ async function main(): Promise<void> {
 ✓ Cellblock is ready at ${server.url}${server.signInUrl === null ? '' : `\n  Open       ${server.signInUrl}   (signs in once)`}
   API key    ${isGiven ? 'the value of CELLBLOCK_API_KEY' : server.apiKey}${config.adminKey === null && server.adminKey !== null ? `\n  Admin key  ${server.adminKey}  (shown once)` : ''}
   Models     ${server.models.join(', ')}${server.models.length > 1 ? '' : ' (no language model; docs/guides/own-model.md connects one)'}
-  Reference  ${server.url}/docs${config.guideDir === null || config.buildsGuide ? '' : `\n  Guide      ${server.url}/docs/guide/`}
+  Reference  ${server.url}/docs${config.guideDir === null ? '' : `\n  Guide      ${server.url}/docs/guide/${config.buildsGuide ? '  (in a few minutes)' : ''}`}
+  Ctrl-C     stops the server${isKept(config) ? '' : ' and deletes its data; npm start -- --data DIR keeps it'}
 
 Try it:
   curl -s ${server.url}/v1/responses -H "Authorization: Bearer ${isGiven ? '$CELLBLOCK_API_KEY' : server.apiKey}" -H "Content-Type: application/json" \\
