@@ -47,8 +47,8 @@ describe('the command line on the data folder of a stopped server', () => {
     await storage.stop()
   })
 
-  it('backs the folder up, and the backup has every row', async () => {
-    const target = join(folder, 'backup')
+  it('backs the folder up into a new place, and the backup has every row', async () => {
+    const target = join(folder, 'backups', 'today')
     expect(await cli('backup', target)).toMatchObject({ code: 0, stderr: expect.stringMatching(/^Restore it by starting a server/) })
     expect((await readdir(target)).toSorted()).toEqual(['objects', 'rows.sqlite'])
     const restored = await startStorage(target)

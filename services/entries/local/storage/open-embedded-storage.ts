@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto'
 import { mkdir } from 'node:fs/promises'
-import { join } from 'node:path'
+import { dirname, join } from 'node:path'
 import { QUEUES } from '../../../model/messages.ts'
 import { createFileObjectStore } from '../../../adapters/storage/files/file-object-store.ts'
 import { createObjectHandler } from '../../../adapters/storage/files/object-handler.ts'
@@ -68,6 +68,7 @@ function sizesOf(queue: MemoryQueue): ReturnType<NonNullable<LocalStorage['queue
 
 /** Rows first: an object is stored before its row, so the copy has every object that a copied row names, unless it was deleted meanwhile. */
 async function backUp(rows: SqliteStore, folder: ObjectFolder, target: string): Promise<void> {
+  await mkdir(dirname(target), { recursive: true, mode: 0o700 })
   await mkdir(target, { mode: 0o700 })
   await rows.backUp(join(target, ROWS_FILE))
   await folder.copyTo(join(target, OBJECTS_FOLDER))
