@@ -53,6 +53,18 @@ describe('a command', { timeout: 120_000 }, () => {
     expect(first).toMatchObject({ status: 'succeeded', exit_code: 0, stdout: '$HOME\n' })
   })
 
+  it('names what it leaves and is not kept, and keeps names of other systems', async () => {
+    const id = await native().createContainer()
+    const command = String.raw`mkdir 'Acme Inc.' && echo 1 > 'Acme Inc./a.csv' && echo 2 > $'\u06af\u200c\u0647\u0627.csv' && echo 3 > $'Ma\u0308rz.csv' && ln 'Acme Inc./a.csv' b.csv`
+    const ended = await run({ command }, 60, id)
+    expect(ended.lost.map(({ what }) => what)).toEqual(['file "Acme Inc./a.csv"'])
+    expect(ended.files.map(({ path }) => path).toSorted()).toEqual([
+      '/mnt/data/M\u00e4rz.csv',
+      '/mnt/data/b.csv',
+      '/mnt/data/\u06af\u200c\u0647\u0627.csv',
+    ])
+  })
+
   it('runs with the line ends of Windows, as cells of bash and files that cells write do', async () => {
     const script = 'echo one\r\nif true; then\r\n  echo two\r\nfi\r\n'
     expect(await run({ command: script })).toMatchObject({ status: 'succeeded', stdout: 'one\ntwo\n', stderr: '' })

@@ -10,6 +10,8 @@ const SAMPLE: readonly string[] = [
   'writes and reads Excel with openpyxl formatting',
   'figure saved and shown',
   'plotly express figure',
+  'a figure with texts and no axes',
+  'box plots of pandas and seaborn',
   '%matplotlib widget degrades to inline',
   'a module beside the notebook is imported',
   'asyncio.run in a cell',

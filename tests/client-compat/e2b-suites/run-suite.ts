@@ -100,14 +100,16 @@ async function runVitest(suite: E2bSuite, { root, env }: Place): Promise<readonl
 
 async function runPytest(suite: E2bSuite, { root, pythons, env }: Place): Promise<readonly TestResult[]> {
   const cwd = folderOf(suite, root)
-  const report = join(root, 'pytest-report.xml')
+  const report = join(root, `pytest-report-${process.pid}.xml`)
   const common = ['-q', '-p', 'no:cacheprovider', '--timeout', '60', '--numprocesses', WORKERS, '--junitxml', report]
   const own = suite.source === null ? ['--dist', 'loadfile', ...ASYNCIO] : []
   const pytest = async (wanted: readonly string[]): Promise<readonly TestResult[]> => {
     await rm(report, { force: true })
     const python = join(pythons, suite.python ?? '', 'bin/python')
     await run(python, ['-m', 'pytest', ...common, ...own, ...wanted], { cwd, env: { ...env, PYTHONDONTWRITEBYTECODE: '1' } })
-    return testCases(await readFile(report, 'utf8'))
+    const tests = testCases(await readFile(report, 'utf8'))
+    await rm(report)
+    return tests
   }
   const first = await pytest([...suite.include, ...suite.exclude.map((path) => `--ignore=${path}`)])
   const failed = first.filter(({ isPassed }) => !isPassed)
