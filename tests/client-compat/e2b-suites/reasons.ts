@@ -36,7 +36,7 @@ const DIFFERENT: readonly Reason[] = [
     test: /openai_agents.*hydrate_large/,
     why: 'a workspace is saved through the output of a command, of which 1 MiB is kept; the error output says so',
   },
-  { test: /inspect.*large_command/, why: 'a command has at most 200 KiB; E2B refuses it too' },
+  { test: /inspect.*large_command/, why: 'one argument of a command has at most 120 KiB; E2B refuses it too' },
   {
     test: /inspect.*(?:not_allowed|without_permissions|permission_error)/,
     why: "the provider makes no `PermissionError` of an answer; it fails with E2B's own sandboxes too",
