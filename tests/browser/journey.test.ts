@@ -15,7 +15,9 @@ let nodeImage: NodeImage
 beforeAll(async () => {
   ;[nodeImage, browser] = await Promise.all([buildNodeImage(inject('sandboxImage')), startBrowser()])
   const images = `slim=${inject('sandboxImage')},node=${nodeImage.reference}`
-  server = await startPageServer({ env: { CELLBLOCK_IMAGES: images } })
+  // Pictures show the times of a sandbox as a user gets it.
+  const preload = process.env['CELLBLOCK_SCREENSHOTS'] === '1' ? { SANDBOX_PRELOAD: '' } : {}
+  server = await startPageServer({ env: { CELLBLOCK_IMAGES: images, ...preload } })
 })
 afterAll(async () => {
   await browser.close()
@@ -28,15 +30,18 @@ async function picture(page: Page, name: string): Promise<void> {
   if (process.env['CELLBLOCK_SCREENSHOTS'] === '1') await page.screenshot({ path: join(IMAGES, `${name}.png`) })
 }
 
-/** Pictures of the whole conversation, from its beginning, in both themes. */
-async function pictures(page: Page, name: string): Promise<void> {
+/** Pictures of the whole conversation, from its beginning, in both themes, and on a phone. */
+async function pictures(page: Page): Promise<void> {
   if (process.env['CELLBLOCK_SCREENSHOTS'] !== '1') return
   await page.setViewportSize({ width: 1280, height: 1060 })
   await page.locator('.timeline').evaluate((element) => (element.scrollTop = 0))
-  await picture(page, name)
+  await picture(page, 'chat')
   await page.emulateMedia({ colorScheme: 'dark' })
-  await picture(page, `${name}-dark`)
+  await picture(page, 'chat-dark')
   await page.emulateMedia({ colorScheme: 'light' })
+  await page.setViewportSize({ width: 390, height: 844 })
+  await page.getByAltText('Output of the code').scrollIntoViewIfNeeded()
+  await picture(page, 'phone')
   await page.setViewportSize({ width: 1280, height: 860 })
 }
 
@@ -91,7 +96,8 @@ plt.tight_layout(); plt.savefig("sales.png"); plt.show()`,
       await cell.getByRole('columnheader', { name: 'total' }).getByRole('button').click()
       expect(await cell.locator('tbody tr').first().textContent()).toContain('Jan')
       await isIdle(page)
-      await pictures(page, 'chat')
+      await cell.getByRole('button', { name: 'Python, 7 lines' }).waitFor()
+      await pictures(page)
 
       const download = page.waitForEvent('download')
       await files.getByRole('link', { name: 'Download sales.png' }).click()
@@ -173,7 +179,6 @@ print("ended", flush=True)`,
       expect(await page.evaluate<number>(`innerHeight - document.querySelector('.composer').getBoundingClientRect().bottom`)).toBeLessThan(
         24,
       )
-      await picture(page, 'phone')
       await page.getByRole('button', { name: 'Files', exact: true }).press('Enter')
       await page.getByRole('button', { name: 'small.csv', exact: true }).press('Enter')
       await page.getByRole('dialog').getByRole('cell', { name: '2' }).waitFor()

@@ -100,7 +100,10 @@ it('shows tenants, keys and usage to a key for administration', async () => {
     expect.stringContaining('deleteContainer404notebooks'),
   ])
   await page.getByRole('region', { name: 'Audit' }).getByRole('cell', { name: 'runCode' }).waitFor()
-  if (process.env['CELLBLOCK_SCREENSHOTS'] === '1') await page.screenshot({ path: join(IMAGES, 'admin.png') })
+  if (process.env['CELLBLOCK_SCREENSHOTS'] === '1') {
+    await page.getByRole('heading', { name: /^Usage from/ }).scrollIntoViewIfNeeded()
+    await page.screenshot({ path: join(IMAGES, 'admin.png') })
+  }
   // A revoked key works never again, so the first click only asks.
   await page.getByRole('button', { name: 'Revoke notebooks' }).click()
   await page.getByRole('button', { name: 'Revoke permanently? notebooks' }).click()

@@ -56,7 +56,7 @@ export function RunView({
   const isActive = ACTIVE.includes(status)
   const [isOpen, setOpen] = useState(!isFoldable)
   const isFolded = isFoldable && !isOpen && !isActive
-  const lines = run.code.split('\n').length
+  const lines = run.code.trimEnd().split('\n').length
   const language = LANGUAGES[run.language] ?? run.language
   return (
     <section
@@ -66,7 +66,10 @@ export function RunView({
       <header class="cell-head">
         {isFoldable && !isActive ? (
           <button type="button" class="cell-toggle" aria-expanded={isOpen} onClick={() => setOpen(!isOpen)} title="Show or hide the code">
-            <Icon name="chevron" /> <span class="cell-language">{language}</span>, {lines} {lines === 1 ? 'line' : 'lines'}
+            <Icon name="chevron" />
+            <span>
+              <span class="cell-language">{language}</span>, {lines} {lines === 1 ? 'line' : 'lines'}
+            </span>
           </button>
         ) : (
           <span class="cell-language">{language}</span>
