@@ -1,23 +1,20 @@
 import { posix } from 'node:path'
 import { pipeline, Readable } from 'node:stream'
 import { createGunzip } from 'node:zlib'
-import type { Container } from '../../model/containers/container.ts'
 import { ServiceError } from '../../model/errors.ts'
-import type { ContainerFile } from '../../model/files/file.ts'
 import { LIMITS } from '../../model/limits.ts'
-import { currentFiles } from '../../operations/files/find-by-path.ts'
 import { FORM_OVERHEAD_BYTES, receiveFiles, type FormRules } from '../../http/receive-multipart.ts'
-import { annotatePaths, MAX_ATTRIBUTE_BYTES, readRange } from '../../operations/files/sandbox-files.ts'
+import { annotatePaths, MAX_ATTRIBUTE_BYTES } from '../../operations/files/sandbox-files.ts'
 import { bodyUpTo, mediaType, refuseAnnounced, refuseEncoded } from '../../http/read-body.ts'
 import { json } from '../../http/responses.ts'
 import type { AnyRoute, Call } from '../../http/route.ts'
-import type { RunContext } from '../../operations/executions/run-code.ts'
+import { isActive, sandboxFileResponse } from '../../http/sandbox-file.ts'
 import { METADATA_PREFIX } from './filesystem.ts'
-import { sandboxPath, type SandboxPath } from './paths.ts'
+import { sandboxPath } from '../../operations/files/sandbox-path.ts'
 import { e2bRoute } from './routing.ts'
-import { syncSandbox } from './sandbox-input.ts'
+import { syncSandbox } from '../../operations/files/sandbox-input.ts'
 import { useSandbox } from './open-sandbox.ts'
-import { StagedFiles } from './staged-files.ts'
+import { StagedFiles } from '../../operations/files/staged-files.ts'
 
 const FORM = {
   maxBytes: LIMITS.maxFileBytes,
@@ -26,68 +23,12 @@ const FORM = {
   maxFiles: 100,
   isFileNameOptional: true,
 } as const satisfies FormRules
-/** Maximum size of a file outside `/mnt/data` that is read: it is transferred through the output of commands, bytes. */
-const MAX_SANDBOX_BYTES = 16 * 1024 ** 2
 const MAX_FORM_BYTES = LIMITS.maxFileBytes + FORM.maxFiles * FORM_OVERHEAD_BYTES
-
-/** Programs run in the sandbox, so stored files may be older or newer than the ones there. */
-const isActive = ({ queue, commands = [], backgroundCommands = [] }: Container): boolean =>
-  queue.length > 0 || commands.length > 0 || backgroundCommands.length > 0
 
 async function read(call: Call): Promise<Response> {
   const path = sandboxPath(new URL(call.request.url).searchParams.get('path') ?? '')
-  const { container, context } = await useSandbox(call)
-  if (isActive(container)) await syncSandbox(context, container.id)
-  const file = await storedFile(call, container, path)
-  const object = file === undefined ? null : await call.deps.objects.get(file.objectKey)
-  const headers = {
-    'content-type': 'application/octet-stream',
-    'content-disposition': `attachment; filename*=UTF-8''${encodeURIComponent(posix.basename(path.real))}`,
-  }
-  const { maxBytes = Number.POSITIVE_INFINITY } = call.deps.config.answerBytes ?? {}
-  if (file !== undefined && object !== null && object.bytes > maxBytes)
-    throw new ServiceError(
-      'request_too_large',
-      `This file has ${object.bytes} bytes, and this deployment streams at most ${maxBytes} in an answer. Download it with GET /v1/containers/${container.id}/files/${file.id}/content, which answers with a link.`,
-    )
-  if (object !== null)
-    return new Response(Readable.toWeb(Readable.from(object.body)) as ReadableStream, {
-      headers: { ...headers, 'content-length': String(object.bytes) },
-    })
-  return readInSandbox(context, container.id, { path: path.real, headers })
-}
-
-/** A file that is not stored, such as one outside `/mnt/data`. */
-async function readInSandbox(
-  context: RunContext,
-  containerId: string,
-  { path, headers }: { readonly path: string; readonly headers: Readonly<Record<string, string>> },
-): Promise<Response> {
-  const { results } = context.deps
-  const first = await readRange(context, containerId, { path })
-  if (first.bytes > MAX_SANDBOX_BYTES)
-    throw new ServiceError(
-      'request_too_large',
-      `Files outside /mnt/data are read up to ${MAX_SANDBOX_BYTES} bytes. Copy it to /mnt/data first.`,
-    )
-  return results.hold(first.bytes, async () => {
-    const pieces = [Buffer.from(first.data, 'base64')]
-    let at = pieces[0]?.byteLength ?? 0
-    while (at < first.bytes) {
-      const { data } = await readRange(context, containerId, { path, offset: at })
-      const piece = Buffer.from(data, 'base64')
-      // The file has become shorter meanwhile.
-      if (piece.byteLength === 0) break
-      pieces.push(piece)
-      at += piece.byteLength
-    }
-    const body = Readable.toWeb(Readable.from(pieces, { objectMode: false })) as ReadableStream
-    return new Response(body, { headers: { ...headers, 'content-length': String(at) } })
-  })
-}
-
-async function storedFile({ deps }: Call, container: Container, { stored }: SandboxPath): Promise<ContainerFile | undefined> {
-  return stored === null ? undefined : (await currentFiles(deps, container)).find((file) => file.path === stored)
+  const { container } = await useSandbox(call)
+  return sandboxFileResponse(call, container, path)
 }
 
 async function write(call: Call): Promise<Response> {

@@ -6,7 +6,7 @@ import { ServiceError } from '../../model/errors.ts'
 import { listFolder, makeFolder, movePath, removePath, statPath, type SandboxEntry } from '../../operations/files/sandbox-files.ts'
 import type { AnyRoute } from '../../http/route.ts'
 import { unary } from './connect.ts'
-import { sandboxPath, shownPath, type SandboxPath } from './paths.ts'
+import { sandboxPath, shownPath, type SandboxPath } from '../../operations/files/sandbox-path.ts'
 import { RpcError } from './errors.ts'
 import { useSandbox } from './open-sandbox.ts'
 

@@ -1,4 +1,4 @@
-import { HOME, sandboxPath } from './paths.ts'
+import { HOME, sandboxPath } from '../../operations/files/sandbox-path.ts'
 import type { Session } from './session.ts'
 
 interface Given {

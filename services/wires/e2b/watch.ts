@@ -17,7 +17,7 @@ import { SandboxEntry, watchArguments } from '../../operations/files/sandbox-fil
 import type { AnyRoute, Call } from '../../http/route.ts'
 import { serverStream, unary } from './connect.ts'
 import { entryInfo, METADATA_PREFIX } from './filesystem.ts'
-import { sandboxPath, type SandboxPath } from './paths.ts'
+import { sandboxPath, type SandboxPath } from '../../operations/files/sandbox-path.ts'
 import { useSandbox } from './open-sandbox.ts'
 import { changeSession, type Session } from './session.ts'
 

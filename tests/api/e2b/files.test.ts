@@ -176,7 +176,7 @@ it('unpacks a compressed body, and refuses one that is not', async () => {
 it('brings a large file outside /mnt/data into the sandbox as a stored file, and keeps none', async () => {
   const sandbox = await Sandbox.create()
   const headers = { 'content-type': 'application/octet-stream' }
-  const carried = { data: [{ path: expect.stringMatching(/^\/mnt\/data\/\.e2b-upload-/) }] }
+  const carried = { data: [{ path: expect.stringMatching(/^\/mnt\/data\/\.upload-/) }] }
   for (const status of ['succeeded', 'failed'] as const) {
     const sent = sandbox.send('x'.repeat(150_000), '/tmp/a.txt', headers)
     const command = await sandbox.command()

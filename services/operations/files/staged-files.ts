@@ -4,19 +4,18 @@ import type { Container } from '../../model/containers/container.ts'
 import { ServiceError } from '../../model/errors.ts'
 import type { ContainerFile } from '../../model/files/file.ts'
 import { normalizeFilePath } from '../../model/files/file-path.ts'
-import { deleteFile } from '../../operations/files/delete-file.ts'
-import { supersedeOlderVersions } from '../../operations/files/supersede-older-versions.ts'
+import { deleteFile } from './delete-file.ts'
+import { supersedeOlderVersions } from './supersede-older-versions.ts'
 import { LIMITS } from '../../model/limits.ts'
 import { newObjectKey } from '../../model/object-keys.ts'
-import type { ApiDeps } from '../../http/deps.ts'
-import type { RunContext } from '../../operations/executions/run-code.ts'
-import { newFile } from '../../operations/files/new-file.ts'
-import type { SandboxPath } from './paths.ts'
-import { moveInSandbox, writeInSandbox } from './sandbox-input.ts'
+import type { RunContext, RunPorts } from '../executions/run-code.ts'
+import { newFile } from './new-file.ts'
+import type { SandboxPath } from './sandbox-path.ts'
+import { moveInSandbox, writeInSandbox, type WriteMode } from './sandbox-input.ts'
 
 /** All files of one call, bytes. */
 const MAX_BYTES = LIMITS.maxFileBytes
-/** A file outside `/mnt/data` up to this size is the input of a command; a larger one is brought into the sandbox as a stored file, and moved. */
+/** A file that the sandbox writes, up to this size is the input of a command; a larger one is brought into the sandbox as a stored file, and moved. */
 const MAX_INPUT_BYTES = 64 * 1024
 
 interface StagedFile {
@@ -26,15 +25,17 @@ interface StagedFile {
   readonly sha256: string
 }
 
+type StagingPorts = Pick<RunPorts, 'table' | 'objects' | 'clock'>
+
 /** Files of a call in the object store, which no path names until the call is complete. `close` removes those that none names then. */
 export class StagedFiles {
-  readonly #deps: ApiDeps
+  readonly #deps: StagingPorts
   readonly #container: Container
   readonly #files: StagedFile[] = []
   readonly #unnamed = new Set<string>()
   #bytes = 0
 
-  constructor(deps: ApiDeps, container: Container) {
+  constructor(deps: StagingPorts, container: Container) {
     this.#deps = deps
     this.#container = container
   }
@@ -69,27 +70,29 @@ export class StagedFiles {
   }
 
   /** Gives every file its path: first those that the sandbox may refuse, so that such a refusal leaves the stored files as they were. */
-  async keep(context: RunContext): Promise<void> {
-    for (const file of this.#files) if (file.path.stored === null) await this.#write(context, file)
-    for (const file of this.#files) if (file.path.stored !== null) await this.#put(file, file.path.stored)
+  async keep(context: RunContext, mode: WriteMode = 'replace'): Promise<void> {
+    // Only the sandbox knows what is there now.
+    const isStored = ({ path }: StagedFile): boolean => path.stored !== null && mode === 'replace'
+    for (const file of this.#files) if (!isStored(file)) await this.#write(context, file, mode)
+    for (const file of this.#files) if (isStored(file)) await this.#put(file, file.path.stored ?? '')
   }
 
   async close(): Promise<void> {
     await Promise.all([...this.#unnamed].map((objectKey) => this.#deps.objects.delete(objectKey)))
   }
 
-  async #write(context: RunContext, file: StagedFile): Promise<void> {
+  async #write(context: RunContext, file: StagedFile, mode: WriteMode): Promise<void> {
     const { path, objectKey, bytes } = file
-    if (bytes > MAX_INPUT_BYTES) return this.#move(context, file)
+    if (bytes > MAX_INPUT_BYTES) return this.#move(context, file, mode)
     const pieces: Uint8Array[] = []
     for await (const piece of (await this.#deps.objects.get(objectKey))?.body ?? []) pieces.push(piece as Uint8Array)
-    await writeInSandbox(context, this.#container.id, { path: path.real, bytes: Buffer.concat(pieces) })
+    await writeInSandbox(context, this.#container.id, { path: path.real, bytes: Buffer.concat(pieces), mode })
   }
 
-  async #move(context: RunContext, file: StagedFile): Promise<void> {
-    const carrier = await this.#put(file, `.e2b-upload-${randomUUID()}`)
+  async #move(context: RunContext, file: StagedFile, mode: WriteMode): Promise<void> {
+    const carrier = await this.#put(file, `.upload-${randomUUID()}`)
     try {
-      await moveInSandbox(context, this.#container.id, { from: carrier.path, to: file.path.real })
+      await moveInSandbox(context, this.#container.id, { from: carrier.path, to: file.path.real, mode })
     } finally {
       const { tenant, containerId, id } = carrier
       const left = await this.#deps.table.files.get(tenant, containerId, id)

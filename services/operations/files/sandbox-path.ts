@@ -2,7 +2,7 @@ import { posix } from 'node:path'
 import { ServiceError } from '../../model/errors.ts'
 import { LIMITS } from '../../model/limits.ts'
 
-/** The home folder of E2B's sandboxes. Here it is the folder whose files outlive the sandbox. */
+/** The home folder by the name that clients of other sandbox services know. Here it is the folder whose files outlive the sandbox. */
 export const HOME = '/home/user'
 const DATA = '/mnt/data'
 
@@ -15,7 +15,7 @@ export interface SandboxPath {
   readonly stored: string | null
 }
 
-/** Links of the image to `/mnt/data`: folders that programs of this wire expect at the root. */
+/** Links of the image to `/mnt/data`: folders that such clients expect at the root. */
 const LINKS: readonly string[] = [
   HOME,
   '/workspace',
@@ -45,7 +45,7 @@ export function sandboxPath(given: string): SandboxPath {
   return { real, shown: absolute, stored: stored === '' ? null : stored }
 }
 
-/** A path of the sandbox as clients of this wire name it. */
+/** A path of the sandbox as such a client names it. */
 export function shownPath(real: string): string {
   const inData = below(DATA, real)
   return inData === null ? real : posix.join(HOME, inData)
