@@ -87,3 +87,60 @@ it('cancels a command', async () => {
   const check = `for i in $(seq 50); do a=${count}; sleep 0.3; [ "$a" = "${count}" ] && break; done; [ "${count}" -lt 90 ] && echo stopped`
   assert.equal((await client.exec(id, { command: check })).stdout, 'stopped\n')
 })
+
+it('writes, reads, appends, lists, copies, moves and removes files and folders', async () => {
+  const dir = '/home/user/workspace'
+  const text = async (path) => (await client.readFile(id, path)).toString()
+  await client.mkdir(id, dir)
+  await assert.rejects(client.mkdir(id, dir), isStatus(409))
+  await client.mkdir(id, dir, true)
+  await assert.rejects(client.mkdir(id, `${dir}/no/parent`), isStatus(404))
+
+  await client.writeFile(id, `${dir}/a/b (1)/c.ts`, 'first')
+  await client.appendFile(id, `${dir}/a/b (1)/c.ts`, '-second')
+  assert.equal(await text(`${dir}/a/b (1)/c.ts`), 'first-second')
+  assert.equal((await client.exec(id, { command: 'cat "workspace/a/b (1)/c.ts"' })).stdout, 'first-second')
+  await assert.rejects(client.writeFile(id, `${dir}/a/b (1)/c.ts`, 'x', false), isStatus(409))
+  assert.equal(await text(`${dir}/a/b (1)/c.ts`), 'first-second')
+  await client.exec(id, { command: 'printf made > workspace/by-command.txt' })
+  assert.equal(await text(`${dir}/by-command.txt`), 'made')
+  const large = Buffer.alloc(300_000, 7)
+  for (const path of [`${dir}/large.bin`, '/tmp/large.bin']) {
+    await client.writeFile(id, path, large)
+    await client.appendFile(id, path, large)
+    assert.ok((await client.readFile(id, path)).equals(Buffer.concat([large, large])))
+    await client.deleteFile(id, path)
+  }
+  await client.writeFile(id, '/tmp/empty', '', false)
+  assert.equal(await text('/tmp/empty'), '')
+
+  const listed = async (options) =>
+    (await client.listFiles(id, { path: dir, ...options })).map(({ name, type }) => `${type} ${name}`).toSorted()
+  assert.deepEqual(await listed({}), ['directory a', 'file by-command.txt'])
+  assert.deepEqual(await listed({ recursive: true, extension: '.ts' }), ['directory a', 'directory a/b (1)', 'file a/b (1)/c.ts'])
+  assert.ok(Array.isArray(await client.listFiles(id)))
+  await assert.rejects(client.listFiles(id, { path: '/tmp/none' }), isStatus(404))
+  const stat = await client.stat(id, `${dir}/by-command.txt`)
+  assert.deepEqual([stat.name, stat.path, stat.type, stat.size], ['by-command.txt', `${dir}/by-command.txt`, 'file', 4])
+  assert.equal((await client.stat(id, dir)).type, 'directory')
+  await assert.rejects(client.stat(id, '/tmp/none'), isStatus(404))
+  await assert.rejects(client.readFile(id, '/tmp/none'), isStatus(404))
+
+  await assert.rejects(client.copyFile(id, { src: `${dir}/a`, dest: '/tmp/copy' }), isStatus(400))
+  await client.copyFile(id, { src: `${dir}/a`, dest: '/tmp/copy', recursive: true })
+  assert.equal(await text('/tmp/copy/b (1)/c.ts'), 'first-second')
+  await assert.rejects(client.copyFile(id, { src: `${dir}/a`, dest: `${dir}/a/inside`, recursive: true }), isStatus(400))
+  await assert.rejects(client.copyFile(id, { src: '/tmp/none', dest: '/tmp/x' }), isStatus(404))
+  await assert.rejects(client.copyFile(id, { src: `${dir}/by-command.txt`, dest: '/tmp/empty' }), isStatus(409))
+  await client.copyFile(id, { src: `${dir}/by-command.txt`, dest: '/tmp/empty', overwrite: true })
+  await assert.rejects(client.moveFile(id, { src: '/tmp/empty', dest: `${dir}/by-command.txt` }), isStatus(409))
+  await client.moveFile(id, { src: '/tmp/empty', dest: `${dir}/new/moved.txt` })
+  assert.equal(await text(`${dir}/new/moved.txt`), 'made')
+  await assert.rejects(client.stat(id, '/tmp/empty'), isStatus(404))
+
+  await assert.rejects(client.deleteFile(id, `${dir}/a`), isStatus(400))
+  await client.deleteFile(id, `${dir}/a`, { recursive: true })
+  await assert.rejects(client.deleteFile(id, `${dir}/a`), isStatus(404))
+  await client.deleteFile(id, `${dir}/a`, { force: true })
+  assert.deepEqual(await listed({}), ['directory new', 'file by-command.txt'])
+})

@@ -81,7 +81,7 @@ const SUITES: readonly Suite[] = [
   },
   {
     client: npm('@n8n/sandbox-client'),
-    covers: 'sandboxes by UUID, commands with live output, resuming after a cut, cancelling',
+    covers: 'sandboxes by UUID, commands with live output, resuming after a cut, cancelling, files',
     run: node('n8n'),
   },
   {

@@ -42,10 +42,10 @@ it('the official Python client handles files, uploads, containers and responses,
   expect(output).toMatch(/Ran 5 tests/)
 }, 120_000)
 
-it("the client of n8n's sandbox service creates, runs, resumes and cancels", async () => {
+it("the client of n8n's sandbox service creates, runs, resumes, cancels and works with files", async () => {
   const { code, output } = await runClient(process.execPath, ['--test', '--test-force-exit', '--test-reporter=tap', 'n8n.test.mjs'])
   expect(code, output).toBe(0)
-  expect(output).toMatch(/# pass 4\n/)
+  expect(output).toMatch(/# pass 5\n/)
 }, 120_000)
 
 it('the clients of E2B run code and commands, and work with files', async () => {

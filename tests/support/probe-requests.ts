@@ -45,6 +45,8 @@ export const BODIES: Readonly<Record<string, unknown>> = {
   rotateWebhookSecret: {},
   testWebhookEndpoint: { event_type: 'response.completed' },
   'n8n post /sandboxes/{sandbox_uuid}/executions': { command: 'true' },
+  'n8n post /sandboxes/{sandbox_uuid}/files/copy': { src: '/x', dest: '/y' },
+  'n8n post /sandboxes/{sandbox_uuid}/files/move': { src: '/x', dest: '/y' },
 }
 
 /** Valid queries by operation. */

@@ -21,6 +21,9 @@ const form = (path: (ids: Ids) => string, fields: Readonly<Record<string, string
     return { path: path(ids), body: data }
   },
 })
+const bytes = (method: string, path: (ids: Ids) => string): Entry => ({
+  send: (ids) => ({ method, path: path(ids), body: 'text', headers: { 'content-type': 'application/octet-stream' } }),
+})
 /** A call of E2B's data plane, which names the sandbox in headers. */
 const data = (path: string, body: unknown, headers: Readonly<Record<string, string>> = {}): Entry => ({
   send: (ids) => {
@@ -181,6 +184,12 @@ export const STORED: Readonly<Record<string, Entry>> = {
   'n8n delete /sandboxes/{sandbox_uuid}': REMOVES,
   'n8n post /sandboxes/{sandbox_uuid}/executions': json((ids) => `/n8n/sandboxes/${ids['uuid']}/executions`, { command: 'true' }),
   'n8n delete /sandboxes/{sandbox_uuid}/executions/{exec_id}': REMOVES,
+  'n8n put /sandboxes/{sandbox_uuid}/files': bytes('PUT', (ids) => `/n8n/sandboxes/${ids['uuid']}/files?path=x`),
+  'n8n post /sandboxes/{sandbox_uuid}/files': bytes('POST', (ids) => `/n8n/sandboxes/${ids['uuid']}/files?path=x`),
+  'n8n delete /sandboxes/{sandbox_uuid}/files': bytes('DELETE', (ids) => `/n8n/sandboxes/${ids['uuid']}/files?path=x`),
+  'n8n post /sandboxes/{sandbox_uuid}/files/copy': json((ids) => `/n8n/sandboxes/${ids['uuid']}/files/copy`, { src: 'x', dest: 'y' }),
+  'n8n post /sandboxes/{sandbox_uuid}/files/move': json((ids) => `/n8n/sandboxes/${ids['uuid']}/files/move`, { src: 'x', dest: 'y' }),
+  'n8n post /sandboxes/{sandbox_uuid}/mkdir': json((ids) => `/n8n/sandboxes/${ids['uuid']}/mkdir?path=x&recursive=true`, {}),
   execute: json(() => '/execute', { code: 'x' }),
   ...E2B,
 }

@@ -174,6 +174,15 @@ const DECIDED: Readonly<Record<Scope | 'public', string>> = {
     delete /librechat/v1/files/{session_id}/{file_id}
     post /librechat/v1/upload
     post /librechat/v1/upload/batch
+    delete /n8n/sandboxes/{sandbox_uuid}/files
+    get /n8n/sandboxes/{sandbox_uuid}/files
+    post /n8n/sandboxes/{sandbox_uuid}/files
+    put /n8n/sandboxes/{sandbox_uuid}/files
+    get /n8n/sandboxes/{sandbox_uuid}/files/content
+    post /n8n/sandboxes/{sandbox_uuid}/files/copy
+    post /n8n/sandboxes/{sandbox_uuid}/files/move
+    post /n8n/sandboxes/{sandbox_uuid}/mkdir
+    get /n8n/sandboxes/{sandbox_uuid}/stat
     delete /v1/containers/{container_id}/entries
     get /v1/containers/{container_id}/entries
     post /v1/containers/{container_id}/entries

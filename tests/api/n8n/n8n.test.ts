@@ -50,6 +50,20 @@ const linesOf = async (answer: Response): Promise<Record<string, unknown>[]> =>
 
 const text = (seq: number, type: 'stdout' | 'stderr', printed: string): ExecutionEvent => ({ seq, at: 1, type, cell: 0, text: printed })
 
+const FILE_CALLS = [
+  ['GET', '/files'],
+  ['GET', '/files/content?path=/tmp/x'],
+  ['PUT', '/files'],
+  ['POST', '/files'],
+  ['DELETE', '/files?path=/tmp/x'],
+  ['POST', '/files/copy'],
+  ['POST', '/files/move'],
+  ['POST', '/mkdir?path=/tmp/x'],
+  ['GET', '/stat?path=/tmp/x'],
+] as const
+const TRANSFER = { src: '/tmp/a', dest: '/tmp/b' }
+const BODIES: Readonly<Record<string, object>> = { '/executions': { command: 'true' }, '/files/copy': TRANSFER, '/files/move': TRANSFER }
+
 it('answers its health check without a key', async () => {
   const answer = await fetch(`${api.url}/n8n/healthz`)
   expect([answer.status, await answer.json()]).toEqual([200, { status: 'ok' }])
@@ -117,8 +131,10 @@ describe('a sandbox', () => {
       ['POST', '/executions'],
       ['GET', '/executions/first'],
       ['DELETE', '/executions/first'],
+      ...FILE_CALLS,
     ] as const) {
-      const answer = await call(method, `/sandboxes/${id}${path}`, path === '/executions' ? { body: { command: 'true' } } : {})
+      const body = BODIES[path]
+      const answer = await call(method, `/sandboxes/${id}${path}`, body === undefined ? {} : { body })
       expect([method, path, answer.status, await answer.json()]).toEqual([method, path, 404, { error: 'sandbox not found', code: 404 }])
     }
     expect((await call('POST', '/sandboxes', { body: { id } })).status).toBe(201)
@@ -139,12 +155,11 @@ describe('a sandbox', () => {
   it('of one tenant is unknown to another one, which may use the same UUID', async () => {
     const { id } = await create()
     const other = { key: api.otherTenant }
-    for (const [method, path] of [
-      ['GET', ''],
-      ['DELETE', ''],
-      ['POST', '/executions'],
-    ] as const)
-      expect((await call(method, `/sandboxes/${id}${path}`, { ...other, ...(path !== '' && { body: { command: 'x' } }) })).status).toBe(404)
+    for (const [method, path] of [['GET', ''], ['DELETE', ''], ['POST', '/executions'], ...FILE_CALLS] as const) {
+      const body = BODIES[path]
+      const answer = await call(method, `/sandboxes/${id}${path}`, { ...other, ...(body !== undefined && { body }) })
+      expect([method, path, answer.status]).toEqual([method, path, 404])
+    }
     expect((await call('POST', '/sandboxes', { ...other, body: { id } })).status).toBe(201)
     expect(await containerOf(id, api.otherTenant)).not.toBe(await containerOf(id))
     expect((await call('DELETE', `/sandboxes/${id}`, other)).status).toBe(204)
@@ -285,5 +300,58 @@ describe('an execution', () => {
     for (let index = 0; index < 32; index++) await start(id, {})
     const answer = await call('POST', `/sandboxes/${id}/executions`, { body: { command: 'true' } })
     expect([answer.status, answer.headers.get('retry-after')]).toEqual([429, '1'])
+  })
+})
+
+describe('a file operation', () => {
+  it.each([
+    ['GET', '/files/content'],
+    ['PUT', '/files'],
+    ['POST', '/files'],
+    ['DELETE', '/files'],
+    ['POST', '/mkdir'],
+    ['GET', '/stat'],
+    ['PUT', '/files?path=x&overwrite=maybe'],
+    ['GET', `/stat?path=${'x'.repeat(1_025)}`],
+    ['GET', '/stat?path=a%00b'],
+  ])('%s %s is refused with 400', async (method, path) => {
+    const { id } = await create()
+    expect((await call(method, `/sandboxes/${id}${path}`)).status).toBe(400)
+  })
+
+  it.each(['/files/copy', '/files/move'])('%s needs a source and a target', async (path) => {
+    const { id } = await create()
+    expect((await call('POST', `/sandboxes/${id}${path}`, { body: { src: '/tmp/a' } })).status).toBe(400)
+  })
+
+  it('waits for a place among the commands of its sandbox', async () => {
+    const { id } = await create()
+    const container = await containerOf(id)
+    const commands = async (): Promise<readonly string[]> => (await api.table.containers.get(api.owner.tenant, container))?.commands ?? []
+    for (let index = 0; index < 32; index++) await start(id, {})
+    const before = await commands()
+    const made = call('POST', `/sandboxes/${id}/mkdir?path=/tmp/x&recursive=true`)
+    await api.table.containers.removeCommand(api.owner.tenant, container, { commandId: before[0] ?? '', now: Date.now() })
+    const next = async (): Promise<string> => (await commands()).find((one) => !before.includes(one)) ?? ''
+    await expect.poll(next, { timeout: 5_000 }).not.toBe('')
+    const entry = { path: '/tmp/x', name: 'x', type: 'folder', bytes: 0, modified_at: 1, mode: 493 }
+    const result = { stdout: JSON.stringify({ entry, is_new: true }), exit: { code: 0, signal: null } }
+    await finishExecution(api, api.owner.tenant, await next(), { result })
+    expect((await made).status).toBe(201)
+  })
+
+  it('stores a file in the container, where every wire finds it', async () => {
+    const { id } = await create()
+    const put = (path: string): Promise<Response> =>
+      fetch(`${api.url}/n8n/sandboxes/${id}/files?path=${encodeURIComponent(path)}`, {
+        method: 'PUT',
+        headers: { 'x-api-key': api.owner.key, 'content-type': 'application/octet-stream' },
+        body: 'text',
+      })
+    for (const path of ['/home/user/workspace/a.txt', 'b.txt', '~/c.txt']) expect((await put(path)).status).toBe(200)
+    const { data } = await api.openai().containers.files.list(await containerOf(id))
+    expect(data.map(({ path }) => path).toSorted()).toEqual(['/mnt/data/b.txt', '/mnt/data/c.txt', '/mnt/data/workspace/a.txt'])
+    const answer = await call('GET', `/sandboxes/${id}/files/content?path=/home/user/b.txt`)
+    expect([answer.headers.get('content-type'), await answer.text()]).toEqual(['application/octet-stream', 'text'])
   })
 })
