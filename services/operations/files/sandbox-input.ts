@@ -5,7 +5,7 @@ import { runCommand } from '../commands/run-command.ts'
 import type { RunContext } from '../executions/run-code.ts'
 
 const TIMEOUT_SECONDS = 60
-/** Exit codes of the scripts below for refusals with a code of their own. */
+/** Exit codes of the scripts below that have a separate error code. */
 const MISSING = 2
 const EXISTS = 17
 const WRONG_TYPE = 21
