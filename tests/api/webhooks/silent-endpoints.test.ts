@@ -127,7 +127,6 @@ it('sends one attempt in a minute to an endpoint that did not answer three times
   for (let n = 0; n < 6; n++) await publish(key.tenant)
   await expect.poll(async () => (await deliveriesOf(key, id)).map(({ attempts }) => attempts)).toEqual([1, 1, 1, 1, 1, 1])
   expect(arrived).toBe(3)
-  expect(mostOfOne).toBe(1)
   const errors = (await deliveriesOf(key, id)).map(({ last_error: error }) => error ?? '')
   expect(errors.filter((error) => error.startsWith('This attempt was not sent'))).toHaveLength(3)
   api.skew = PROBE_EVERY_MS + 1_000
