@@ -1,5 +1,5 @@
 import { execFile } from 'node:child_process'
-import { mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { glob, mkdtemp, readFile, rm, stat, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
@@ -13,6 +13,7 @@ const HOST = 'api.example.com'
 const OTHER = 'other.example.com'
 const INDEX = `https://${HOST}/simple`
 const ADMIN = 'ak_test_0123456789abcdef0123456789'
+const VALUE = 'sk-live-0123456789'
 const run = promisify(execFile)
 const FETCH = (host: string) => `
 import os, urllib.request
@@ -32,7 +33,7 @@ beforeAll(async () => {
   await writeFile(join(folder, 'ca.pem'), (await internetAuthority()).certificate)
   mirror = await startMirror([HOST, OTHER], (request, response) => {
     keys.push(String(request.headers['x-key']))
-    response.end(`reached ${request.headers.host}`)
+    response.end(`reached ${request.url === '/echo' ? keys.at(-1) : request.headers.host}`)
   })
   server = await startServer({
     env: {
@@ -81,7 +82,7 @@ it('gives code the hosts of its policy, follows changes of it, and again after h
 })
 
 it('sends a secret that code sees as a placeholder only', async () => {
-  expect((await api.call('PUT', '/v1/secrets/TOKEN', { hosts: [HOST], value: 'sk-live-0123456789' })).status).toBe(200)
+  expect((await api.call('PUT', '/v1/secrets/TOKEN', { hosts: [HOST], value: VALUE })).status).toBe(200)
   const id = await api.createContainer()
   await put(id, { allow: [{ host: HOST }], secrets: ['TOKEN'] })
   keys.length = 0
@@ -90,5 +91,43 @@ it('sends a secret that code sees as a placeholder only', async () => {
     `${FETCH(HOST)}\nprint(os.environ["TOKEN"].startswith("cellblock-secret-TOKEN-"), os.environ["PIP_INDEX_URL"])`,
   )
   expect(execution.stdout).toBe(`reached ${HOST}\nTrue ${INDEX}\n`)
-  expect(keys).toEqual(['sk-live-0123456789'])
+  expect(keys).toEqual([VALUE])
+})
+
+/** Sends the secret, reads it back masked and looks for the value in the memory of its own process. The pattern does not match itself. */
+const SEARCH = `
+import os, re, urllib.request
+echo = urllib.request.urlopen(urllib.request.Request("https://${HOST}/echo", headers={"X-Key": os.environ["TOKEN"]})).read()
+value, control, own = re.compile(rb"sk-liv[e]-01"), re.compile(rb"reached [*]{18}"), open("/proc/self/mem", "rb", 0)
+found = []
+for line in open("/proc/self/maps"):
+    start, end = (int(part, 16) for part in line.split()[0].split("-"))
+    for at in range(start, end, 1 << 24) if " rw" in line else ():
+        try:
+            own.seek(at); memory = own.read(min(1 << 24, end - at) + 64)
+        except (OSError, ValueError):
+            continue
+        found += [name for name, pattern in (("value", value), ("answer", control)) if pattern.search(memory)]
+print(echo.decode(), sorted(set(found)))
+open("/mnt/data/echo.txt", "wb").write(echo)`
+
+it('the value of a secret is in no memory of the sandbox, snapshot, file, row or line of the log', async () => {
+  await api.call('PUT', '/v1/secrets/TOKEN', { hosts: [HOST], value: VALUE })
+  const id = await api.createContainer()
+  await put(id, { allow: [{ host: HOST }], secrets: ['TOKEN'] })
+  const execution = await api.run(id, SEARCH)
+  expect(execution).toMatchObject({ status: 'succeeded', stdout: `reached ${'*'.repeat(VALUE.length)} ['answer']\n` })
+  await expect.poll(sandboxes, { timeout: 60_000, interval: 500 }).toBe(0)
+  let bytes = 0
+  for await (const file of glob(`${server.dataDir}/**`)) {
+    if (!(await stat(file)).isFile()) continue
+    const content = await readFile(file)
+    bytes += content.length
+    expect(content.includes(VALUE), file).toBe(false)
+  }
+  expect(bytes).toBeGreaterThan(100_000)
+  expect(server.said()).not.toContain(VALUE)
+  expect((await api.run(id, 'print(open("/mnt/data/echo.txt").read(), echo == open("/mnt/data/echo.txt", "rb").read())')).stdout).toContain(
+    'True',
+  )
 })
