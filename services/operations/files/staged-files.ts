@@ -85,7 +85,7 @@ export class StagedFiles {
     const { path, objectKey, bytes } = file
     if (bytes > MAX_INPUT_BYTES) return this.#move(context, file, mode)
     const pieces: Uint8Array[] = []
-    for await (const piece of (await this.#deps.objects.get(objectKey))?.body ?? []) pieces.push(piece as Uint8Array)
+    for await (const piece of (await this.#deps.objects.get(objectKey))?.body ?? []) pieces.push(piece)
     await writeInSandbox(context, this.#container.id, { path: path.real, bytes: Buffer.concat(pieces), mode })
   }
 
