@@ -47,6 +47,11 @@ export interface Supervisor {
   closeNetwork(session: SandboxSession): Promise<void>
   /** Resolves with the next connection of user code to the proxy; waits for as long as there is none. Throws LinkError. */
   acceptConnection(session: SandboxSession, signal: AbortSignal): Promise<Duplex>
+  /**
+   * Closes the socket of an idle sandbox, so that its processes can be written to a checkpoint. It opens again in the resumed sandbox, or after 30 seconds.
+   * Refused with `conflict` while something runs.
+   */
+  suspend(session: SandboxSession): Promise<void>
   /** All variables as an opaque stream. Throws LinkError when the kernel ends during the snapshot. */
   snapshot(session: SandboxSession, budget: NamespaceBudget, signal: AbortSignal): Promise<SnapshotStream>
   /** Refused with `conflict` after an execution started in this sandbox, and with `bad_request` for an invalid snapshot. */

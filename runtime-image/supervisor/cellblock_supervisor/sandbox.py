@@ -46,7 +46,9 @@ class Sandbox:
         self.executions = Executions(context)
         self.commands = Commands(context)
         self.kernel.spared_sessions = self.commands.sessions
-        self.shutdown = Shutdown(config.stop_seconds, self._is_busy, self._stop)
+        # Set from the request for a suspension until the sandbox continues.
+        self.suspending = asyncio.Event()
+        self.shutdown = Shutdown(config.stop_seconds, self.is_busy, self._stop)
         # Made by the first policy.
         self.network: Network | None = None
         self.namespace = Namespace(self.kernel, self.executions, self.cgroup, config.limits)
@@ -100,7 +102,7 @@ class Sandbox:
             "refused": self.refused,
         }
 
-    def _is_busy(self) -> bool:
+    def is_busy(self) -> bool:
         return self.executions.busy or self.commands.busy
 
     def _stop(self) -> None:

@@ -8,7 +8,7 @@ import sys
 
 from .config import EXIT_BAD_CONFIG, Config
 from .http.routes import dispatch
-from .http.server import listen
+from .http.server import ControlPort
 from .sandbox import Sandbox
 from .signing import Verifier
 
@@ -20,17 +20,19 @@ async def run(config: Config) -> int:
     loop.add_signal_handler(signal.SIGCHLD, _reap)
     for number in (signal.SIGTERM, signal.SIGINT):
         loop.add_signal_handler(number, sandbox.shutdown.on_signal)
+    verifier = Verifier(config.sandbox_id, config.public_key)
+    port = ControlPort(config.listen, verifier, lambda request: dispatch(sandbox, request))
+    loop.add_signal_handler(signal.SIGUSR1, port.on_resumed)
     try:
-        server = await listen(
-            config.listen, Verifier(config.sandbox_id, config.public_key), lambda request: dispatch(sandbox, request)
-        )
+        await port.open()
     except OSError as error:
         print(f"cellblock: cannot listen on {config.listen}: {error}", file=sys.stderr)
         return EXIT_BAD_CONFIG
-    starting = loop.create_task(sandbox.start())
+    tasks = [loop.create_task(sandbox.start()), loop.create_task(port.follow(sandbox.suspending))]
     code = await sandbox.finished
-    starting.cancel()
-    server.close()
+    for task in tasks:
+        task.cancel()
+    port.close()
     return code
 
 

@@ -64,6 +64,7 @@ export function createSimulatedSupervisor(options: {
     deleteFile: async () => undefined,
     listSkills: async () => [],
     putSkill: unused,
+    suspend: unused,
     snapshot: unused,
     restore: unused,
     openNetwork: unused,

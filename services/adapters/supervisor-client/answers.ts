@@ -1,7 +1,7 @@
 import * as z from 'zod'
 import type { ByteStream } from '../../model/byte-stream.ts'
 import type { LinkResponse } from '../../ports/sandbox-link.ts'
-import { SupervisorError, type SandboxHealth, type SupervisorErrorCode } from '../../ports/supervisor.ts'
+import { SupervisorError, type NamespaceUsage, type SandboxHealth, type SupervisorErrorCode } from '../../ports/supervisor.ts'
 import { parseHostileJson } from './hostile-json.ts'
 
 const SMALL_ANSWER_BYTES = 256 * 1024
@@ -74,4 +74,19 @@ export interface Identity {
 export async function readHealth(body: ByteStream): Promise<Identity> {
   const seen = await readAnswer(healthSchema, body)
   return { health: { v: seen.v, sandboxId: seen.sandbox_id, state: seen.state, refused: seen.refused }, bootNonce: seen.boot_nonce }
+}
+
+const usageSchema = z.object({
+  run_ms: z.number().nonnegative(),
+  cpu_ms: z.number().nonnegative(),
+  sandbox_cpu_ms: z.number().nonnegative().optional(),
+})
+
+/** What saving used, from its trailer; null without a readable one. */
+export function readUsage(text: string | undefined): NamespaceUsage | null {
+  if (text === undefined) return null
+  const fields = usageSchema.safeParse(parseHostileJson(Buffer.from(text)))
+  if (!fields.success) return null
+  const { run_ms: runMs, cpu_ms: cpuMs, sandbox_cpu_ms: sandboxCpuMs } = fields.data
+  return { runMs, cpuMs, sandboxCpuMs }
 }

@@ -17,11 +17,10 @@ import {
 import type { CommandInputEvent } from '../../model/events.ts'
 import type { SandboxAddress, SandboxSession } from '../../model/sandboxes/sandbox.ts'
 import { commandBody, executeBody, inputBody } from './bodies.ts'
-import { discard, isSuccess, readHealth, readAnswer, toRefusal, type Identity } from './answers.ts'
+import { discard, isSuccess, readHealth, readAnswer, readUsage, toRefusal, type Identity } from './answers.ts'
 import { readEvents } from './event-stream.ts'
 import { fileSchema, toFiles } from './events.ts'
 import { fileTarget } from './file-target.ts'
-import { parseHostileJson } from './hostile-json.ts'
 import { createIdentityCheck, type IdentityCheck } from './identity.ts'
 import { createSigner, SIGNATURE_HEADER, type Signer } from './signature.ts'
 
@@ -218,6 +217,11 @@ class SupervisorClient implements Supervisor {
     return { ...restored, usage: { runMs, cpuMs } }
   }
 
+  async suspend(session: SandboxSession): Promise<void> {
+    const signal = AbortSignal.timeout(SHORT_MS)
+    await discard((await this.#request(session, { what: 'the suspension', method: 'POST', target: '/suspend' }, signal)).body)
+  }
+
   async #askHealth(address: SandboxAddress, waitMs: number, signal: AbortSignal): Promise<Identity> {
     const target = waitMs > 0 ? `/health?wait=${Math.min(waitMs, MAX_WAIT_MS)}` : '/health'
     const answer = await this.#link.request(address, { method: 'GET', target, headers: {} }, signal)
@@ -277,19 +281,6 @@ const restoredSchema = z.object({
 })
 
 const USAGE_TRAILER = 'cellblock-usage'
-const usageSchema = z.object({
-  run_ms: z.number().nonnegative(),
-  cpu_ms: z.number().nonnegative(),
-  sandbox_cpu_ms: z.number().nonnegative().optional(),
-})
-
-function readUsage(text: string | undefined): NamespaceUsage | null {
-  if (text === undefined) return null
-  const fields = usageSchema.safeParse(parseHostileJson(Buffer.from(text)))
-  if (!fields.success) return null
-  const { run_ms: runMs, cpu_ms: cpuMs, sandbox_cpu_ms: sandboxCpuMs } = fields.data
-  return { runMs, cpuMs, sandboxCpuMs }
-}
 
 /** The maximum of the protocol for both values. */
 const MAX_BUDGET_MS = 300_000

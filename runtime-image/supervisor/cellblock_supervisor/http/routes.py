@@ -3,7 +3,7 @@
 from collections.abc import Awaitable, Callable
 
 from ..sandbox import Sandbox
-from . import file_routes, health_route, namespace_routes, network_routes, skill_routes
+from . import file_routes, health_route, namespace_routes, network_routes, skill_routes, suspend_route
 from .job_routes import COMMANDS, EXECUTIONS, send_input
 from .messages import HttpError, Reply, Request
 
@@ -30,6 +30,7 @@ ROUTES: tuple[tuple[str, tuple[str, ...], Route], ...] = (
     ("POST", ("network", "connections"), network_routes.accept),
     ("POST", ("snapshot",), namespace_routes.snapshot),
     ("POST", ("restore",), namespace_routes.restore),
+    ("POST", ("suspend",), suspend_route.suspend),
 )
 
 

@@ -1,0 +1,67 @@
+"""The socket of the supervisor before, during and after a suspension."""
+
+import asyncio
+import os
+import tempfile
+import unittest
+
+from cellblock_supervisor.http import server
+from cellblock_supervisor.http.messages import json_reply
+from cellblock_supervisor.http.server import ControlPort
+from cellblock_supervisor.signing import Verifier
+
+
+class Suspending(unittest.IsolatedAsyncioTestCase):
+    async def asyncSetUp(self) -> None:
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        self.path = os.path.join(folder.name, "s.sock")
+
+        async def answer(_request: object) -> object:
+            return json_reply({"ok": True})
+
+        self.port = ControlPort(f"unix:{self.path}", Verifier("sbx_x", bytes(32)), answer)
+        await self.port.open()
+        self.requested = asyncio.Event()
+        following = asyncio.get_running_loop().create_task(self.port.follow(self.requested))
+        self.addCleanup(following.cancel)
+        self.addCleanup(self.port.close)
+
+    async def _ask(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> bytes:
+        writer.write(b"GET /health HTTP/1.1\r\nHost: x\r\n\r\n")
+        return await asyncio.wait_for(reader.readuntil(b"}"), 10)
+
+    async def _until(self, *, is_there: bool) -> None:
+        async with asyncio.timeout(10):
+            while os.path.exists(self.path) is not is_there:
+                await asyncio.sleep(0.005)
+
+    async def test_closes_every_connection_before_its_name_disappears(self) -> None:
+        reader, writer = await asyncio.open_unix_connection(self.path)
+        self.assertIn(b"ok", await self._ask(reader, writer))
+        self.requested.set()
+        await self._until(is_there=False)
+        self.assertEqual(await asyncio.wait_for(reader.read(), 10), b"")
+        writer.close()
+
+    async def test_listens_again_after_the_signal_and_can_be_suspended_again(self) -> None:
+        for _ in range(2):
+            self.requested.set()
+            await self._until(is_there=False)
+            self.port.on_resumed()
+            await self._until(is_there=True)
+            reader, writer = await asyncio.open_unix_connection(self.path)
+            self.assertIn(b"ok", await self._ask(reader, writer))
+            self.assertFalse(self.requested.is_set())
+            writer.close()
+
+    async def test_listens_again_without_a_checkpoint(self) -> None:
+        self.addCleanup(setattr, server, "_MAX_CLOSED_SECONDS", server._MAX_CLOSED_SECONDS)
+        server._MAX_CLOSED_SECONDS = 0.05
+        self.requested.set()
+        await self._until(is_there=False)
+        await self._until(is_there=True)
+
+
+if __name__ == "__main__":
+    unittest.main()
