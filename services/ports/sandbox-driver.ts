@@ -1,6 +1,6 @@
 import type { ImageCatalogue } from '../model/containers/images.ts'
 import type { MemoryTier } from '../model/limits.ts'
-import type { Sandbox, SandboxAddress } from '../model/sandboxes/sandbox.ts'
+import type { Sandbox, SandboxAddress, SandboxSession } from '../model/sandboxes/sandbox.ts'
 import type { SandboxLimits } from '../model/tenants/tenant-limits.ts'
 
 export interface SandboxSpec {
@@ -20,6 +20,8 @@ export type SandboxStatus =
   | { readonly phase: 'starting' }
   /** The supervisor has passed its self-test and accepts work. `isInterrupted`: the platform has announced that it takes the sandbox away soon. */
   | { readonly phase: 'ready'; readonly address: SandboxAddress; readonly isInterrupted?: true }
+  /** Its processes are in a checkpoint, and it uses no memory. */
+  | { readonly phase: 'suspended' }
   /** `detail` is the platform's message, for the operator. */
   | {
       readonly phase: 'gone'
@@ -49,10 +51,29 @@ export interface DriverCapabilities {
 /** A sandbox and, if its row knows it, the platform's name for it, which saves a search. */
 export type SandboxRef = Pick<Sandbox, 'id' | 'platformId'>
 
+/**
+ * Keeps the processes of an idle sandbox outside of the memory. A checkpoint is used once, and the sandbox runs or is suspended, never both: there is no
+ * second copy of its processes. `stop` removes the checkpoint.
+ */
+export interface SandboxSuspension {
+  /**
+   * Writes the processes of an idle sandbox to a checkpoint with this id and ends them. Idempotent per id; refuses an id that was resumed. Resolves with
+   * the checkpoint's bytes. Throws DriverError when there is no checkpoint; the sandbox may be gone then.
+   */
+  suspend(session: SandboxSession, checkpointId: string): Promise<{ readonly bytes: number }>
+  /**
+   * Continues the processes of the checkpoint with this id; `waitReady` says when the sandbox answers. Idempotent per id. Throws DriverError when the
+   * checkpoint cannot be used; the caller stops the sandbox then.
+   */
+  resume(sandboxId: string, checkpointId: string): Promise<void>
+}
+
 /** Starts, observes and stops sandboxes. A driver reports states; the orchestrator decides what follows. */
 export interface SandboxDriver {
   readonly name: string
   readonly capabilities: DriverCapabilities
+  /** Absent: the platform keeps no processes. */
+  readonly suspension?: SandboxSuspension
   /** The images that `start` uses. */
   readonly images: ImageCatalogue
   /**

@@ -12,7 +12,8 @@ import { memoryLimitBytes, DEFAULT_LIMITS } from '../../services/adapters/driver
 const docker = new Docker()
 const sandboxId = newId('sandbox')
 /** This test inspects the container only, so the supervisor is never called. */
-const supervisor = { health: () => Promise.reject(new Error('The supervisor must not be called')) }
+const notCalled = () => Promise.reject(new Error('The supervisor must not be called'))
+const supervisor = { health: notCalled, suspend: notCalled }
 
 let controlRoot: string
 let seen: Docker.ContainerInspectInfo

@@ -39,8 +39,7 @@ export async function checkSandbox(driver: SandboxDriver, tier: MemoryTier, poll
     if (up.phase === 'starting') return fail(what, `is not up after ${SANDBOX_START_MS / 1000} s. Inspect the task ${id} in ECS.`)
     const seconds = Math.round((poll.now() - began) / 1000)
     const later = up.phase === 'gone' ? up : await pollStatus(driver, id, { ...poll, isDone: () => false, timeoutMs: poll.settleMs })
-    if (later.phase === 'ready' || later.phase === 'starting')
-      return ok(what, `tier ${tier} was up after ${seconds} s and passed its isolation checks`)
+    if (later.phase !== 'gone') return ok(what, `tier ${tier} was up after ${seconds} s and passed its isolation checks`)
     return fail(what, sentenceOf(later))
   } catch (error) {
     return fail(what, error instanceof DriverError ? error.message : String(error))

@@ -15,6 +15,8 @@ export const GVISOR_RUNTIME = 'runsc-cellblock'
  */
 const RUNTIME_ARGUMENTS = ['--host-uds=create', '--network=none', '--platform=systrap']
 const PROGRAMS = '/usr/local/lib/cellblock'
+/** What the engine runs: it starts runsc, and resumes suspended sandboxes. */
+const RESUMING_RUNSC = join(import.meta.dirname, 'resuming-runsc.sh')
 const ENGINE_SETTINGS = '/etc/docker/daemon.json'
 const ENGINE_PID = '/var/run/docker.pid'
 const RELOAD_SECONDS = 20
@@ -26,17 +28,19 @@ interface GvisorOptions {
   readonly env: NodeJS.ProcessEnv
 }
 
-/** Builds runsc if it is missing and registers it with the engine of this machine. Idempotent. Returns the runtime's name. Throws SetupError. */
+/** Builds runsc if it is missing and registers the program that runs it with the engine of this machine. Idempotent. Returns the runtime's name. Throws SetupError. */
 export async function ensureGvisor({ mayInstall, dockerHost, env }: GvisorOptions, progress: Progress): Promise<string> {
-  const program = join(PROGRAMS, `runsc-${await sourceHash()}`)
-  if ((await registeredPath(env)) === program && existsSync(program)) return GVISOR_RUNTIME
+  const runsc = join(PROGRAMS, `runsc-${await hashOf(['go.mod', 'go.sum'].map((name) => join(import.meta.dirname, name)))}`)
+  const program = `${runsc}-resuming-${await hashOf([RESUMING_RUNSC])}`
+  if ((await registeredPath(env)) === program && existsSync(program) && existsSync(runsc)) return GVISOR_RUNTIME
   if (!mayInstall)
     throw new SetupError(`The engine has no runtime ${GVISOR_RUNTIME}, and --no-install forbids building and registering it.`)
   if (process.platform !== 'linux' || process.getuid?.() !== 0 || dockerHost !== undefined)
     throw new SetupError(
       `--runtime gvisor builds runsc and adds it to ${ENGINE_SETTINGS} of this machine's engine. That needs Linux, root and the engine's own socket. Register runsc yourself (docs/threat-model.md, gVisor) and set SANDBOX_DOCKER_RUNTIME to its name.`,
     )
-  if (!existsSync(program)) await buildRunsc(program, env, progress)
+  if (!existsSync(runsc)) await buildRunsc(runsc, env, progress)
+  await writeProgram(program, (await readFile(RESUMING_RUNSC, 'utf8')).replace('@RUNSC@', runsc))
   progress(`Adding the runtime ${GVISOR_RUNTIME} to ${ENGINE_SETTINGS}`)
   await writeEngineSettings(program)
   await reloadEngine(env)
@@ -45,10 +49,16 @@ export async function ensureGvisor({ mayInstall, dockerHost, env }: GvisorOption
   throw new SetupError(`The engine did not read ${ENGINE_SETTINGS} again. Restart it and run the command again.`)
 }
 
-/** Changes with the version of gVisor or of a module that it is built from. */
-async function sourceHash(): Promise<string> {
-  const files = await Promise.all(['go.mod', 'go.sum'].map((name) => readFile(join(import.meta.dirname, name))))
+/** Of runsc it changes with the version of gVisor or of a module that it is built from. */
+async function hashOf(paths: readonly string[]): Promise<string> {
+  const files = await Promise.all(paths.map((path) => readFile(path)))
   return createHash('sha256').update(Buffer.concat(files)).digest('hex').slice(0, 12)
+}
+
+async function writeProgram(path: string, text: string): Promise<void> {
+  const temporary = `${path}.new`
+  await writeFile(temporary, text, { mode: 0o755 })
+  await rename(temporary, path)
 }
 
 async function buildRunsc(program: string, env: NodeJS.ProcessEnv, progress: Progress): Promise<void> {

@@ -29,7 +29,7 @@ export interface DriverDeployment {
 interface HostOptions {
   /** Sandboxes of other stages on the same machine are never seen. */
   readonly stage: string
-  readonly supervisor: Pick<Supervisor, 'health'>
+  readonly supervisor: Pick<Supervisor, 'health' | 'suspend'>
   readonly images: ImageCatalogue
   /** Another runtime of the engine; null for its default. */
   readonly runtime: string | null

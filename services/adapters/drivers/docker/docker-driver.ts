@@ -1,13 +1,23 @@
 import type Docker from 'dockerode'
 import { setTimeout as delay } from 'node:timers/promises'
 import type { ImageCatalogue } from '../../../model/containers/images.ts'
-import { DriverError, type SandboxDriver, type SandboxRef, type SandboxStatus, type SandboxSpec } from '../../../ports/sandbox-driver.ts'
+import {
+  DriverError,
+  type SandboxDriver,
+  type SandboxRef,
+  type SandboxStatus,
+  type SandboxSpec,
+  type SandboxSuspension,
+} from '../../../ports/sandbox-driver.ts'
 import { SupervisorError, type Supervisor } from '../../../ports/supervisor.ts'
 import type { SandboxAddress } from '../../../model/sandboxes/sandbox.ts'
 import { exitReason } from '../exit-reason.ts'
+import { Checkpoints, type CheckpointOptions } from './checkpoints.ts'
 import { SANDBOX_LABEL, SHARES_WHEN_READY, STAGE_LABEL, type ContainerPlan } from './container-options.ts'
 import { controlSocket, defaultControlRoot, makeControlFolder, removeControlFolder } from './control-folder.ts'
 import { createSandboxContainer } from './create-sandbox-container.ts'
+import { engineStatus, toDriverError } from './engine-error.ts'
+import { DockerSuspension } from './docker-suspension.ts'
 import { DEFAULT_LIMITS, withSandboxLimits, type DockerLimits } from './limits.ts'
 import { DOCKER_PROFILE } from './profile.ts'
 import { readSeccompProfile } from './seccomp-profile.ts'
@@ -18,11 +28,13 @@ export interface DockerDriverOptions {
   readonly images: ImageCatalogue
   /** Sandboxes of other stages on the same engine are never seen. */
   readonly stage: string
-  readonly supervisor: Pick<Supervisor, 'health'>
+  readonly supervisor: Pick<Supervisor, 'health' | 'suspend'>
   /** Short and on the engine's own machine; sockets of sandboxes lie below it. */
   readonly controlRoot?: string | undefined
   readonly limits?: Partial<DockerLimits> | undefined
   readonly runtime?: string | undefined
+  /** The runtime's program, if it resumes sandboxes from checkpoints. */
+  readonly checkpoints?: CheckpointOptions | undefined
   /** Python modules that a warm sandbox has imported; what the image says when absent. */
   readonly preload?: readonly string[] | undefined
   readonly labels?: Readonly<Record<string, string>> | undefined
@@ -48,6 +60,8 @@ class DockerDriver implements SandboxDriver {
   readonly #limits: DockerLimits
   readonly #controlRoot: string
   readonly #seccompProfile = readSeccompProfile()
+  readonly #checkpoints: Checkpoints | null
+  readonly suspension?: SandboxSuspension
 
   constructor(options: DockerDriverOptions) {
     this.images = options.images
@@ -55,6 +69,10 @@ class DockerDriver implements SandboxDriver {
     this.#docker = options.docker
     this.#limits = { ...DEFAULT_LIMITS, ...options.limits }
     this.#controlRoot = options.controlRoot ?? defaultControlRoot()
+    const { docker, supervisor } = options
+    const checkpoints = options.checkpoints === undefined ? null : new Checkpoints(options.checkpoints)
+    this.#checkpoints = checkpoints
+    if (checkpoints !== null) this.suspension = new DockerSuspension({ docker, supervisor, checkpoints })
   }
 
   async start(spec: SandboxSpec, signal: AbortSignal): Promise<undefined> {
@@ -84,7 +102,9 @@ class DockerDriver implements SandboxDriver {
   }
 
   async inspect(sandboxId: string): Promise<SandboxStatus> {
-    const gone = goneStatus(await this.#read(sandboxId))
+    const seen = await this.#read(sandboxId)
+    const gone = goneStatus(seen)
+    if (gone && seen && (await this.#checkpoints?.has(seen.Id)) === true) return { phase: 'suspended' }
     if (gone) return gone
     const address = this.#addressOf(sandboxId)
     const state = await this.#options.supervisor.health(address, 0, AbortSignal.timeout(HEALTH_MS)).then(
@@ -127,6 +147,9 @@ class DockerDriver implements SandboxDriver {
 
   async stop(sandboxId: string): Promise<void> {
     const container = this.#docker.getContainer(sandboxId)
+    const containerId = this.#checkpoints === null ? undefined : (await this.#read(sandboxId))?.Id
+    // First, so that a container that could not be removed has nothing to resume.
+    if (containerId !== undefined) await this.#checkpoints?.remove(containerId)
     try {
       await container.remove({ force: true, v: true })
     } catch (error) {
@@ -221,32 +244,6 @@ const unless404 = async <T>(call: Promise<T>): Promise<T | null> => {
     if (engineStatus(error) === 404) return null
     throw error
   }
-}
-
-/** HTTP status of the engine's answer, or null when it was not the engine that failed. */
-const engineStatus = (error: unknown): number | null =>
-  error instanceof Error && 'statusCode' in error && typeof error.statusCode === 'number' ? error.statusCode : null
-
-const FULL = /no space left|cannot allocate memory|disk quota|too many open files|resource temporarily unavailable/i
-
-/** Translates a failed call to the engine. */
-function toDriverError(error: unknown, image: string): DriverError {
-  if (error instanceof DriverError) return error
-  const message = (error instanceof Error ? error.message : String(error)).slice(0, 500)
-  const status = engineStatus(error)
-  if (status === null)
-    return new DriverError(
-      'unavailable',
-      `The Docker engine does not answer (${message}). Start it, or set DOCKER_HOST to where it listens.`,
-      { cause: error },
-    )
-  if (FULL.test(message))
-    return new DriverError('capacity', `The Docker engine has no resources for another sandbox: ${message}`, { cause: error })
-  if (status === 404)
-    return new DriverError('configuration', `The sandbox image ${image} is missing. Build it with "npm run image".`, { cause: error })
-  if (status === 400 || status === 403)
-    return new DriverError('configuration', `The Docker engine refuses these settings: ${message}`, { cause: error })
-  return new DriverError('unavailable', `The Docker engine failed: ${message}`, { cause: error })
 }
 
 /** The supervisor holds its answer until it knows more, at most this long, milliseconds. */

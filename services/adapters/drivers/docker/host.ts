@@ -1,5 +1,6 @@
 import Docker from 'dockerode'
 import type { DriverHost } from '../driver-profile.ts'
+import { Checkpoints, type CheckpointOptions } from './checkpoints.ts'
 import { createDockerDriver } from './docker-driver.ts'
 import { createExecRelay } from './exec-relay.ts'
 import { tiersOfHost } from './limits.ts'
@@ -8,25 +9,47 @@ import { removeOrphanedSandboxes, SERVER_LABEL } from './remove-orphaned-sandbox
 /** Where pip of a sandbox looks for wheels (runtime-image/supervisor/cellblock_supervisor/config.py). */
 const WHEELHOUSE_FOLDER = '/opt/wheels'
 
+/** How the engine runs a runtime (`GET /info`). */
+type Runtimes = Readonly<Record<string, { readonly path?: string; readonly runtimeArgs?: readonly string[] }>>
+
+/** The name of the program that `npm start -- --runtime gvisor` registers, which resumes sandboxes. */
+const RESUMING = /\/runsc-[^/]*-resuming-[^/]*$/
+
+/** Undefined if the runtime keeps no processes, or if this process may not use its state. */
+export function checkpointOptions(
+  { runtime, transport }: { readonly runtime: string | null; readonly transport: 'unix' | 'exec' },
+  runtimes: Runtimes | undefined,
+): CheckpointOptions | undefined {
+  const { path = '', runtimeArgs = [] } = (runtime === null ? undefined : runtimes?.[runtime]) ?? {}
+  if (!RESUMING.test(path) || transport !== 'unix' || process.getuid?.() !== 0) return undefined
+  return { program: path, args: runtimeArgs }
+}
+
 /** The Docker engine of this machine. */
 export function createDockerHost(): DriverHost {
   const docker = new Docker()
   return {
     openRelay: createExecRelay(docker),
     async open({ stage, supervisor, images, runtime, transport, preload, wheelhouse, onRun, now }) {
+      const info = (await docker.info().catch(() => null)) as { readonly MemTotal?: number; readonly Runtimes?: Runtimes } | null
+      const checkpoints = checkpointOptions({ runtime, transport }, info?.Runtimes)
       const driver = createDockerDriver({
         ...{ docker, stage, supervisor, images, transport, onRun },
         runtime: runtime ?? undefined,
+        checkpoints,
         labels: { [SERVER_LABEL]: String(process.pid) },
         preload: preload ?? undefined,
         ...(wheelhouse !== null && { readOnlyBinds: [`${wheelhouse}:${WHEELHOUSE_FOLDER}`] }),
       })
-      const answers = Promise.all([docker.info(), removeOrphanedSandboxes(docker, stage, now)])
-      // The check says best what is wrong with an engine that does not answer.
-      answers.catch(() => undefined)
+      const listContainers = async () => (await docker.listContainers({ all: true })).map(({ Id }) => Id)
+      const removed = removeOrphanedSandboxes(docker, stage, now).then(
+        () => checkpoints && new Checkpoints(checkpoints).removeOthers(listContainers),
+      )
+      removed.catch(() => undefined)
+      // It says best what is wrong with an engine that does not answer.
       await driver.check()
-      const [info] = await answers
-      return { driver, memoryTiers: tiersOfHost(info as { readonly MemTotal?: number }) }
+      await removed
+      return { driver, memoryTiers: tiersOfHost(info ?? {}) }
     },
   }
 }

@@ -1,0 +1,138 @@
+import { execFile } from 'node:child_process'
+import { mkdir, readdir, readFile, rename, rm, stat, statfs, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { promisify } from 'node:util'
+import { DriverError } from '../../../ports/sandbox-driver.ts'
+
+const run = promisify(execFile)
+
+/** The program that is registered as the engine's runtime resumes what it finds below this folder (scripts/setup/gvisor/resuming-runsc.sh). */
+const CHECKPOINT_ROOT = '/var/lib/cellblock/checkpoints'
+/** What a start of the engine's container resumes. */
+const NEXT_START = 'next-start'
+/** Names the last checkpoint that was used: a late repetition of its request writes no second one. */
+const USED = 'used'
+const DESCRIPTION = 'cellblock.json'
+const BOOT_ID = '/proc/sys/kernel/random/boot_id'
+/** The engine keeps the state of a runtime's containers in `<this>/runtime-<name>/moby`. */
+const ENGINE_STATE = '/run/docker'
+/** Writing takes about a second per GB. */
+const WRITE_TIMEOUT_MS = 60_000
+
+export interface CheckpointOptions {
+  /** The program that is registered as the engine's runtime, and its arguments. */
+  readonly program: string
+  readonly args: readonly string[]
+  readonly root?: string | undefined
+}
+
+/** What makes a checkpoint readable: the same build of the runtime, and the same boot of the host, whose page cache may hold it. */
+interface Description {
+  readonly program: string
+  readonly bootId: string
+}
+
+/** The checkpoints of the engine's containers, by the engine's ids. Each is a folder; it appears complete, and is renamed when it is used. */
+export class Checkpoints {
+  readonly #options: CheckpointOptions
+  readonly #root: string
+
+  constructor(options: CheckpointOptions) {
+    this.#options = options
+    this.#root = options.root ?? CHECKPOINT_ROOT
+  }
+
+  /** Throws DriverError `capacity` unless the disk has this much space, twice. */
+  async demandSpace(bytes: number): Promise<void> {
+    await mkdir(this.#root, { recursive: true, mode: 0o700 })
+    const { bavail, bsize } = await statfs(this.#root)
+    if (bavail * bsize < 2 * bytes)
+      throw new DriverError('capacity', `${this.#root} has no space for another checkpoint. Free some, or give the folder a larger disk.`)
+  }
+
+  /** Writes the processes of a running container and ends them. A failure ends them too. */
+  async write(containerId: string, checkpointId: string): Promise<void> {
+    const folder = this.#folder(containerId)
+    const partial = join(folder, `${checkpointId}.partial`)
+    await rm(folder, { recursive: true, force: true })
+    await mkdir(partial, { recursive: true, mode: 0o700 })
+    const { program, args } = this.#options
+    const stateRoot = await stateRootOf(containerId)
+    await run(program, [...args, '--root', stateRoot, 'checkpoint', '--image-path', partial, containerId], { timeout: WRITE_TIMEOUT_MS })
+    await writeFile(join(partial, DESCRIPTION), JSON.stringify(await this.#describe()))
+    await rename(partial, join(folder, checkpointId))
+  }
+
+  /** The size of a checkpoint that can be used; null without one. */
+  async bytesOf(containerId: string, checkpointId: string): Promise<number | null> {
+    const folder = join(this.#folder(containerId), checkpointId)
+    const names = await readdir(folder).catch(() => null)
+    if (names === null) return null
+    const sizes = await Promise.all(names.map(async (name) => (await stat(join(folder, name))).size))
+    return sizes.reduce((sum, size) => sum + size, 0)
+  }
+
+  /** Whether a stopped container has one. */
+  async has(containerId: string): Promise<boolean> {
+    const names = await readdir(this.#folder(containerId)).catch((): string[] => [])
+    return names.some((name) => name !== USED && !name.endsWith('.partial'))
+  }
+
+  wasUsed = async (containerId: string, checkpointId: string): Promise<boolean> =>
+    (await readFile(join(this.#folder(containerId), USED), 'utf8').catch(() => '')) === checkpointId
+
+  /** Makes the next start of the container resume this checkpoint. Throws DriverError when it cannot be used. */
+  async use(containerId: string, checkpointId: string): Promise<void> {
+    const folder = this.#folder(containerId)
+    const next = join(folder, NEXT_START)
+    // An earlier call was interrupted between this and the start.
+    if (!(await exists(next))) {
+      await writeFile(join(folder, USED), checkpointId).catch(() => undefined)
+      await rename(join(folder, checkpointId), next).catch((cause: unknown) => {
+        throw new DriverError('unavailable', 'The checkpoint of the processes no longer exists.', { cause })
+      })
+    }
+    const made = JSON.parse(await readFile(join(next, DESCRIPTION), 'utf8')) as Description
+    const { program, bootId } = await this.#describe()
+    if (made.program !== program) throw new DriverError('unavailable', 'The checkpoint was written by another version of gVisor.')
+    if (made.bootId !== bootId) throw new DriverError('unavailable', 'The checkpoint was written before the host was restarted.')
+  }
+
+  /** Removes what a start has resumed. */
+  forget = (containerId: string): Promise<void> => rm(join(this.#folder(containerId), NEXT_START), { recursive: true, force: true })
+
+  /** Removes what containers left that the engine does not have any more. */
+  async removeOthers(listContainers: () => Promise<readonly string[]>): Promise<void> {
+    // Read first: a container that comes later is not among them.
+    const names = await readdir(this.#root).catch((): string[] => [])
+    const known = new Set(names.length === 0 ? [] : await listContainers())
+    await Promise.all(names.filter((name) => !known.has(name)).map((name) => this.remove(name)))
+  }
+
+  remove = (containerId: string): Promise<void> => rm(this.#folder(containerId), { recursive: true, force: true })
+
+  #folder(containerId: string): string {
+    return join(this.#root, containerId)
+  }
+
+  async #describe(): Promise<Description> {
+    return { program: this.#options.program, bootId: (await readFile(BOOT_ID, 'utf8')).trim() }
+  }
+}
+
+const exists = (path: string): Promise<boolean> =>
+  stat(path).then(
+    () => true,
+    () => false,
+  )
+
+/** Where the runtime keeps its state of a container, which depends on the engine's version. */
+async function stateRootOf(containerId: string): Promise<string> {
+  const runtimes = (await readdir(ENGINE_STATE)).filter((name) => name.startsWith('runtime-'))
+  for (const name of runtimes) {
+    const root = join(ENGINE_STATE, name, 'moby')
+    const files = await readdir(root).catch((): string[] => [])
+    if (files.some((file) => file.startsWith(containerId) && file.endsWith('.state'))) return root
+  }
+  throw new DriverError('unavailable', `The engine shows no state of the container ${containerId} below ${ENGINE_STATE}.`)
+}

@@ -1,0 +1,55 @@
+import { execFileSync } from 'node:child_process'
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll, beforeAll, expect, it } from 'vitest'
+
+const SCRIPT = join(import.meta.dirname, '../../../scripts/setup/gvisor/resuming-runsc.sh')
+const OPTIONS = ['--root', '/run/docker/runtime-runc/moby', '--log', 'a b', '--log-format', 'json']
+
+let folder: string
+let program: string
+beforeAll(() => {
+  folder = mkdtempSync(join(tmpdir(), 'resuming-'))
+  program = join(folder, 'program')
+  const runsc = join(folder, 'runsc')
+  writeFileSync(runsc, `#!/bin/sh\nprintf '%s|' "$@" >> '${folder}/calls'\necho >> '${folder}/calls'\n[ "$FAILS" != 1 ]\n`, { mode: 0o755 })
+  const text = readFileSync(SCRIPT, 'utf8')
+  expect(text).toContain('checkpoints=/var/lib/cellblock/checkpoints')
+  writeFileSync(program, text.replace('@RUNSC@', runsc).replace('/var/lib/cellblock/checkpoints', folder), { mode: 0o755 })
+  mkdirSync(join(folder, 'suspended', 'next-start'), { recursive: true })
+})
+afterAll(() => rmSync(folder, { recursive: true }))
+
+/** The calls of runsc for these arguments of the engine. */
+function callsFor(parameters: readonly string[], env: NodeJS.ProcessEnv = {}): readonly string[] {
+  const calls = join(folder, 'calls')
+  if (existsSync(calls)) rmSync(calls)
+  try {
+    execFileSync(program, parameters, { env: { ...process.env, ...env }, stdio: 'ignore' })
+  } catch {
+    // Its calls tell.
+  }
+  return readFileSync(calls, 'utf8').trimEnd().split('\n')
+}
+const line = (...parameters: readonly string[]): string => `${parameters.join('|')}|`
+
+it.each([
+  ['the start of another container', [...OPTIONS, 'start', 'other']],
+  ['the creation of a suspended container', [...OPTIONS, 'create', '--bundle', '/b', 'suspended']],
+  ['the end of a suspended container', [...OPTIONS, 'kill', 'suspended', '9']],
+  ['a program without parameters', ['--version']],
+])('passes on %s', (_, parameters) => {
+  expect(callsFor(parameters)).toEqual([line(...parameters)])
+})
+
+it('restores a container with a checkpoint and signals its supervisor', () => {
+  expect(callsFor([...OPTIONS, 'start', 'suspended'])).toEqual([
+    line(...OPTIONS, 'restore', '--detach', '--image-path', join(folder, 'suspended', 'next-start'), 'suspended'),
+    line(...OPTIONS, 'kill', 'suspended', 'USR1'),
+  ])
+})
+
+it('signals nothing if the checkpoint cannot be restored', () => {
+  expect(callsFor([...OPTIONS, 'start', 'suspended'], { FAILS: '1' })).toHaveLength(1)
+})
