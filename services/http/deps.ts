@@ -48,6 +48,8 @@ export interface ApiPorts {
   readonly toolTypes: readonly (readonly string[])[]
   /** The images that containers may name. */
   readonly images: Pick<ImageCatalogue, 'defaultName' | 'names' | 'has' | 'resolve'>
+  /** Whether the platform can keep the processes of an idle sandbox; absent: it cannot. */
+  readonly canSuspend?: boolean
   /** Of the platform that sandboxes run on. */
   readonly prices: PriceList
   readonly readiness: () => Promise<Readiness>

@@ -51,6 +51,8 @@ export const PlacementMessage = z.discriminatedUnion('type', [
   z.object({ ...ids, type: z.literal('sandbox.place'), sandboxId: z.string(), containerId: z.string(), executionId: z.string() }),
   /** Start the sandbox of this row, which starts for the warm pool. */
   z.object({ v: z.literal(1), type: z.literal('sandbox.start'), sandboxId: z.string() }),
+  /** Write the processes of the sandbox of this row, which is `suspending`, to its checkpoint. */
+  z.object({ v: z.literal(1), type: z.literal('sandbox.suspend'), sandboxId: z.string() }),
   z.object({ v: z.literal(1), type: z.literal('sandbox.stop'), sandboxId: z.string() }),
 ])
 export type TurnMessage = z.infer<typeof TurnMessage>

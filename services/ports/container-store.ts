@@ -92,7 +92,7 @@ export interface ContainerStore {
   ): Promise<Container | null>
   /** Extends the claim with this key; null when the row has another claim or the container is deleted. */
   renewHibernation(tenant: string, id: string, claim: Pick<Hibernation, 'objectKey' | 'expiresAt'>): Promise<Container | null>
-  /** Removes the sandbox and ends the claim with this key; null when the claim is gone, an execution is queued, or the container is deleted. */
+  /** Removes the sandbox, unless the snapshot is `suspendedIn` it, and ends the claim with this key; null when the claim is gone, an execution is queued, or the container is deleted. */
   hibernate(
     tenant: string,
     id: string,
@@ -108,8 +108,15 @@ export interface ContainerStore {
   endHibernation(tenant: string, id: string, objectKey: string): Promise<Container | null>
   /** Counts the sandbox of `generation` among those that tried to restore this snapshot, once; null for another generation or a restored snapshot. */
   beginRestore(tenant: string, id: string, restore: { readonly generation: number; readonly objectKey: string }): Promise<Container | null>
-  /** Marks this snapshot as restored in the sandbox of `generation`; null for another generation. Idempotent. */
-  endRestore(tenant: string, id: string, restore: { readonly generation: number; readonly objectKey: string }): Promise<Container | null>
+  /**
+   * Marks this snapshot as restored in the sandbox of `generation`; null for another generation. Idempotent. `isResumed`: the sandbox has its processes and
+   * files, so `lostFiles` is cleared.
+   */
+  endRestore(
+    tenant: string,
+    id: string,
+    restore: { readonly generation: number; readonly objectKey: string; readonly isResumed?: boolean },
+  ): Promise<Container | null>
   /** Increments `filesVersion` and sets `lastActiveAt`; null when missing or deleted. */
   filesChanged(tenant: string, id: string, now: number): Promise<Container | null>
   /** Records that the sandbox of `generation` has received `version`. */

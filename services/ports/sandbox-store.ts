@@ -30,6 +30,8 @@ export interface SandboxStore {
         | 'platformId'
         | 'launchedAt'
         | 'failedStart'
+        | 'checkpoint'
+        | 'resumedAt'
         | 'dueAt'
       >
     >,

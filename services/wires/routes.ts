@@ -30,6 +30,7 @@ import { skillRoutes } from './openai/skills/routes.ts'
 import { uploadRoutes } from './openai/uploads/routes.ts'
 import { webhookRoutes } from './openai/webhooks/routes.ts'
 import { networkRoutes } from './native/network/routes.ts'
+import { suspensionRoutes } from './native/suspension/routes.ts'
 import { secretRoutes } from './native/network/secrets.ts'
 import { planRoutes } from './native/admin/plans.ts'
 import { tenantDeletionRoutes } from './native/admin/delete-tenant.ts'
@@ -70,6 +71,7 @@ export const ROUTES: readonly AnyRoute[] = [
   ...keyOfCallRoutes,
   ...limitRoutes,
   ...usageRoutes,
+  ...suspensionRoutes,
   ...networkRoutes,
   ...secretRoutes,
   ...linkRoutes,

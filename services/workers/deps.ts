@@ -11,6 +11,7 @@ import type { Supervisor } from '../ports/supervisor.ts'
 import type { Table } from '../ports/table.ts'
 import type { Telemetry } from '../ports/telemetry.ts'
 import type { LimitReader } from '../operations/tenancy/limit-reader.ts'
+import type { ResourceCount } from '../operations/tenancy/resource-count.ts'
 import type { MemoryTier } from '../model/limits.ts'
 
 interface Common {
@@ -35,6 +36,8 @@ export interface RunDeps extends Common {
   readonly workerId: string
   /** The images that new sandboxes get. */
   readonly images: ImageCatalogue
+  /** Whether the platform can keep the processes of an idle sandbox (`SandboxDriver.suspension`); absent: it hibernates. */
+  readonly canSuspend?: boolean
   /** A step hands over to a new message after this time, milliseconds: 50,000 except in tests. */
   readonly stepBudgetMs: number
 }
@@ -42,6 +45,8 @@ export interface RunDeps extends Common {
 /** The dependencies of one run step. */
 export interface StepDeps extends RunDeps {
   readonly limits: LimitReader
+  /** What each tenant stores. */
+  readonly storage: ResourceCount
   /** How many executions of each tenant run. */
   readonly slots: ExecutionSlots
 }

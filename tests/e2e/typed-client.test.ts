@@ -286,6 +286,12 @@ it('tells the network of a container, which a server without a gateway refuses t
   expect((await client.call('GET /v1/secrets')).data).toEqual([])
 })
 
+it('says that sandboxes of the default runtime cannot be suspended', async () => {
+  const params = await newContainer()
+  for (const name of ['POST /v1/containers/{container_id}/suspend', 'POST /v1/containers/{container_id}/resume'] as const)
+    await expect(client.call(name, { params })).rejects.toMatchObject({ status: 409 })
+})
+
 it('has called every operation of the document that a client of HTTP can use', async () => {
   const types = await readFile(join(import.meta.dirname, '../../packages/client/src/api.ts'), 'utf8')
   const operations = types.slice(types.indexOf('export interface Operations {'))

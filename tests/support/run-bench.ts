@@ -10,7 +10,7 @@ import { newSandbox } from '../../services/operations/sandboxes/new-sandbox.ts'
 import { systemClock } from '../../services/ports/clock.ts'
 import type { WideEvent } from '../../services/model/wide-event.ts'
 import type { ReconcilerDeps, RunDeps } from '../../services/workers/deps.ts'
-import { createDockerDriver } from '../../services/adapters/drivers/docker/docker-driver.ts'
+import { createDockerDriver, type DockerDriverOptions } from '../../services/adapters/drivers/docker/docker-driver.ts'
 import { createSandboxLink } from '../../services/adapters/link/create-sandbox-link.ts'
 import { stopSandbox } from '../../services/workers/place/stop-sandbox.ts'
 import { startSandbox } from '../../services/workers/place/start-sandbox.ts'
@@ -48,7 +48,12 @@ export interface RunBench {
   stop(): Promise<void>
 }
 
-export async function startRunBench(options: { readonly image: string; readonly stage: string }): Promise<RunBench> {
+export async function startRunBench(options: {
+  readonly image: string
+  readonly stage: string
+  /** More options of the driver. */
+  readonly driver?: Partial<DockerDriverOptions>
+}): Promise<RunBench> {
   const storage = await startStorage()
   const { table, queue, objects } = storage
   const supervisor = createSupervisorClient({ link: createSandboxLink() })
@@ -58,7 +63,9 @@ export async function startRunBench(options: { readonly image: string; readonly 
     stage: options.stage,
     supervisor,
     preload: [],
+    ...options.driver,
   })
+  const canSuspend = driver.suspension !== undefined
   const tenant = newId('tenant')
   const events: WideEvent[] = []
   const common = {
@@ -70,7 +77,7 @@ export async function startRunBench(options: { readonly image: string; readonly 
     clock: { now: () => systemClock.now() + bench.ahead },
     workerId: options.stage,
   }
-  const deps: RunDeps = { ...common, supervisor, images: driver.images, stepBudgetMs: 50_000, costPerSecond: () => 0 }
+  const deps: RunDeps = { ...common, supervisor, canSuspend, images: driver.images, stepBudgetMs: 50_000, costPerSecond: () => 0 }
   const placing: ReconcilerDeps = { ...common, driver, poolSizes: {}, maxStarts: 1, costPerSecond: () => 0, hibernateAfterMs: 300_000 }
   const bench: RunBench = {
     storage,

@@ -53,6 +53,7 @@ export async function startApi(
     readonly toolTypes?: readonly (readonly string[])[]
     readonly images?: ImageCatalogue
     readonly models?: readonly string[]
+    readonly canSuspend?: boolean
     /** Other routes than the product's. */
     readonly routes?: readonly AnyRoute[]
     /** False: as in a deployment, no connection becomes a WebSocket. */
@@ -88,6 +89,7 @@ export async function startApi(
     clock: { now: () => systemClock.now() + time.skew },
     telemetry: { emit: (event) => void events.push(event) },
     images: options.images ?? singleImage('cellblock-sandbox:test'),
+    canSuspend: options.canSuspend ?? false,
     models: { list: () => models, has: (id) => models.some((model) => model.id === id) },
     toolTypes: options.toolTypes ?? [],
     prices,

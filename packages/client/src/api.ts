@@ -1259,6 +1259,46 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/v1/containers/{container_id}/suspend": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Suspend a container
+         * @description Keeps the processes of an idle container on disk: variables, threads, servers, language sessions, open files. The next call resumes it. Needs a server on one machine with `--runtime gvisor`.
+         */
+        post: operations["suspendContainer"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/containers/{container_id}/resume": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Resume a container
+         * @description Continues the processes of a suspended container before its next call.
+         */
+        post: operations["resumeContainer"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/v1/containers/{container_id}/network": {
         parameters: {
             query?: never;
@@ -2267,6 +2307,18 @@ export interface components {
             };
             /** @description Whether this server has a gateway. */
             is_enabled: boolean;
+        };
+        ContainerProcesses: {
+            /** @enum {string} */
+            object: "container.processes";
+            container_id: string;
+            /**
+             * @description `suspended`: the processes are in a checkpoint and use no memory. `released`: the container has no sandbox, and the next call gets one with its variables and files; `lost` of its result names what could not be kept.
+             * @enum {string}
+             */
+            state: "running" | "suspended" | "released";
+            /** @description Counts as storage of the account. Null unless suspended. */
+            checkpoint_bytes: number | null;
         };
         Conversation: {
             /** @example conv_01kajv9h2s8p0ww3d4dq4cs1zt */
@@ -4017,6 +4069,7 @@ export type ContainerFileList = components['schemas']['ContainerFileList'];
 export type ContainerLimits = components['schemas']['ContainerLimits'];
 export type ContainerList = components['schemas']['ContainerList'];
 export type ContainerNetwork = components['schemas']['ContainerNetwork'];
+export type ContainerProcesses = components['schemas']['ContainerProcesses'];
 export type Conversation = components['schemas']['Conversation'];
 export type ConversationItemList = components['schemas']['ConversationItemList'];
 export type ConversationList = components['schemas']['ConversationList'];
@@ -6441,6 +6494,52 @@ export interface operations {
             };
         };
     };
+    suspendContainer: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description Id of a container, `cntr_…`. */
+                container_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description What the container has now. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ContainerProcesses"];
+                };
+            };
+        };
+    };
+    resumeContainer: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description Id of a container, `cntr_…`. */
+                container_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description What the container has now. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ContainerProcesses"];
+                };
+            };
+        };
+    };
     getContainerNetwork: {
         parameters: {
             query?: never;
@@ -7683,6 +7782,8 @@ export interface Operations {
     "GET /v1/key": operations["getOwnKey"];
     "GET /v1/limits": operations["getLimits"];
     "GET /v1/usage": operations["getUsage"];
+    "POST /v1/containers/{container_id}/suspend": operations["suspendContainer"];
+    "POST /v1/containers/{container_id}/resume": operations["resumeContainer"];
     "GET /v1/containers/{container_id}/network": operations["getContainerNetwork"];
     "PUT /v1/containers/{container_id}/network": operations["setContainerNetwork"];
     "GET /v1/containers/{container_id}/network/requests": operations["listNetworkRequests"];

@@ -68,9 +68,11 @@ export async function openSandboxes(config: LocalConfig, stage: string): Promise
   }
 }
 
-/** Stops every sandbox that the driver started for this server, regardless of the rows. */
-export async function stopSandboxes(driver: SandboxDriver): Promise<void> {
+/** Stops every sandbox that the driver started for this server, regardless of the rows. Suspended ones stay if the rows that name them do. */
+export async function stopSandboxes(driver: SandboxDriver, { keepsSuspended }: { readonly keepsSuspended: boolean }): Promise<void> {
   const ids: string[] = []
   for await (const id of driver.list()) ids.push(id)
-  await Promise.allSettled(ids.map((id) => driver.stop(id)))
+  const isKept = async (id: string): Promise<boolean> =>
+    keepsSuspended && driver.suspension !== undefined && (await driver.inspect(id)).phase === 'suspended'
+  await Promise.allSettled(ids.map(async (id) => ((await isKept(id)) ? undefined : driver.stop(id))))
 }

@@ -90,7 +90,7 @@ async function start(config: LocalConfig, cleanups: Cleanups): Promise<Omit<Loca
   if (isKept(config)) await takeOverJobs(storage.table, systemClock.now())
   const parts = shareParts({ config, storage, sandboxes, telemetry })
   const pool = createPool(parts.placing)
-  cleanups.push(() => stopAll(sandboxes.driver, pool))
+  cleanups.push(() => stopAll(sandboxes.driver, { pool, keepsSuspended: isKept(config) }))
   const warm = pool.refill()
   // Loading the other modules blocks this process for a third of a second: the request to run the first sandbox leaves before.
   await Promise.race([sandboxes.firstRun, warm])
@@ -139,11 +139,14 @@ function shareParts({
 }
 
 /** Stops every sandbox. A start that was under way while the first pass listed them may have added one. */
-async function stopAll(driver: SandboxDriver, pool: Pool): Promise<void> {
+async function stopAll(
+  driver: SandboxDriver,
+  { pool, keepsSuspended }: { readonly pool: Pool; readonly keepsSuspended: boolean },
+): Promise<void> {
   const closed = pool.close()
-  await stopSandboxes(driver)
+  await stopSandboxes(driver, { keepsSuspended })
   await closed
-  await stopSandboxes(driver)
+  await stopSandboxes(driver, { keepsSuspended })
 }
 
 /** Builds what `npm start` found missing while the server works, once the pool is `warm`: the image, then the documentation. Returns a function that ends the builds. */

@@ -112,6 +112,7 @@ export async function openService(parts: ServiceParts, cleanups: Cleanups): Prom
     models,
     toolTypes: typesOf(tools),
     images: sandboxes.driver.images,
+    canSuspend: sandboxes.driver.suspension !== undefined,
     prices: sandboxes.prices,
     readiness: () =>
       checkParts({
@@ -179,6 +180,7 @@ function startWork(
     admission,
     workerId,
     images: driver.images,
+    canSuspend: driver.suspension !== undefined,
     stepBudgetMs: config.stepBudgetMs,
     costPerSecond,
   })
@@ -199,7 +201,7 @@ function startWork(
   // In reverse order: short steps end, variables are saved if the storage outlives the server, sandboxes stop, then the steps of code in them end.
   cleanups.push(() => Promise.race([deliveries.stop(), delay(SHUTDOWN_TIMEOUT_MS, undefined, { ref: false })]))
   cleanups.push(() => workers.stop(SHUTDOWN_TIMEOUT_MS))
-  cleanups.push(() => stopSandboxes(driver))
+  cleanups.push(() => stopSandboxes(driver, { keepsSuspended: isKept(config) }))
   cleanups.push(() => saveAll({ table: common.table, hibernate: runStep }, isKept(config) ? config.saveMs : 0))
   cleanups.push(() => workers.stop(SHUTDOWN_TIMEOUT_MS))
   cleanups.push(() => void pool.close())
@@ -222,7 +224,8 @@ async function saveAll(
     if (over.signal.aborted) return
     const container = await deps.table.containers.get(tenant, containerId)
     if (container?.sandboxId !== sandboxId || container.queue.length > 0) return
-    await deps.hibernate({ v: 1, type: 'container.hibernate', tenant, containerId, idleSince: container.lastActiveAt })
+    // With the sandbox: it ends with the server, so its processes are not kept.
+    await deps.hibernate({ v: 1, type: 'container.hibernate', tenant, containerId, idleSince: container.lastActiveAt, sandboxId })
   }
   const all = deps.table.sandboxes
     .all()

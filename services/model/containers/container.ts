@@ -14,6 +14,8 @@ export interface Snapshot {
   readonly tries: number
   /** The container's generation at the last of these starts; absent before the first. */
   readonly triedBy?: number
+  /** The sandbox whose processes have these variables and more: its checkpoint comes before the snapshot, which is for the case that it fails. */
+  readonly suspendedIn?: string
   /** A kernel received it. That kernel may be newer from then on, so the snapshot is never restored again. */
   readonly isRestored: boolean
 }
@@ -78,6 +80,10 @@ export interface Container {
 /** The variables are in the snapshot, and no kernel has received them. */
 export const isHibernated = (container: Container): container is Container & { readonly snapshot: Snapshot } =>
   container.snapshot !== null && !container.snapshot.isRestored
+
+/** Its sandbox keeps its processes and may have to be resumed before it gets code. */
+export const isSuspended = ({ snapshot, sandboxId }: Container): boolean =>
+  sandboxId !== null && snapshot !== null && !snapshot.isRestored && snapshot.suspendedIn === sandboxId
 
 /** Whether the sandbox may miss a change that came from outside, such as an upload. */
 export const needsSync = (container: Container): boolean => container.filesVersion !== container.syncedFilesVersion

@@ -15,7 +15,7 @@ export type SandboxAddress =
   | { readonly kind: 'tcp'; readonly host: string; readonly port: number }
   | { readonly kind: 'exec'; readonly containerName: string }
 
-export const SANDBOX_STATES = ['starting', 'ready', 'claimed', 'stopping', 'gone'] as const
+export const SANDBOX_STATES = ['starting', 'ready', 'claimed', 'suspending', 'suspended', 'stopping', 'gone'] as const
 export type SandboxPhase = (typeof SANDBOX_STATES)[number]
 
 /** The compute of one container. It is claimed at most once and never returned to the pool. */
@@ -48,6 +48,10 @@ export interface Sandbox {
   readonly launchedAt?: number
   /** For state `gone`: the interval of the platform's attempts to start it (epoch ms). */
   readonly failedStart?: FailedStart
+  /** Where its processes are, from `suspending` on. A start of a sandbox that has one resumes it. `bytes` and `takenAt`: 0 until it is written. */
+  readonly checkpoint?: { readonly id: string; readonly bytes: number; readonly takenAt: number }
+  /** When its resumption was last requested. */
+  readonly resumedAt?: number
   readonly dueAt: number | null
 }
 

@@ -1,7 +1,7 @@
 import { ServiceError } from '../../model/errors.ts'
 import { LIMITS, type MemoryTier } from '../../model/limits.ts'
 import { languagesOf, type Language } from '../../model/containers/images.ts'
-import type { Container } from '../../model/containers/container.ts'
+import { isSuspended, type Container } from '../../model/containers/container.ts'
 import { snakeCase } from '../../model/snake-case.ts'
 import { isBiggerTier, type ContainerLimits, type TenantLimits } from '../../model/tenants/tenant-limits.ts'
 import type { ImageCatalogue } from '../../model/containers/images.ts'
@@ -97,8 +97,9 @@ export async function checkTimeout(
 const RETRY_AFTER_SECONDS = 5
 
 /** Throws ServiceError `concurrency_limit_reached` when the container needs a sandbox and its account is at its limit. */
-export async function checkConcurrency({ counts }: { readonly counts: ResourceCounts }, { tenant, sandboxId }: Container): Promise<void> {
-  if (sandboxId !== null || (await counts.liveContainers.admits(tenant))) return
+export async function checkConcurrency({ counts }: { readonly counts: ResourceCounts }, container: Container): Promise<void> {
+  const { tenant, sandboxId } = container
+  if ((sandboxId !== null && !isSuspended(container)) || (await counts.liveContainers.admits(tenant))) return
   const value = await counts.liveContainers.limitOf(tenant)
   throw new ServiceError(
     'concurrency_limit_reached',

@@ -4,7 +4,7 @@ import type { Clock } from '../../ports/clock.ts'
 import type { ContainerStore } from '../../ports/container-store.ts'
 import type { ObjectStore } from '../../ports/object-store.ts'
 import type { Table } from '../../ports/table.ts'
-import { countLive } from '../sandboxes/count-live.ts'
+import { countCheckpointBytes, countLive } from '../sandboxes/count-live.ts'
 import type { LimitReader } from './limit-reader.ts'
 import { ResourceCount } from './resource-count.ts'
 import { RowBytes } from './row-bytes.ts'
@@ -14,7 +14,7 @@ export interface ResourceCounts {
   readonly liveContainers: ResourceCount
   readonly queuedJobs: ResourceCount
   readonly containers: ResourceCount
-  /** Objects and rows. */
+  /** Objects, rows and checkpoints. */
   readonly storageBytes: ResourceCount
   readonly rowBytes: RowBytes
 }
@@ -37,7 +37,10 @@ export function createResourceCounts({
     liveContainers: create('liveContainers', (tenant) => countLive(table.sandboxes, tenant)),
     queuedJobs: create('queuedJobs', (tenant) => countQueued(table.containers, tenant)),
     containers: create('containers', (tenant) => countContainers(table.containers, tenant)),
-    storageBytes: create('storageBytes', async (tenant) => (await objects.sizeOf(tenantObjects(tenant))) + (await rowBytes.of(tenant))),
+    storageBytes: create('storageBytes', async (tenant) => {
+      const stored = (await objects.sizeOf(tenantObjects(tenant))) + (await rowBytes.of(tenant))
+      return stored + (await countCheckpointBytes(table.sandboxes, tenant))
+    }),
     rowBytes,
   }
 }

@@ -14,13 +14,15 @@ export interface MeterPorts {
 }
 
 /**
- * Records what a sandbox has used up to `until` (epoch ms): the seconds since a container holds it, whether or not code runs. The reconciler repeats this while the
+ * Records what a sandbox has used up to `given` (epoch ms): the seconds since a container holds it, whether or not code runs. The reconciler repeats this while the
  * sandbox is held, and its stop completes it. There is one record per sandbox and day, so each second counts once.
  */
-export async function meterSandbox({ table, costPerSecond }: MeterPorts, sandbox: Sandbox, until: number): Promise<void> {
-  const { claimedBy, memoryTier } = sandbox
+export async function meterSandbox({ table, costPerSecond }: MeterPorts, sandbox: Sandbox, given: number): Promise<void> {
+  const { claimedBy, memoryTier, checkpoint, resumedAt = 0 } = sandbox
   const since = heldSince(sandbox)
   if (claimedBy === null || since === null) return
+  // A suspended sandbox uses nothing.
+  const until = checkpoint !== undefined && checkpoint.takenAt > resumedAt ? Math.min(given, checkpoint.takenAt) : given
   const { tenant, containerId } = claimedBy
   const container = await table.containers.get(tenant, containerId)
   // Its account was deleted: no row of it may appear again.
@@ -33,7 +35,8 @@ export async function meterSandbox({ table, costPerSecond }: MeterPorts, sandbox
       v: 1,
       tenant,
       subject: container.subject,
-      executionId: sandbox.id,
+      // Each time between two suspensions has its own records.
+      executionId: resumedAt === 0 ? sandbox.id : `${sandbox.id}-${resumedAt}`,
       purpose: 'sandbox',
       day,
       sandboxSeconds,
@@ -46,7 +49,7 @@ export async function meterSandbox({ table, costPerSecond }: MeterPorts, sandbox
 }
 
 /** The claim, but not before the platform runs the sandbox. Null: it does not run, or no container holds it. */
-function heldSince({ claimedAt, launchedAt, readyAt }: Sandbox): number | null {
+function heldSince({ claimedAt, launchedAt, readyAt, resumedAt = 0 }: Sandbox): number | null {
   const runsSince = launchedAt ?? readyAt
-  return claimedAt === null || runsSince === null ? null : Math.max(claimedAt, runsSince)
+  return claimedAt === null || runsSince === null ? null : Math.max(claimedAt, runsSince, resumedAt)
 }

@@ -1,3 +1,5 @@
+import { releaseSandbox } from '../../operations/containers/release-sandbox.ts'
+import { cancelExecution } from '../../operations/executions/cancel-execution.ts'
 import * as z from 'zod'
 import { boundedList, boundedRecord, openObject } from '../../model/bounded-schemas.ts'
 import { lazySchema, type Described } from '../../model/lazy-schema.ts'
@@ -13,7 +15,6 @@ import { setContainerNetwork } from '../../operations/network/set-network.ts'
 import { NetworkRules, NetworkUpdate, networkOfSandbox } from './network.ts'
 import { grantFor, newRootSecret, tokenOf, withGrant } from './access-token.ts'
 import { CONTAINER_NAME, listSandboxes } from './list-sandboxes.ts'
-import { pauseContainer } from './pause.ts'
 import { NotOfferedError } from './errors.ts'
 import { bodyOf, e2bRoute } from './routing.ts'
 import { describe, ENVD_VERSION, stateOf } from './sandbox-info.ts'
@@ -159,6 +160,23 @@ async function setEnd(call: Call): Promise<Response> {
   const { timeout } = await bodyOf(call, Timeout())
   await changeSession(call, row, (session) => session && { ...session, endAt: endAt(call, timeout) })
   return noContent()
+}
+
+/** Maximum wait for saving the variables of a large kernel, milliseconds; then the client tries again. */
+const PAUSE_MS = 55_000
+
+/**
+ * Hibernates or suspends a container now: its sandbox uses no memory. Commands that run end first, because a process cannot be saved.
+ * Throws ServiceError `sandbox_unavailable` when that takes too long; the sandbox then runs on.
+ */
+async function pauseContainer({ deps, request }: Pick<Call, 'deps' | 'request'>, container: Container): Promise<void> {
+  const { tenant } = container
+  for (const commandId of [...(container.commands ?? []), ...(container.backgroundCommands ?? [])])
+    await cancelExecution(deps, { tenant, id: commandId })
+  const released = await releaseSandbox(deps, container, { timeoutMs: PAUSE_MS, signal: request.signal })
+  if (released === 'busy')
+    throw new ServiceError('sandbox_unavailable', `The sandbox ${sandboxIdOf(container)} is busy. Pause it when its code has ended.`)
+  await changeSession({ deps }, container, (session) => session && { ...session, isPaused: true })
 }
 
 async function pause(call: Call): Promise<Response> {

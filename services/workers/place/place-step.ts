@@ -8,6 +8,7 @@ import { notifyStep, notifyWaitingForSandbox } from './notify-waiting.ts'
 import type { Pool } from './pool.ts'
 import { startSandbox } from './start-sandbox.ts'
 import { stopSandbox } from './stop-sandbox.ts'
+import { suspendSandbox } from './suspend-sandbox.ts'
 import { repairSandbox } from './repair-sandbox.ts'
 
 /**
@@ -34,13 +35,20 @@ export function createPlaceStep(deps: PlaceDeps, pool: Pool): (message: Placemen
   }
 }
 
+const PASSING_STATES = {
+  'sandbox.start': 'starting',
+  'sandbox.place': 'starting',
+  'sandbox.suspend': 'suspending',
+  'sandbox.stop': 'stopping',
+} as const
+
 /**
  * While its message is repeated, the row of a start or stop is not due. Otherwise each pass of the reconciler would add another message or call, and
  * their number would grow until hardly a call of a new start passed the platform's rate.
  */
 async function keepFromReconciler({ table, clock }: PlaceDeps, message: PlacementMessage): Promise<Sandbox | null> {
   if (message.type === 'sandbox.refill' || message.type === 'sandbox.check') return null
-  const state = message.type === 'sandbox.stop' ? 'stopping' : 'starting'
+  const state = PASSING_STATES[message.type]
   return table.sandboxes.move(message.sandboxId, { from: [state] }, { dueAt: clock.now() + SANDBOX_CHECK_MS })
 }
 
@@ -52,6 +60,10 @@ const createAction =
         return pool.refill()
       case 'sandbox.check':
         return checkSandboxes(deps)
+      case 'sandbox.suspend': {
+        const sandbox = await deps.table.sandboxes.get(message.sandboxId)
+        return sandbox?.state === 'suspending' ? suspendSandbox(deps, sandbox) : undefined
+      }
       case 'sandbox.stop':
         return stopSandbox(deps, message.sandboxId)
       case 'sandbox.start': {
@@ -59,7 +71,9 @@ const createAction =
         if (sandbox?.state !== 'starting' || sandbox.launchedAt !== undefined) return
         const started = await startSandbox(deps, sandbox)
         // A container may have reserved it since the row was read.
-        if (started === null) await notifyWaitingForSandbox(deps, (await deps.table.sandboxes.get(sandbox.id)) ?? sandbox, 'failed')
+        // After a failed resumption another sandbox is requested at once.
+        const outcome = started === null && sandbox.checkpoint === undefined ? 'failed' : 'started'
+        if (started === null) await notifyWaitingForSandbox(deps, (await deps.table.sandboxes.get(sandbox.id)) ?? sandbox, outcome)
         else if (started.state !== 'starting') await notifyWaitingForSandbox(deps, started, 'started')
         return
       }

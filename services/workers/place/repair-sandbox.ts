@@ -5,8 +5,11 @@ import type { SandboxStatus } from '../../ports/sandbox-driver.ts'
 import { SUPERVISOR_PROTOCOL, type Sandbox } from '../../model/sandboxes/sandbox.ts'
 import { detachSandbox } from '../../operations/containers/detach-sandbox.ts'
 import type { PlaceDeps } from '../deps.ts'
+import { isSuspended } from '../../model/containers/container.ts'
+import { noteResumedBy } from '../../operations/sandboxes/note-resumed.ts'
 import { notifyWaitingForSandbox } from './notify-waiting.ts'
 import { stopSandbox, stopUnclaimed } from './stop-sandbox.ts'
+import { SUSPENDED_CHECK_MS, suspendSandbox } from './suspend-sandbox.ts'
 import { failUnanswered, refusalOf } from './fail-unanswered.ts'
 import { reportRefusal } from './report-refusal.ts'
 import { failStart, settleStart } from './start-sandbox.ts'
@@ -21,6 +24,7 @@ export async function repairSandbox(deps: PlaceDeps, sandbox: Sandbox, readStatu
   const now = deps.clock.now()
   if (sandbox.state === 'gone') return deps.table.sandboxes.remove(sandbox.id)
   if (sandbox.state === 'stopping') return stopSandbox(deps, sandbox.id, { until: knownUntil(sandbox, now) })
+  if (sandbox.state === 'suspending') return repairSuspension(deps, sandbox, now)
   if (sandbox.state === 'starting') return repairStart(deps, sandbox, { readStatus, now })
   if (sandbox.claimedBy === null && isStale(deps, sandbox, now)) return stopUnclaimed(deps, sandbox)
   if (sandbox.claimedBy !== null && !(await isHeld(deps, sandbox, now))) {
@@ -28,8 +32,25 @@ export async function repairSandbox(deps: PlaceDeps, sandbox: Sandbox, readStatu
   }
   const status = await readStatus()
   if (status.phase === 'gone') return endSandbox(deps, sandbox, status)
+  await noteResumedBy(deps.table, sandbox)
   await meterSandbox(deps, sandbox, now)
-  await deps.table.sandboxes.move(sandbox.id, { from: [sandbox.state] }, { dueAt: now + SANDBOX_CHECK_MS })
+  const checkMs = sandbox.state === 'suspended' ? SUSPENDED_CHECK_MS : SANDBOX_CHECK_MS
+  await deps.table.sandboxes.move(sandbox.id, { from: [sandbox.state] }, { dueAt: now + checkMs })
+}
+
+/**
+ * The run worker crashed after it reserved the sandbox, or its message was lost. A container whose row does not name the checkpoint keeps its sandbox: no
+ * worker has written one.
+ */
+async function repairSuspension(deps: PlaceDeps, sandbox: Sandbox, now: number): Promise<void> {
+  const { id, claimedBy } = sandbox
+  const container = claimedBy === null ? null : await deps.table.containers.get(claimedBy.tenant, claimedBy.containerId)
+  if (container === null || container.deletedAt !== null || container.sandboxId !== id) return stopSandbox(deps, id)
+  if (isSuspended(container)) return suspendSandbox(deps, sandbox)
+  const isClaimed = container.hibernating !== null && container.hibernating.expiresAt > now
+  const change = isClaimed ? {} : ({ state: 'claimed' } as const)
+  await deps.table.sandboxes.move(id, { from: ['suspending'] }, { ...change, dueAt: now + SANDBOX_CHECK_MS })
+  if (!isClaimed) await notifyWaitingForSandbox(deps, sandbox, 'started')
 }
 
 /** Removes a sandbox that is gone, and enqueues the execution that ran in it. One that never answered is a failed start, whose row is kept. */
@@ -56,7 +77,8 @@ const isStale = (deps: PlaceDeps, sandbox: Sandbox, now: number): boolean =>
   sandbox.protocol !== SUPERVISOR_PROTOCOL || !deps.driver.images.isCurrent(sandbox.image) || now - sandbox.createdAt > MAX_WARM_MS
 
 /** A claim is written before the container names its sandbox, so a recent claim counts as valid. */
-const isYoung = ({ claimedAt, createdAt }: Sandbox, now: number): boolean => now - (claimedAt ?? createdAt) < SANDBOX_CHECK_MS
+const isYoung = ({ claimedAt, resumedAt, createdAt }: Sandbox, now: number): boolean =>
+  now - (resumedAt ?? claimedAt ?? createdAt) < SANDBOX_CHECK_MS
 
 async function isHeld(deps: PlaceDeps, sandbox: Sandbox, now: number): Promise<boolean> {
   if (sandbox.claimedBy === null) return false
@@ -74,10 +96,12 @@ async function repairStart(
   const { capabilities } = deps.driver
   const { reportsStarts } = capabilities
   const isLaunched = sandbox.launchedAt !== undefined
-  const began = sandbox.launchedAt ?? sandbox.createdAt
+  const began = sandbox.launchedAt ?? sandbox.resumedAt ?? sandbox.createdAt
   const isTooLate = now - began > (reportsStarts && !isLaunched ? MAX_LAUNCH_WAIT_MS : startTimeoutMs(capabilities))
   const executionId = await waitingExecution(deps, sandbox)
-  if (executionId === null && sandbox.claimedBy !== null && !isYoung(sandbox, now)) return stopSandbox(deps, sandbox.id)
+  const isResumption = sandbox.checkpoint !== undefined
+  if (executionId === null && sandbox.claimedBy !== null && !isResumption && !isYoung(sandbox, now)) return stopSandbox(deps, sandbox.id)
+  if (isResumption && !(await isHeld(deps, sandbox, now))) return stopSandbox(deps, sandbox.id)
   if (isLaunched || (sandbox.claimedBy === null && !reportsStarts)) {
     const status = await readStatus()
     if (status.phase !== 'starting') {
@@ -103,10 +127,12 @@ async function waitingExecution(deps: PlaceDeps, { id, claimedBy }: Sandbox): Pr
 
 async function requestAgain(
   { queue, driver }: PlaceDeps,
-  { id: sandboxId, claimedBy }: Sandbox,
+  { id: sandboxId, claimedBy, checkpoint }: Sandbox,
   executionId: string | null,
 ): Promise<void> {
-  if (claimedBy !== null && executionId !== null) {
+  if (checkpoint !== undefined && claimedBy !== null)
+    await queue.send('placements', { v: 1, type: 'sandbox.start', sandboxId }, { group: claimedBy.tenant })
+  else if (claimedBy !== null && executionId !== null) {
     const { tenant, containerId } = claimedBy
     await queue.send('placements', { v: 1, type: 'sandbox.place', tenant, sandboxId, containerId, executionId }, { group: tenant })
   } else if (claimedBy === null && driver.capabilities.reportsStarts)

@@ -1,3 +1,4 @@
+import { noteResumedBy } from '../../operations/sandboxes/note-resumed.ts'
 import { SANDBOX_CHECK_MS, startTimeoutMs } from '../../operations/sandboxes/new-sandbox.ts'
 import { DriverError, type SandboxStatus } from '../../ports/sandbox-driver.ts'
 import { SUPERVISOR_PROTOCOL, type Sandbox } from '../../model/sandboxes/sandbox.ts'
@@ -20,10 +21,8 @@ export async function startSandbox(deps: PlaceDeps, sandbox: Sandbox): Promise<S
   const { signal } = late
   try {
     const { id: sandboxId, memoryTier, imageName, limits, publicKey } = sandbox
-    const platformId = await driver.start(
-      { sandboxId, memoryTier, imageName, limits, publicKey, isAwaited: sandbox.claimedBy !== null },
-      signal,
-    )
+    const spec = { sandboxId, memoryTier, imageName, limits, publicKey, isAwaited: sandbox.claimedBy !== null }
+    const platformId = sandbox.checkpoint === undefined ? await driver.start(spec, signal) : await resume(driver, sandbox)
     if (driver.capabilities.reportsStarts) return await recordLaunch(deps, sandbox, platformId)
     return await settleStart(deps, sandbox, { status: await driver.waitReady(sandboxId, signal), began })
   } catch (cause) {
@@ -40,6 +39,13 @@ export async function startSandbox(deps: PlaceDeps, sandbox: Sandbox): Promise<S
   }
   await failStart(deps, sandbox, { from: began })
   return null
+}
+
+/** The processes of a suspended sandbox continue. One of a server that cannot do that is a failed start. */
+async function resume({ suspension }: PlaceDeps['driver'], { id, checkpoint }: Sandbox): Promise<undefined> {
+  if (suspension === undefined || checkpoint === undefined) throw new DriverError('configuration', 'This platform keeps no processes.')
+  await suspension.resume(id, checkpoint.id)
+  return undefined
 }
 
 /** The platform accepted the start and will report the rest. */
@@ -88,8 +94,10 @@ export async function settleStart(
     address: status.address,
     readyAt: now,
     dueAt: now + SANDBOX_CHECK_MS,
-    image: driver.images.resolve(sandbox.imageName).reference,
-    protocol: SUPERVISOR_PROTOCOL,
+    ...(sandbox.checkpoint === undefined && {
+      image: driver.images.resolve(sandbox.imageName).reference,
+      protocol: SUPERVISOR_PROTOCOL,
+    }),
     ...(sandbox.platformId === undefined ? {} : { platformId: sandbox.platformId }),
   }
   // A container may have reserved it while it started.
@@ -97,7 +105,8 @@ export async function settleStart(
     (await table.sandboxes.move(sandbox.id, { from: ['starting'], unclaimed: true }, { ...change, state: 'ready' })) ??
     (await table.sandboxes.move(sandbox.id, { from: ['starting'] }, { ...change, state: 'claimed' }))
   if (moved !== null) {
-    report('ready')
+    report(sandbox.checkpoint === undefined ? 'ready' : 'resumed')
+    await noteResumedBy(table, moved)
     return moved
   }
   // Another delivery of the same start preceded this one, or the sandbox is no longer needed.
@@ -122,11 +131,18 @@ function reportStart(
  */
 export async function failStart(
   { table, clock, driver }: PlaceDeps,
-  { id, platformId }: Sandbox,
+  { id, platformId, checkpoint }: Sandbox,
   { from, check }: { readonly from: number; readonly check?: string | undefined },
 ): Promise<void> {
   const now = clock.now()
   const failedStart = { from, to: now, ...(check === undefined ? {} : { check }) }
   const change = { state: 'gone', failedStart, dueAt: now + GONE_KEPT_MS } as const
-  if ((await table.sandboxes.move(id, { from: ['starting'] }, change)) !== null) await driver.stop(id, platformId)
+  if (checkpoint === undefined) {
+    if ((await table.sandboxes.move(id, { from: ['starting'] }, change)) !== null) await driver.stop(id, platformId)
+    return
+  }
+  // Its processes may run. Steps wait for a sandbox that is `suspending`, so the container gets another one only when this one is stopped.
+  if ((await table.sandboxes.move(id, { from: ['starting'] }, { state: 'suspending', dueAt: now + SANDBOX_CHECK_MS })) === null) return
+  await driver.stop(id, platformId)
+  await table.sandboxes.move(id, { from: ['suspending'] }, change)
 }

@@ -20,7 +20,7 @@ export async function stopSandbox(
   const { table, clock, driver, telemetry } = deps
   const moved = await table.sandboxes.move(
     sandboxId,
-    { from: ['starting', 'ready', 'claimed', 'stopping'] },
+    { from: ['starting', 'ready', 'claimed', 'suspending', 'suspended', 'stopping'] },
     {
       state: 'stopping',
       dueAt: clock.now(),

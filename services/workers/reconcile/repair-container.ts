@@ -1,7 +1,7 @@
 import { notifyExecution } from '../../operations/notify/notify-execution.ts'
 import { RECONCILE_AFTER_MS } from '../../model/lease.ts'
 import { DAY_MS, nextRetentionCheck } from '../../model/tenants/retention.ts'
-import { isBusy, isIdle, jobsIn, type Container } from '../../model/containers/container.ts'
+import { isBusy, isIdle, isSuspended, jobsIn, type Container } from '../../model/containers/container.ts'
 import { hasEnded, type Execution } from '../../model/executions/execution.ts'
 import { ALL_WORK_KINDS, type WorkKindName } from '../../model/executions/work-kinds.ts'
 import { objectPrefix } from '../../model/object-keys.ts'
@@ -41,7 +41,7 @@ export async function repairContainer(deps: RepairDeps, due: DueRow): Promise<vo
     return
   }
   const expiresAt = await announceExpiry(deps, container, now)
-  if (container.sandboxId === null) {
+  if (container.sandboxId === null || isSuspended(container)) {
     const [versions, executions] = [
       await sweepVersions(deps, container, containerDays),
       await sweepExecutions(deps, container, executionDays),

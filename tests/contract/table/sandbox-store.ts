@@ -31,11 +31,14 @@ export function sandboxStoreContract(table: () => Table): void {
       expect(await store().get(row.id)).toEqual(won[0])
     })
 
-    it.each(['starting', 'claimed', 'stopping', 'gone'] as const)('cannot be claimed while they are %s', async (state) => {
-      const row = await created({ state })
-      expect(await store().claim(row.id, by('cntr_1'), { now: T0, dueAt: T0 })).toBeNull()
-      expect(await store().get(row.id)).toEqual(row)
-    })
+    it.each(['starting', 'claimed', 'suspending', 'suspended', 'stopping', 'gone'] as const)(
+      'cannot be claimed while they are %s',
+      async (state) => {
+        const row = await created({ state })
+        expect(await store().claim(row.id, by('cntr_1'), { now: T0, dueAt: T0 })).toBeNull()
+        expect(await store().get(row.id)).toEqual(row)
+      },
+    )
 
     it('that were started for a container can be claimed only by that container', async () => {
       const row = await created({ claimedBy: by('cntr_1'), claimedAt: T0 })
@@ -79,11 +82,14 @@ export function sandboxStoreContract(table: () => Table): void {
       await store().remove(second.id)
     })
 
-    it.each(['ready', 'claimed', 'stopping', 'gone'] as const)('cannot be reserved while they are %s', async (state) => {
-      const row = await created({ state })
-      expect(await store().reserve(row.id, by('cntr_1'), T0)).toBeNull()
-      expect(await store().get(row.id)).toEqual(row)
-    })
+    it.each(['ready', 'claimed', 'suspending', 'suspended', 'stopping', 'gone'] as const)(
+      'cannot be reserved while they are %s',
+      async (state) => {
+        const row = await created({ state })
+        expect(await store().reserve(row.id, by('cntr_1'), T0)).toBeNull()
+        expect(await store().get(row.id)).toEqual(row)
+      },
+    )
 
     it('change state only from the expected state', async () => {
       const row = await created()
@@ -129,6 +135,10 @@ export function sandboxStoreContract(table: () => Table): void {
       await store().move(reserved.id, { from: ['starting'] }, { state: 'claimed', address, readyAt: T0 })
       expect((await ids()).toSorted()).toEqual([started.id, warm.id, reserved.id].toSorted())
       expect(await ids('tnt_hel')).toEqual([])
+      for (const state of ['suspending', 'suspended', 'starting', 'claimed'] as const) {
+        await store().move(warm.id, { from: ['claimed', 'suspending', 'suspended', 'starting'] }, { state })
+        expect(await ids()).toContain(warm.id)
+      }
       await store().move(warm.id, { from: ['claimed'] }, { state: 'stopping', dueAt: T0 })
       await store().remove(started.id)
       await store().move(reserved.id, { from: ['claimed'] }, { state: 'gone', dueAt: T0 })

@@ -60,7 +60,7 @@ function hibernatingVerbs(items: Items): Pick<Verbs, 'claimHibernation' | 'renew
     async hibernate(tenant, id, { objectKey, snapshot, stateLost, lostFiles, dueAt }) {
       const actions = [
         remove('hibernating'),
-        remove('sandboxId'),
+        ...(snapshot?.suspendedIn === undefined ? [remove('sandboxId')] : []),
         assign('snapshot', snapshot),
         assign('stateLost', stateLost),
         assign('lostFiles', lostFiles.length === 0 ? null : JSON.stringify(lostFiles)),
@@ -95,11 +95,14 @@ function restoringVerbs(items: Items): Pick<Verbs, 'beginRestore' | 'endRestore'
       )
     },
 
-    endRestore: (tenant, id, { generation, objectKey }) =>
+    endRestore: (tenant, id, { generation, objectKey, isResumed = false }) =>
       updateContainer(
         items,
         { tenant, id },
-        { actions: [set('snapshot.isRestored', true)], condition: all(isLive, equals('generation', generation), isSnapshot(objectKey)) },
+        {
+          actions: [set('snapshot.isRestored', true), ...(isResumed ? [remove('lostFiles')] : [])],
+          condition: all(isLive, equals('generation', generation), isSnapshot(objectKey)),
+        },
       ),
   }
 }

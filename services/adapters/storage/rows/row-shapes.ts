@@ -94,7 +94,7 @@ export const conversationCodec = rowCodec<Conversation>({
 })
 
 export const sandboxCodec = rowCodec<Sandbox>({
-  json: { limits: true, address: true, claimedBy: true, failedStart: true },
+  json: { limits: true, address: true, claimedBy: true, failedStart: true, checkpoint: true },
   nullable: {
     limits: true,
     imageName: true,

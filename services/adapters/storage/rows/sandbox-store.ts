@@ -106,5 +106,7 @@ function poolActions(id: string, change: Partial<Pick<Sandbox, 'state' | 'claime
     return [set('poolSk', heldSortKey(change.claimedBy, id)), set('readyPoolSk', heldSortKey(change.claimedBy, id))]
   // A sandbox that a container reserved becomes `claimed`, and keeps the key of its tenant.
   if (change.state === 'ready' || change.state === 'claimed') return [copy('poolSk', 'readyPoolSk')]
-  return change.state === undefined ? [] : [set('poolSk', takenSortKey(id))]
+  // A sandbox that is suspended or resumed stays with its tenant.
+  const isHeld = change.state === 'suspending' || change.state === 'suspended' || change.state === 'starting'
+  return change.state === undefined || isHeld ? [] : [set('poolSk', takenSortKey(id))]
 }

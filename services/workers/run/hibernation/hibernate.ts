@@ -1,11 +1,22 @@
+import { noteResumed } from '../../../operations/sandboxes/note-resumed.ts'
 import { notifyExecution } from '../../../operations/notify/notify-execution.ts'
 import { commandSourceOf } from '../../../model/executions/work-kinds.ts'
 import { firstRetentionCheck } from '../../../model/tenants/retention.ts'
-import { isBusy, isHibernated, jobsIn, type Container, type Hibernation } from '../../../model/containers/container.ts'
+import {
+  isBusy,
+  isHibernated,
+  isSuspended,
+  jobsIn,
+  type Container,
+  type Hibernation,
+  type Snapshot,
+} from '../../../model/containers/container.ts'
 import { hasEnded, type Execution, type Lost } from '../../../model/executions/execution.ts'
 import type { HibernateMessage } from '../../../model/messages.ts'
 import type { NamespaceUsage } from '../../../ports/supervisor.ts'
 import { newObjectKey } from '../../../model/object-keys.ts'
+import { TIERS } from '../../../model/limits.ts'
+import { SANDBOX_CHECK_MS } from '../../../operations/sandboxes/new-sandbox.ts'
 import { dayOf } from '../../../model/usage/usage.ts'
 import type { RunDeps, StepDeps } from '../../deps.ts'
 import type { SandboxFinder } from '../sandboxes/sandbox-finder.ts'
@@ -31,9 +42,8 @@ type HibernationResult = Pick<Container, 'snapshot' | 'stateLost'>
 export async function hibernate(deps: StepDeps, finder: SandboxFinder, message: HibernateMessage): Promise<void> {
   const { containers } = deps.table
   const { tenant, containerId: id } = message
-  const before = await containers.get(tenant, id)
-  if (before === null || before.sandboxId === null) return
-  if (message.sandboxId === undefined ? before.lastActiveAt !== message.idleSince : before.sandboxId !== message.sandboxId) return
+  const before = await idleContainer(deps, message)
+  if (before === null) return
   // The steps of these commands report their ends; the sender of the message sends it again.
   if (await endBackgroundCommands(deps, before)) return
   const now = deps.clock.now()
@@ -49,23 +59,25 @@ export async function hibernate(deps: StepDeps, finder: SandboxFinder, message: 
     // Snapshots of a crashed worker and of the previous hibernation: neither is restored again.
     if (before.hibernating !== null) await deps.objects.delete(before.hibernating.objectKey)
     if (claimed.snapshot?.isRestored === true) await deps.objects.delete(claimed.snapshot.objectKey)
-    const result = await save(deps, finder, { container: claimed, objectKey: claim.objectKey, signal: lease.signal })
+    const saved = await save(deps, finder, { container: claimed, objectKey: claim.objectKey, signal: lease.signal })
     const session = await finder.own(claimed)
     const lostFiles =
       session === null
         ? (claimed.lostFiles ?? [])
-        : await keepFiles(deps, claimed, { session, keepsLinks: result.snapshot !== null, signal: lease.signal })
+        : await keepFiles(deps, claimed, { session, keepsLinks: saved.snapshot !== null, signal: lease.signal })
     const dueAt = firstRetentionCheck(deps.clock.now())
+    const fresh = saved.snapshot?.objectKey === claim.objectKey ? saved.snapshot : null
+    // A sandbox that the platform takes away cannot keep its processes.
+    const kept = fresh === null || message.sandboxId !== undefined ? null : await reserveForSuspension(deps, claimed, fresh)
+    const result = { stateLost: saved.stateLost, snapshot: kept ?? saved.snapshot }
     const hibernated = await containers.hibernate(tenant, id, { objectKey: claim.objectKey, ...result, lostFiles, dueAt })
-    const saved = result.snapshot?.objectKey === claim.objectKey
-    if (hibernated === null && saved) await deps.objects.delete(claim.objectKey)
-    const outcome = hibernated === null ? 'interrupted' : saved ? 'saved' : 'not_saved'
+    if (hibernated === null && fresh !== null) await deps.objects.delete(claim.objectKey)
+    const outcome = hibernated === null ? 'interrupted' : fresh === null ? 'not_saved' : 'saved'
     emitHibernation(deps, claimed, { outcome, bytes: result.snapshot?.bytes ?? 0, hibernate_ms: deps.clock.now() - now })
+    if (hibernated !== null) await deps.network?.gateway.detach(id).catch(() => undefined)
+    if (kept !== null) await settleSuspension(deps, claimed)
     // If the message is lost, the reconciler stops the sandbox, which no container refers to.
-    if (hibernated !== null) {
-      await deps.network?.gateway.detach(id).catch(() => undefined)
-      await stop(deps, claimed)
-    }
+    else if (hibernated !== null) await stop(deps, claimed)
   } catch (cause) {
     await discardSnapshot(deps, before, claim.objectKey).catch(() => undefined)
     if (!(cause instanceof LeaseLostError)) throw cause
@@ -75,6 +87,16 @@ export async function hibernate(deps: StepDeps, finder: SandboxFinder, message: 
     const waiting = after === null ? [] : jobsIn({ ...after, queue: after.queue.slice(0, 1) })
     for (const jobId of waiting) await notifyExecution(deps.queue, { tenant, containerId: id, id: jobId })
   }
+}
+
+/** The container that the message means, while it has a sandbox to release. One that was resumed and not used is awake again. */
+async function idleContainer({ table }: RunDeps, message: HibernateMessage): Promise<Container | null> {
+  const row = await table.containers.get(message.tenant, message.containerId)
+  if (row === null || row.sandboxId === null) return null
+  if (message.sandboxId === undefined ? row.lastActiveAt !== message.idleSince : row.sandboxId !== message.sandboxId) return null
+  if (!isSuspended(row)) return row
+  const sandbox = await table.sandboxes.get(row.sandboxId)
+  return sandbox?.state === 'claimed' ? noteResumed(table, row) : null
 }
 
 /**
@@ -177,3 +199,31 @@ const lossOf = (row: Execution): Lost => ({
   what: `command ${row.id}`,
   reason: `It ran in the background and ended when the container hibernated: ${commandSourceOf(row).argv.join(' ').slice(0, MAX_SHOWN_CHARACTERS).toWellFormed()}`,
 })
+
+/**
+ * Reserves the sandbox of a container whose variables and files are saved, so that its processes can be kept too: from now on it gets no code before it is
+ * resumed. Returns the snapshot for the container's row, which names the sandbox. Null: the container hibernates, because the platform keeps no processes, the
+ * account has no storage for them, or the sandbox is gone.
+ */
+async function reserveForSuspension(
+  { canSuspend = false, table, clock, storage }: StepDeps,
+  { tenant, sandboxId, memoryTier }: Container,
+  snapshot: Snapshot,
+): Promise<Snapshot | null> {
+  if (!canSuspend || sandboxId === null) return null
+  if (!(await storage.take(tenant, TIERS[memoryTier].memoryBytes))) return null
+  // The key of the snapshot is new for each suspension, and so is its last part.
+  const id = snapshot.objectKey.slice(snapshot.objectKey.lastIndexOf('/') + 1)
+  const change = { state: 'suspending', checkpoint: { id, bytes: 0, takenAt: 0 }, dueAt: clock.now() + SANDBOX_CHECK_MS } as const
+  const moved = await table.sandboxes.move(sandboxId, { from: ['claimed'] }, change)
+  return moved === null ? null : { ...snapshot, suspendedIn: sandboxId }
+}
+
+/** The container's row names the reserved sandbox or does not: its processes are kept, or it may get code again. A crash before this is repaired by the reconciler. */
+async function settleSuspension({ table, queue, clock }: RunDeps, { tenant, id, sandboxId }: Container): Promise<void> {
+  if (sandboxId === null) return
+  const row = await table.containers.get(tenant, id)
+  if (row !== null && row.sandboxId === sandboxId && isSuspended(row))
+    await queue.send('placements', { v: 1, type: 'sandbox.suspend', sandboxId }, { group: tenant })
+  else await table.sandboxes.move(sandboxId, { from: ['suspending'] }, { state: 'claimed', dueAt: clock.now() + SANDBOX_CHECK_MS })
+}

@@ -1,6 +1,8 @@
-import type { Container } from '../../../model/containers/container.ts'
+import { isSuspended, type Container } from '../../../model/containers/container.ts'
 import { detachSandbox } from '../../../operations/containers/detach-sandbox.ts'
 import type { Execution } from '../../../model/executions/execution.ts'
+import { noteResumed } from '../../../operations/sandboxes/note-resumed.ts'
+import { requestResume } from '../../../operations/sandboxes/request-resume.ts'
 import { SANDBOX_START_MS } from '../../../operations/sandboxes/new-sandbox.ts'
 import type { FailedStart, Sandbox, SandboxSession } from '../../../model/sandboxes/sandbox.ts'
 import { createLimitReader, type LimitReader } from '../../../operations/tenancy/limit-reader.ts'
@@ -61,7 +63,7 @@ export type Acquired =
 
 /** State of the container's present sandbox for the next execution. */
 type Present =
-  | Extract<Acquired, { readonly kind: 'live' | 'starting' | 'failed' | 'moved' }>
+  | Extract<Acquired, { readonly kind: 'live' | 'starting' | 'full' | 'failed' | 'moved' }>
   | { readonly kind: 'none'; readonly container: Container; readonly failsSince?: number }
 
 /** Finds the sandbox of a container, or acquires a new one. */
@@ -93,6 +95,7 @@ export class SandboxFinder {
 
   /** The same, if the supervisor has answered and code can be sent at once; otherwise null, and `acquire` is needed. */
   async ownAnswering(container: Container): Promise<SandboxSession | null> {
+    if (isSuspended(container)) return null
     const found = await this.#sessions.find(container)
     return found?.hasAnswered === true ? found.session : null
   }
@@ -136,9 +139,10 @@ export class SandboxFinder {
     const { table, clock } = this.#deps
     if (container.sandboxId === null) return { kind: 'none', container }
     let sandbox = await table.sandboxes.get(container.sandboxId)
-    if (sandbox?.state === 'starting') return { kind: 'starting', sandboxId: sandbox.id }
+    if (sandbox?.state === 'starting' || sandbox?.state === 'suspending') return { kind: 'starting', sandboxId: sandbox.id }
+    if (sandbox?.state === 'suspended') return this.#resume(container, sandbox)
     const checked = sandbox === null ? 'gone' : await this.#check(sandbox, container)
-    if (typeof checked === 'object') return checked
+    if (typeof checked === 'object') return checked.kind === 'live' ? this.#noteResumed(checked) : checked
     if (checked === 'refused') sandbox = await table.sandboxes.get(container.sandboxId)
     const neverRan = checked === 'dead' || sandbox?.address === null || sandbox?.failedStart !== undefined
     if (checked !== 'gone') await requestStop(this.#deps, container.sandboxId)
@@ -147,11 +151,25 @@ export class SandboxFinder {
     // Only the platform's start time counts, not the time that messages spent in queues.
     if (failed !== null && failed.to - (failsSince ?? failed.from) >= SANDBOX_START_MS)
       return { kind: 'failed', ...(failed.check === undefined ? {} : { check: failed.check }) }
-    const detached = neverRan
-      ? await attachSandbox(this.#deps, container, null)
-      : await detachSandbox(table.containers, container, { why: 'The sandbox that held them has ended.', dueAt: container.dueAt })
+    const detached =
+      neverRan && !isSuspended(container)
+        ? await attachSandbox(this.#deps, container, null)
+        : await detachSandbox(table.containers, container, { why: 'The sandbox that held them has ended.', dueAt: container.dueAt })
     if (detached === null) return { kind: 'moved' }
     return { kind: 'none', container: detached, ...(failsSince !== undefined && { failsSince }) }
+  }
+
+  async #resume(container: Container, sandbox: Sandbox): Promise<Present> {
+    if (!(await this.#live.take(container.tenant))) return { kind: 'full' }
+    if ((await this.#deps.admission?.admits(container.memoryTier, 'execution')) === false)
+      return { kind: 'full', isFreeing: await hibernateLargest(this.#deps, container.tenant) }
+    const isRequested = await requestResume(this.#deps, container.tenant, sandbox.id)
+    return isRequested ? { kind: 'starting', sandboxId: sandbox.id } : { kind: 'moved' }
+  }
+
+  async #noteResumed(live: Extract<Acquired, { readonly kind: 'live' }>): Promise<Present> {
+    const container = await noteResumed(this.#deps.table, live.container)
+    return container === null ? { kind: 'moved' } : { ...live, container }
   }
 
   async #imageOf(container: Container): Promise<SandboxImage> {

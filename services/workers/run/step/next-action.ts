@@ -1,4 +1,4 @@
-import { runsBeside, needsSync, type Container, type Hibernation } from '../../../model/containers/container.ts'
+import { isSuspended, runsBeside, needsSync, type Container, type Hibernation } from '../../../model/containers/container.ts'
 import { RECONCILE_AFTER_MS } from '../../../model/lease.ts'
 import { workKindOfId } from '../../../model/executions/work-kinds.ts'
 import type { Execution } from '../../../model/executions/execution.ts'
@@ -53,7 +53,7 @@ function actionBeside(command: ExecutionView, container: Container, now: number)
   if (!runsBeside(container, command.id)) return { kind: 'join_beside' }
   const waits = duringHibernation(container, now)
   if (waits !== null) return waits
-  const isReady = container.sandboxId !== null && !needsSync(container)
+  const isReady = container.sandboxId !== null && !needsSync(container) && !isSuspended(container)
   if (isHead || isReady || !container.queue.includes(command.id)) return { kind: 'run', container }
   return actionBehindHead(command, container, now)
 }

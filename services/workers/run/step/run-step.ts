@@ -30,7 +30,13 @@ const SEEN_MS = 2_000
 export function createRunStep(ports: RunDeps): (message: ExecutionMessage) => Promise<void> {
   const limits = createLimitReader(ports.table.tenants, ports.clock)
   const counts = createResourceCounts({ ...ports, limits })
-  const deps: StepDeps = { ...ports, ...meterStorage(ports, counts, { isStrict: false }), limits, slots: new ExecutionSlots(ports) }
+  const deps: StepDeps = {
+    ...ports,
+    ...meterStorage(ports, counts, { isStrict: false }),
+    limits,
+    storage: counts.storageBytes,
+    slots: new ExecutionSlots(ports),
+  }
   const sandboxes = new SandboxFinder(deps, limits, counts.liveContainers)
   return async (message) => {
     if (message.type === 'container.hibernate') return hibernate(deps, sandboxes, message)

@@ -150,7 +150,7 @@ export class SandboxRun {
     const failsSince = acquired.kind === 'starting' ? acquired.failsSince : undefined
     await this.#lease.release(failsSince === undefined ? {} : { startsFailSince: failsSince })
     const sandbox = acquired.kind === 'starting' ? await table.sandboxes.get(acquired.sandboxId) : null
-    if (sandbox?.state !== 'starting') await notifyExecution(queue, row)
+    if (sandbox?.state !== 'starting' && sandbox?.state !== 'suspending') await notifyExecution(queue, row)
   }
 
   /** Whether the tenant may run this execution now; otherwise it waits for a slot. */

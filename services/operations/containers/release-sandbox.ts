@@ -1,0 +1,40 @@
+import { setTimeout as delay } from 'node:timers/promises'
+import { isBusy, isSuspended, type Container } from '../../model/containers/container.ts'
+import type { Clock } from '../../ports/clock.ts'
+import type { Queue } from '../../ports/queue.ts'
+import type { Table } from '../../ports/table.ts'
+
+export interface ReleasePorts {
+  readonly table: Pick<Table, 'containers'>
+  readonly queue: Queue
+  readonly clock: Clock
+}
+
+const POLL_MS = 50
+
+/**
+ * Hibernates or suspends a container now, and waits until its row says so. Returns the row; null when it was deleted. `busy`: it was in use until the time was over
+ * or the caller left, and its sandbox runs on.
+ */
+export async function releaseSandbox(
+  { table, queue, clock }: ReleasePorts,
+  { tenant, id }: Pick<Container, 'tenant' | 'id'>,
+  { timeoutMs, signal }: { readonly timeoutMs: number; readonly signal: AbortSignal },
+): Promise<Container | null | 'busy'> {
+  const deadline = clock.now() + timeoutMs
+  let asked: number | null = null
+  for (;;) {
+    const row = await table.containers.get(tenant, id)
+    if (row === null || row.deletedAt !== null) return null
+    if (row.sandboxId === null || isSuspended(row)) return row
+    const isUsed = isBusy(row) || (row.backgroundCommands?.length ?? 0) > 0
+    // The worker releases the sandbox only of a container that was last used when the message says.
+    if (!isUsed && asked !== row.lastActiveAt) {
+      asked = row.lastActiveAt
+      const message = { v: 1, type: 'container.hibernate', tenant, containerId: id, idleSince: row.lastActiveAt } as const
+      await queue.send('executions', message, { group: tenant })
+    }
+    if (clock.now() >= deadline || signal.aborted) return 'busy'
+    await delay(POLL_MS)
+  }
+}
