@@ -242,6 +242,17 @@ describe('an execution', () => {
     expect(await api.table.executions.get(api.owner.tenant, row)).toMatchObject({ source: { argv: ['/bin/sh', '-c', 'first'] } })
   })
 
+  it('is followed to its end, and not accepted again, by a call with its id after its end', async () => {
+    const { id } = await create()
+    const row = await start(id, { exec_id: 'ended' })
+    await finishExecution(api, api.owner.tenant, row, { result: { exit: { code: 0, signal: null } } })
+    const container = await containerOf(id)
+    await api.table.containers.removeCommand(api.owner.tenant, container, { commandId: row, now: Date.now() })
+    const again = await call('POST', `/sandboxes/${id}/executions`, { body: { command: 'true', exec_id: 'ended' } })
+    expect((await linesOf(again)).map(({ type }) => type)).toEqual(['started', 'exit'])
+    expect((await api.table.containers.get(api.owner.tenant, container))?.commands).toEqual([])
+  })
+
   it('answers 410 for events that are no longer stored', async () => {
     const { id } = await create()
     const row = await start(id, { exec_id: 'old' })
@@ -330,7 +341,17 @@ describe('a file operation', () => {
     const commands = async (): Promise<readonly string[]> => (await api.table.containers.get(api.owner.tenant, container))?.commands ?? []
     for (let index = 0; index < 32; index++) await start(id, {})
     const before = await commands()
+    const { containers } = api.table
+    const { addCommand } = containers
+    let refused = 0
+    containers.addCommand = async (...args) => {
+      const answer = await addCommand(...args)
+      if (answer === 'full') refused++
+      return answer
+    }
     const made = call('POST', `/sandboxes/${id}/mkdir?path=/tmp/x&recursive=true`)
+    await expect.poll(() => refused).toBeGreaterThan(0)
+    containers.addCommand = addCommand
     await api.table.containers.removeCommand(api.owner.tenant, container, { commandId: before[0] ?? '', now: Date.now() })
     const next = async (): Promise<string> => (await commands()).find((one) => !before.includes(one)) ?? ''
     await expect.poll(next, { timeout: 5_000 }).not.toBe('')
