@@ -23,7 +23,7 @@ const figures: { readonly storage: string; readonly of: readonly NoiseFigure[] }
 for (const storage of values.storage === undefined ? ['embedded', 'aws'] : [values.storage]) {
   process.env['CELLBLOCK_STORAGE'] = storage
   say(`Storage: ${storage}`)
-  // The parsers are the same on both storages, so each route is a form of its own on one of them.
+  // The parsers are the same on both storages, so each route is a separate form on one of them only.
   figures.push({ storage, of: await measureNoise({ windowMs, isWhole: !values.short && storage === 'embedded', only: values.only, say }) })
 }
 const table = noiseTable(figures)
