@@ -94,7 +94,7 @@ it('sends a secret that code sees as a placeholder only', async () => {
   expect(keys).toEqual([VALUE])
 })
 
-/** Sends the secret, reads it back masked and looks for the value in the memory of its own process. The pattern does not match itself. */
+/** Sends the secret, reads it back masked and looks for the value in its own memory. The pattern does not match itself. */
 const SEARCH = `
 import os, re, urllib.request
 echo = urllib.request.urlopen(urllib.request.Request("https://${HOST}/echo", headers={"X-Key": os.environ["TOKEN"]})).read()

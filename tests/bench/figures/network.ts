@@ -56,7 +56,7 @@ export const network: Bench = {
     await using own = await startNetwork({ rules: [{ host: HOST }] }, hosts, { image: clients, label: LABEL })
     const [requests, downloads] = isQuick ? [100, 2] : [1_000, 10]
     const proxied = `CA = "/run/network/ca.pem"\n${program(requests, downloads, `http.client.HTTPSConnection("127.0.0.1", 3128, context=context); connection.set_tunnel("${HOST}", 443)`)}`
-    const gateway = parse((await own.run(proxied)).stdout)
+    const gateway = parse((await own.sandbox.supervisor.run(proxied, { timeout_ms: 300_000 })).stdout)
     const direct = parse(await runDirectly(clients, program(requests, downloads, directConnection(mirror.port))))
     return {
       figures: {
