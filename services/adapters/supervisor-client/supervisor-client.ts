@@ -8,7 +8,6 @@ import {
   type CommandRequest,
   type ExecuteRequest,
   type NamespaceBudget,
-  type NamespaceUsage,
   type SandboxHealth,
   type SnapshotStream,
   type Supervisor,
