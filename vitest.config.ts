@@ -2,7 +2,7 @@ import { defineConfig } from 'vitest/config'
 import LongestFirst from './tests/setup/longest-first.ts'
 
 /** Suites that start sandboxes: few at a time, because each costs a core while it starts. */
-const WITH_SANDBOXES = ['contract', 'integration', 'e2e', 'security', 'chaos', 'browser', 'aws'] as const
+const WITH_SANDBOXES = ['contract', 'integration', 'e2e', 'security', 'chaos', 'browser', 'aws', 'gvisor'] as const
 /** Tests that also run with CELLBLOCK_STORAGE=aws, on emulators: end-to-end ones have theirs in a separate process. */
 const ON_AWS_STORAGE = [
   'e2e/hibernate',

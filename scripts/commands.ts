@@ -83,6 +83,7 @@ export const COMMANDS = {
     env: { CELLBLOCK_XSS_CORPUS: 'whole' },
     isVerbose: true,
   },
+  'test:gvisor': { needs: SANDBOX, entry: ['scripts/test.ts', '--project', 'gvisor'], isVerbose: true },
   'test:security': { needs: SANDBOX, entry: ['tests/security/main.ts'] },
   'test:programs': { needs: SANDBOX, entry: ['tests/programs/main.ts'] },
   'test:fuzz': { needs: ['dependencies', 'schemathesis'], entry: ['tests/fuzz/main.ts'], isVerbose: true },

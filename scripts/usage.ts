@@ -40,6 +40,14 @@ Deploys into an emulated AWS account and uses the service there.
   --long  also calls that take minutes in real time
   FILE    only these tests. ${VITEST}
 `,
+  'test:gvisor': `Usage: npm run test:gvisor [-- --long | FILE …]
+
+Sandboxes that are suspended with their processes. Needs Linux, root and Go: it builds gVisor once, in minutes, and adds it to the
+runtimes of this machine's engine.
+
+  --long  suspends a container a hundred times
+  FILE    only these tests. ${VITEST}
+`,
   'test:clients': `Usage: npm run test:clients [-- --only TEXT] [--write] [--e2b DIR]
 
 Unmodified third-party clients against a local server; prints a pass table.

@@ -342,7 +342,7 @@ describe('a file operation', () => {
     for (let index = 0; index < 32; index++) await start(id, {})
     const before = await commands()
     const { containers } = api.table
-    const { addCommand } = containers
+    const addCommand = containers.addCommand.bind(containers)
     let refused = 0
     containers.addCommand = async (...args) => {
       const answer = await addCommand(...args)

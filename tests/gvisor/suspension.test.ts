@@ -1,20 +1,20 @@
-import { hasEnded, type Execution } from '../../../services/model/executions/execution.ts'
-import { LEASE_MS } from '../../../services/jobs/lease.ts'
-import { crashingWorker } from '../../support/crashing-worker.ts'
+import { hasEnded, type Execution } from '../../services/model/executions/execution.ts'
+import { LEASE_MS } from '../../services/jobs/lease.ts'
+import { crashingWorker } from '../support/crashing-worker.ts'
 import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest'
-import { countCheckpointBytes, countLive } from '../../../services/operations/sandboxes/count-live.ts'
-import { resumeContainer, suspendContainer } from '../../../services/operations/containers/suspend-container.ts'
-import { createLimitReader } from '../../../services/operations/tenancy/limit-reader.ts'
-import { createResourceCounts } from '../../../services/operations/tenancy/resource-counts.ts'
-import { isSuspended, type Container } from '../../../services/model/containers/container.ts'
-import type { Sandbox } from '../../../services/model/sandboxes/sandbox.ts'
-import { createPlaceStep } from '../../../services/workers/place/place-step.ts'
-import { createPool } from '../../../services/workers/place/pool.ts'
-import { repairSandbox } from '../../../services/workers/place/repair-sandbox.ts'
-import { gvisorOptions } from '../../support/gvisor-driver.ts'
-import { startRunBench, type RunBench } from '../../support/run-bench.ts'
+import { countCheckpointBytes, countLive } from '../../services/operations/sandboxes/count-live.ts'
+import { resumeContainer, suspendContainer } from '../../services/operations/containers/suspend-container.ts'
+import { createLimitReader } from '../../services/operations/tenancy/limit-reader.ts'
+import { createResourceCounts } from '../../services/operations/tenancy/resource-counts.ts'
+import { isSuspended, type Container } from '../../services/model/containers/container.ts'
+import type { Sandbox } from '../../services/model/sandboxes/sandbox.ts'
+import { createPlaceStep } from '../../services/workers/place/place-step.ts'
+import { createPool } from '../../services/workers/place/pool.ts'
+import { repairSandbox } from '../../services/workers/place/repair-sandbox.ts'
+import { gvisorOptions } from './gvisor-driver.ts'
+import { startRunBench, type RunBench } from '../support/run-bench.ts'
 
-/** `npm test -- --long` repeats it a hundred times. */
+/** `npm run test:gvisor -- --long` repeats it a hundred times. */
 const ROUNDS = process.env['CELLBLOCK_LONG_CALLS'] === '1' ? 100 : 3
 
 let bench: RunBench
