@@ -13,7 +13,7 @@ export const THRESHOLDS: Readonly<Record<string, { readonly atMost: number } | {
   network_mb_s: { atLeast: 100 },
   wake_vs_unpickle: { atMost: 1.3 },
   image_mb: { atMost: 160 },
-  standard_image_mb: { atMost: 450 },
+  standard_image_mb: { atMost: 480 },
   standard_pss_mb: { atMost: 110 },
   standard_live_vs_slim: { atMost: 1.1 },
   standard_claim_vs_slim: { atMost: 1.1 },

@@ -137,7 +137,7 @@ describe('a suspended container', () => {
     ROUNDS * 30_000,
   )
 
-  it('is suspended and resumed by a caller, and uses no memory and no live container meanwhile', async () => {
+  it('is suspended and resumed by a caller, and counts as no live container meanwhile', async () => {
     const { id, tenant } = await withPrograms()
     const { table, queue, objects } = bench.storage
     const limits = createLimitReader(table.tenants, bench.deps.clock)
