@@ -19,6 +19,7 @@ const NEEDS: readonly (readonly [path: string, needs: readonly Requirement[]])[]
   ['e2e/shared-container.test.ts', ['client-compat']],
   ['browser/', [...SANDBOX, 'chromium']],
   ['chaos/', SANDBOX],
+  ['gvisor/', SANDBOX],
   ['security/', SANDBOX],
   ['aws/', [...SANDBOX, 'emulator']],
 ]

@@ -133,6 +133,8 @@ export const STORED: Readonly<Record<string, Entry>> = {
   }),
   deleteConversation: REMOVES,
   setContainerNetwork: ONE_POLICY,
+  suspendContainer: 'its checkpoint counts; a full account hibernates the container instead',
+  resumeContainer: 'removes the checkpoint',
   putSecret: 'at most 100 secrets of 8 KiB for each tenant',
   deleteSecret: REMOVES,
   createShare: 'at most ten links of some bytes in the row of the conversation',

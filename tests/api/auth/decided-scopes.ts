@@ -55,6 +55,8 @@ const DECIDED: Readonly<Record<Scope | 'public', string>> = {
     delete /v1/containers/{container_id}
     post /v1/containers/{container_id}/commands
     post /v1/containers/{container_id}/executions
+    post /v1/containers/{container_id}/resume
+    post /v1/containers/{container_id}/suspend
     put /v1/containers/{container_id}/network
     post /v1/conversations
     delete /v1/conversations/{conversation_id}

@@ -215,6 +215,8 @@ it('runs a turn once when the connection of the Node SDK drops', async () => {
 const NOT_CREATING = [
   // The new id follows from the old one, so a repetition accepts nothing.
   'redriveDeadLetter',
+  'suspendContainer',
+  'resumeContainer',
   'updateWebhookEndpoint',
   'rotateWebhookSecret',
   'testWebhookEndpoint',
