@@ -50,7 +50,7 @@ function claimVerbs(items: Items): Pick<SandboxStore, 'claim' | 'reserve' | 'mov
       const isMine = equals('claimedBy', JSON.stringify({ tenant, containerId }))
       const mayClaim = all(equals('state', READY), any(absent('claimedBy'), isMine))
       return decode(
-        await items.update(keyOf(id), [...change, set('dueAt', dueAt), set('poolSk', heldSortKey({ tenant, containerId }, id))], {
+        await items.update(keyOf(id), [...change, set('dueAt', dueAt), ...heldActions(id, { tenant, containerId })], {
           condition: mayClaim,
         }),
       )
@@ -99,11 +99,16 @@ async function inPool(items: Items, where: Condition, limit: number): Promise<re
   return found
 }
 
+/** A sandbox that a container holds keeps the key of its tenant, also when it becomes `claimed` after a start or a resumption. */
+const heldActions = (id: string, holder: NonNullable<Sandbox['claimedBy']>): readonly Action[] => [
+  set('poolSk', heldSortKey(holder, id)),
+  set('readyPoolSk', heldSortKey(holder, id)),
+]
+
 /** How a change moves the sandbox in the `pool` index. */
 function poolActions(id: string, change: Partial<Pick<Sandbox, 'state' | 'claimedBy'>>): readonly Action[] {
   if (change.state === 'gone') return [remove('poolPk'), remove('poolSk')]
-  if (change.claimedBy !== undefined && change.claimedBy !== null)
-    return [set('poolSk', heldSortKey(change.claimedBy, id)), set('readyPoolSk', heldSortKey(change.claimedBy, id))]
+  if (change.claimedBy !== undefined && change.claimedBy !== null) return heldActions(id, change.claimedBy)
   // A sandbox that a container reserved becomes `claimed`, and keeps the key of its tenant.
   if (change.state === 'ready' || change.state === 'claimed') return [copy('poolSk', 'readyPoolSk')]
   // A sandbox that is suspended or resumed stays with its tenant.
