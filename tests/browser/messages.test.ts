@@ -149,3 +149,23 @@ it(
   },
   2 * RUN_MS,
 )
+
+it(
+  'keeps what is typed while the first file of a new chat makes the server give it an id',
+  async () => {
+    const { page } = await openPage(browser, server)
+    const { promise: typed, resolve: release } = Promise.withResolvers<void>()
+    await page.route('**/v1/conversations', async (route) => {
+      if (route.request().method() === 'POST') await typed
+      await route.continue()
+    })
+    await page.locator('input[type=file]').setInputFiles({ name: 'early.csv', mimeType: 'text/csv', buffer: Buffer.from('a\n1\n') })
+    await page.getByLabel('Message').fill('a question beside a file')
+    const isNamed = page.waitForURL(/conv_/)
+    release()
+    await isNamed
+    expect(await page.getByLabel('Message').inputValue()).toBe('a question beside a file')
+    expect(await page.getByRole('button', { name: 'Send' }).isEnabled()).toBe(true)
+  },
+  2 * RUN_MS,
+)

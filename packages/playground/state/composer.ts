@@ -24,7 +24,16 @@ effect(() => {
   localStorage.setItem(KEY, JSON.stringify(Object.fromEntries(kept.slice(-MAX_DRAFTS))))
 })
 
-const place = (): string => currentChat.value.id ?? 'new'
+const NEW = 'new'
+const place = (): string => currentChat.value.id ?? NEW
+let shown = currentChat.value
+// A new chat gets its id with its first file, while the message is typed.
+effect(() => {
+  const { key, id } = currentChat.value
+  const { [NEW]: typed, ...others } = drafts.peek()
+  if (key === shown.key && shown.id === null && id !== null && typed !== undefined) drafts.value = { ...others, [id]: typed }
+  shown = currentChat.value
+})
 export const draft = computed<Draft>(() => drafts.value[place()] ?? EMPTY)
 export const setDraft = (name: Mode, text: string): void => {
   drafts.value = { ...drafts.value, [place()]: { ...draft.value, [name]: text } }
