@@ -19,7 +19,7 @@ export async function listenOnLoopback(server: Server): Promise<Listening> {
     for (const one of unanswered) if (one.writableEnded) unanswered.delete(one)
     unanswered.add(response)
   })
-  /** An emulator goes on with a request whose client has left, and fails when its store is closed meanwhile. */
+  /** An emulator continues a request whose client has left, and fails when its store is closed meanwhile. */
   const answered = async (): Promise<void> => {
     const deadline = performance.now() + END_MS
     while ([...unanswered].some(({ writableEnded }) => !writableEnded) && performance.now() < deadline) await nextPass()
