@@ -49,19 +49,28 @@ export interface StreamText {
   readonly stderr: string
 }
 
+/** The events after this number that the log has now, in pages. */
+export async function* pagesSoFar(
+  events: Pick<EventStore, 'read'>,
+  { tenant, id }: Pick<Execution, 'tenant' | 'id'>,
+  after: number,
+): AsyncGenerator<readonly ExecutionEvent[], void, undefined> {
+  for (let last = after; ;) {
+    const page = await events.read<ExecutionEvent>({ kind: 'execution', tenant, id }, last, EVENTS_PER_READ)
+    const end = page.at(-1)
+    if (end === undefined) return
+    yield page.map(printable)
+    last = end.seq
+  }
+}
+
 /** What running code or a command has printed so far, from its event log; null for a row that has ended or has not started. */
 export async function textSoFar(events: Pick<EventStore, 'read'>, row: Execution): Promise<StreamText | null> {
   if (row.startedAt === null || hasEnded(row.status)) return null
-  const owner = { kind: 'execution', tenant: row.tenant, id: row.id } as const
   const texts = { stdout: '', stderr: '' }
-  let after = 0
-  for (;;) {
-    const page = await events.read<ExecutionEvent>(owner, after, EVENTS_PER_READ)
-    for (const event of page) {
-      after = event.seq
-      if (event.type === 'stdout' || event.type === 'stderr') texts[event.type] += withoutNull(event.text)
-    }
-    const isFull = texts.stdout.length + texts.stderr.length > 2 * MAX_CHARACTERS
-    if (page.length === 0 || isFull) return texts
+  for await (const page of pagesSoFar(events, row, 0)) {
+    for (const event of page) if (event.type === 'stdout' || event.type === 'stderr') texts[event.type] += event.text
+    if (texts.stdout.length + texts.stderr.length > 2 * MAX_CHARACTERS) break
   }
+  return texts
 }

@@ -1,4 +1,4 @@
-import { constants } from 'node:os'
+import { codeOfSignal } from '../../operations/executions/exit-code.ts'
 import * as z from 'zod'
 import { boundedList, openObject } from '../../model/bounded-schemas.ts'
 import { lazySchema, type Described } from '../../model/lazy-schema.ts'
@@ -123,14 +123,9 @@ function endOf(row: Execution, result: ExecutionResult | null): Readonly<Record<
       `The process ended without an exit code: ${row.status}${row.reason === null ? '' : ` (${row.reason})`}. Start it again.`,
     )
   const status = `signal: ${exit.signal === 'SIGKILL' ? 'killed' : exit.signal}`
+  // E2B has -1 for every signal.
   return { exitCode: codeOfSignal(exit.signal), exited: false, status, error: status }
 }
-
-const SIGNALLED = 128
-const numberOfSignal = new Map<string, number>(Object.entries(constants.signals))
-
-/** As a shell has it: programs tell 137 and 143 apart. E2B has -1 for every signal. */
-const codeOfSignal = (signal: string): number => SIGNALLED + (numberOfSignal.get(signal) ?? 0)
 
 const list = unary({ path: at('List'), scope: 'read', body: () => openObject({}) }, async (call) => {
   const { container } = await useSandbox(call)

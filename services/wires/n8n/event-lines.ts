@@ -1,7 +1,7 @@
-import { constants } from 'node:os'
+import { codeOfSignal } from '../../operations/executions/exit-code.ts'
 import { hasEnded, type Execution } from '../../model/executions/execution.ts'
 import type { ExecutionEvent } from '../../model/executions/execution-event.ts'
-import { executionEvents } from '../../operations/executions/execution-events.ts'
+import { executionEvents, pagesSoFar } from '../../operations/executions/execution-events.ts'
 import { loadResult } from '../../operations/executions/load-result.ts'
 import type { ApiDeps } from '../../http/deps.ts'
 import { HistoryGoneError } from './errors.ts'
@@ -42,25 +42,14 @@ export async function* eventLines(
 }
 
 async function* eventsSoFar(deps: ApiDeps, row: Execution, after: number): AsyncGenerator<ExecutionEvent, void, undefined> {
-  const owner = { kind: 'execution', tenant: row.tenant, id: row.id } as const
-  for (let last = after; ;) {
-    const page = await deps.table.events.read<ExecutionEvent>(owner, last, EVENTS_PER_READ)
-    yield* page
-    const end = page.at(-1)
-    if (end === undefined) return
-    last = end.seq
-  }
+  for await (const page of pagesSoFar(deps.table.events, row, after)) yield* page
 }
-const EVENTS_PER_READ = 200
 
 /** Throws HistoryGoneError when the log begins after what the reader needs next. */
 export async function checkHistory({ table }: Pick<ApiDeps, 'table'>, { tenant, id, tailEvents }: Execution, after: number): Promise<void> {
   const [first] = (await table.events.first({ kind: 'execution', tenant, id }))?.events ?? tailEvents
   if (first !== undefined && first.seq > Math.max(0, after) + 1) throw new HistoryGoneError()
 }
-
-const SIGNALLED = 128
-const numbers = new Map<string, number>(Object.entries(constants.signals))
 
 /** How the command ended. An end that is not the program's own is an `error`. */
 async function lastEvent(deps: ApiDeps, { tenant, id }: Execution, seq: number): Promise<Readonly<Record<string, unknown>>> {
@@ -77,7 +66,7 @@ async function lastEvent(deps: ApiDeps, { tenant, id }: Execution, seq: number):
     seq,
     type: 'exit',
     // As a shell has it.
-    exit_code: code ?? SIGNALLED + (numbers.get(signal ?? '') ?? 0),
+    exit_code: code ?? codeOfSignal(signal ?? ''),
     success: code === 0 && !timedOut,
     execution_time_ms: Math.max(0, (row.endedAt ?? row.createdAt) - (row.startedAt ?? row.createdAt)),
     timed_out: timedOut,

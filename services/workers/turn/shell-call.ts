@@ -1,4 +1,4 @@
-import { constants } from 'node:os'
+import { codeOfSignal } from '../../operations/executions/exit-code.ts'
 import type { Execution } from '../../model/executions/execution.ts'
 import { loadResult } from '../../operations/executions/load-result.ts'
 import { argumentsOf } from '../../model/responses/items/item-type.ts'
@@ -110,9 +110,9 @@ async function resultOf(
   return { result: { stdout, stderr: text, exitCode: exitCodeOf(execution, result?.exit ?? null) }, files }
 }
 
-/** As a shell reports it: 128 and the number of the signal that ended the program. */
+/** As a shell reports it. */
 function exitCodeOf({ status }: Execution, exit: { readonly code: number | null; readonly signal: string | null } | null): number {
   if (exit?.code !== null && exit?.code !== undefined) return exit.code
-  if (exit?.signal) return 128 + ((constants.signals as Readonly<Record<string, number>>)[exit.signal] ?? 0)
+  if (exit?.signal) return codeOfSignal(exit.signal)
   return status === 'succeeded' ? 0 : 1
 }
