@@ -20,7 +20,22 @@ print(json.dumps({"release": {key: value.strip('"') for key, value in release.it
                   "interpreter": platform.python_version()}))
 `
 
-interface Installed {
+/** The same for the image of the server: Debian's package database and npm's record of what it installed. */
+const SERVER_PROGRAM = `
+const { readFileSync } = require('node:fs')
+const release = Object.fromEntries([...readFileSync('/etc/os-release', 'utf8').matchAll(/^(\\w+)="?(.*?)"?$/gm)].map(([, name, value]) => [name, value]))
+const system = readFileSync('/var/lib/dpkg/status', 'utf8').split('\\n\\n').flatMap((block) => {
+  const field = (name) => block.match(new RegExp('^' + name + ': (.*)$', 'm'))?.[1] ?? null
+  const fields = ['Package', 'Version', 'Architecture', 'Source'].map((name) => [name, field(name)])
+  return field('Status')?.endsWith(' installed') ? [Object.fromEntries(fields)] : []
+})
+const { packages } = JSON.parse(readFileSync('/opt/cellblock/node_modules/.package-lock.json', 'utf8'))
+const npm = Object.entries(packages).map(([path, { version, license }]) => ({ name: path.slice(path.lastIndexOf('node_modules/') + 13), version, license }))
+npm.push({ name: 'node', version: process.versions.node, license: 'MIT' })
+console.log(JSON.stringify({ release, system, npm }))
+`
+
+interface InstalledSystem {
   readonly release: Readonly<Record<string, string>>
   readonly system: readonly {
     readonly Package: string
@@ -28,6 +43,11 @@ interface Installed {
     readonly Architecture: string
     readonly Source: string | null
   }[]
+}
+interface InstalledOnServer extends InstalledSystem {
+  readonly npm: readonly { readonly name: string; readonly version: string; readonly license?: string }[]
+}
+interface Installed extends InstalledSystem {
   readonly python: readonly {
     readonly name: string
     readonly version: string
@@ -63,25 +83,27 @@ export interface Component {
  * document. Throws SetupError if the image cannot be run.
  */
 export async function sbomOf(image: string): Promise<Sbom> {
-  const result = await runCommand('docker', [
-    'run',
-    '--rm',
-    '--network',
-    'none',
-    '--read-only',
-    '--entrypoint',
-    'python3',
-    image,
-    '-c',
-    PROGRAM,
-  ])
+  const installed = (await listInImage(image, ['python3', '-c', PROGRAM])) as Installed
+  return documentOf(image, [systemOf(installed), ...debian(installed), ...python(installed)])
+}
+
+/** That of the server's image: operating system, Debian packages and npm packages. */
+export async function serverSbomOf(image: string): Promise<Sbom> {
+  const installed = (await listInImage(image, ['node', '-e', SERVER_PROGRAM])) as InstalledOnServer
+  return documentOf(image, [systemOf(installed), ...debian(installed), ...npm(installed)])
+}
+
+async function listInImage(image: string, [program, ...args]: readonly [string, ...string[]]): Promise<unknown> {
+  const flags = ['--rm', '--network', 'none', '--read-only', '--entrypoint', program]
+  const result = await runCommand('docker', ['run', ...flags, image, ...args])
   if (result.code !== 0) throw explainFailure(`The image ${image} could not list its packages: the reason is above.`, result)
+  return JSON.parse(result.stdout)
+}
+
+async function documentOf(image: string, parts: readonly Component[]): Promise<Sbom> {
   const inspected = await runCommand('docker', ['image', 'inspect', '--format', '{{.Id}}', image])
   if (inspected.code !== 0) throw explainFailure(`The image ${image} could not be inspected: the reason is above.`, inspected)
-  const installed = JSON.parse(result.stdout) as Installed
-  const components = [systemOf(installed), ...debian(installed), ...python(installed)].toSorted((a, b) =>
-    a['bom-ref'] < b['bom-ref'] ? -1 : 1,
-  )
+  const components = parts.toSorted((a, b) => (a['bom-ref'] < b['bom-ref'] ? -1 : 1))
   const [name = image, version = ''] = image.split(/:(?=[^/]*$)/)
   const component: Component = {
     type: 'container',
@@ -96,7 +118,7 @@ export async function sbomOf(image: string): Promise<Sbom> {
   return { bomFormat: 'CycloneDX', specVersion: '1.6', serialNumber: uuidFrom(digest), version: 1, metadata: { component }, components }
 }
 
-const systemOf = ({ release }: Installed): Component => ({
+const systemOf = ({ release }: InstalledSystem): Component => ({
   type: 'operating-system',
   'bom-ref': 'system',
   name: release['ID'] ?? 'linux',
@@ -104,13 +126,22 @@ const systemOf = ({ release }: Installed): Component => ({
   description: release['PRETTY_NAME'] ?? '',
 })
 
-function debian({ system, release }: Installed): Component[] {
+function debian({ system, release }: InstalledSystem): Component[] {
   const distro = `${release['ID'] ?? 'debian'}-${release['VERSION_ID'] ?? ''}`
   return system.map(({ Package: name, Version: version, Architecture: arch, Source }) => {
     const purl = `pkg:deb/debian/${encodeURIComponent(name)}@${encodeURIComponent(version)}?arch=${arch}&distro=${distro}`
     const source = Source === null ? [] : [{ name: 'debian:source', value: Source }]
     return { type: 'library', 'bom-ref': purl, name, version, purl, ...(source.length === 0 ? {} : { properties: source }) }
   })
+}
+
+/** One package can be installed several times, in one version or in several. */
+function npm({ npm: packages }: InstalledOnServer): Component[] {
+  const found = packages.map(({ name, version, license }): Component => {
+    const purl = name === 'node' ? `pkg:generic/node@${version}` : `pkg:npm/${name.replace('@', '%40')}@${version}`
+    return { type: 'library', 'bom-ref': purl, name, version, purl, ...(license !== undefined && { licenses: [{ expression: license }] }) }
+  })
+  return [...new Map(found.map((part) => [part['bom-ref'], part])).values()]
 }
 
 /** Part of this repository. PyPI does not have it, and another package could take its name there. */

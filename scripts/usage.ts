@@ -129,9 +129,11 @@ Thousands of jobs on one server; compares its memory, files and rows before and 
 `,
   image: `Usage: npm run image [-- --variant slim|standard|full] [--requirements FILE] [--apt "NAME …"] [--wheels FOLDER]
                          [--wheelhouse FOLDER] [--nltk FOLDER] [--name NAME] [--sbom FILE] [--background]
+       npm run image -- --server [--sbom FILE]
 
 Builds a sandbox image if its inputs have changed, and prints its tag. docs/images.md describes images with your own packages.
 
+  --server        builds the image of the server (docs/compose.md) instead
   --variant       the image, or the base of your own; default slim
   --requirements  Python packages to add, as pip writes them
   --apt           Debian packages to add

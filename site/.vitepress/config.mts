@@ -52,7 +52,7 @@ export default defineConfig({
           'limits',
         ),
       },
-      { text: 'Operation', items: pages('single-machine', 'upgrading', 'operations', 'deploy', 'aws', 'scaling', 'cost') },
+      { text: 'Operation', items: pages('single-machine', 'compose', 'upgrading', 'operations', 'deploy', 'aws', 'scaling', 'cost') },
       {
         text: 'How it works',
         items: pages('architecture', 'walkthrough-code', 'mechanisms', 'turn-log', 'reliability', 'threat-model', 'tested', 'development'),

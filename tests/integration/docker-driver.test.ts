@@ -9,7 +9,7 @@ import { newId } from '../../services/model/ids.ts'
 import type { SandboxDriver } from '../../services/ports/sandbox-driver.ts'
 import type { SupervisorEvent } from '../../services/ports/supervisor.ts'
 import { createSandboxContainer } from '../../services/adapters/drivers/docker/create-sandbox-container.ts'
-import { controlFolder } from '../../services/adapters/drivers/docker/control-folder.ts'
+import { controlFolder, ownControlFolders } from '../../services/adapters/drivers/docker/control-folder.ts'
 import { createDockerDriver, type DockerDriverOptions } from '../../services/adapters/drivers/docker/docker-driver.ts'
 import { DEFAULT_LIMITS } from '../../services/adapters/drivers/docker/limits.ts'
 import { readSeccompProfile } from '../../services/adapters/drivers/docker/seccomp-profile.ts'
@@ -34,7 +34,7 @@ const newDriver = (options: Partial<DockerDriverOptions> = {}) => {
     preload: [],
     stage,
     supervisor,
-    controlRoot: join(scratch, 'c'),
+    controlFolders: ownControlFolders(join(scratch, 'c')),
     ...options,
   })
   made.push(driver)
@@ -204,7 +204,7 @@ describe('the Docker driver', () => {
       images: singleImage('x'),
       stage,
       supervisor,
-      controlRoot: join(scratch, 'c'),
+      controlFolders: ownControlFolders(join(scratch, 'c')),
     })
     for (const call of [
       () => driver.check(),
@@ -222,12 +222,14 @@ describe('the Docker driver', () => {
   })
 
   it('refuses a control folder whose path is too long for a socket or that another user owns', async () => {
-    await expect(newDriver({ controlRoot: join(scratch, 'x'.repeat(90)) }).start(newSpec(), soon())).rejects.toMatchObject({
+    await expect(
+      newDriver({ controlFolders: ownControlFolders(join(scratch, 'x'.repeat(90))) }).start(newSpec(), soon()),
+    ).rejects.toMatchObject({
       kind: 'configuration',
       message: expect.stringContaining('107'),
     })
     symlinkSync('/tmp', join(scratch, 'link'))
-    await expect(newDriver({ controlRoot: join(scratch, 'link') }).start(newSpec(), soon())).rejects.toMatchObject({
+    await expect(newDriver({ controlFolders: ownControlFolders(join(scratch, 'link')) }).start(newSpec(), soon())).rejects.toMatchObject({
       kind: 'configuration',
       message: expect.stringContaining('belongs to another user'),
     })

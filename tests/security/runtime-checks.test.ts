@@ -6,6 +6,7 @@ import Docker from 'dockerode'
 import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest'
 import { newId } from '../../services/model/ids.ts'
 import { createDockerDriver } from '../../services/adapters/drivers/docker/docker-driver.ts'
+import { ownControlFolders } from '../../services/adapters/drivers/docker/control-folder.ts'
 import { mountControlFolder, unmountControlFolder } from '../../services/adapters/drivers/docker/control-mount.ts'
 import { memoryLimitBytes, DEFAULT_LIMITS } from '../../services/adapters/drivers/docker/limits.ts'
 
@@ -32,7 +33,7 @@ beforeAll(async () => {
     preload: [],
     stage: `checks-${sandboxId}`,
     supervisor,
-    controlRoot,
+    controlFolders: ownControlFolders(controlRoot),
   })
   const publicKey = Buffer.alloc(32).toString('base64url')
   await driver.start({ sandboxId, publicKey, memoryTier: '1g', isAwaited: true }, AbortSignal.timeout(30_000))

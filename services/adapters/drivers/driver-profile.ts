@@ -34,6 +34,8 @@ interface HostOptions {
   /** Another runtime of the engine; null for its default. */
   readonly runtime: string | null
   readonly transport: 'unix' | 'exec'
+  /** The folder in which an engine proxy makes the folders of control sockets; null: the driver makes them. */
+  readonly controlDir: string | null
   /** Python modules that a warm sandbox has imported; null leaves them to the image. */
   readonly preload: readonly string[] | null
   /** The folder from which `pip install` installs; null without one. */

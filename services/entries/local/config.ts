@@ -90,6 +90,7 @@ const LocalEnv = z.object({
     .optional(),
   /** Docker Desktop shares no Unix sockets with its host, so there the supervisor is reached through a relay. */
   SANDBOX_TRANSPORT: oneOf(['unix', 'exec']).default(process.platform === 'linux' ? 'unix' : 'exec'),
+  CELLBLOCK_CONTROL_DIR: z.string().min(1).optional(),
 })
 
 export interface AwsStorageConfig {
@@ -166,6 +167,8 @@ export interface LocalConfig {
   /** Python modules that a warm sandbox has imported; null leaves them to the image. */
   readonly preload: readonly string[] | null
   readonly transport: 'unix' | 'exec'
+  /** The folder of control sockets that an engine proxy fills; null without one. */
+  readonly controlDir: string | null
   /** A run step hands over after this time, milliseconds. */
   readonly stepBudgetMs: number
 }
@@ -227,6 +230,7 @@ export function readLocalConfig(argv: readonly string[], env: Readonly<Record<st
     wheelhouse: values.CELLBLOCK_WHEELHOUSE === undefined ? null : resolve(values.CELLBLOCK_WHEELHOUSE),
     preload: values.SANDBOX_PRELOAD === undefined ? null : preloadOf(values.SANDBOX_PRELOAD),
     transport: values.SANDBOX_TRANSPORT,
+    controlDir: values.CELLBLOCK_CONTROL_DIR ?? null,
     stepBudgetMs: 50_000,
   }
 }
@@ -259,7 +263,7 @@ function imagesOf(values: z.infer<typeof LocalEnv>): Pick<LocalConfig, 'images' 
 
 const FLAG = { type: 'string' } as const
 /** Wildcard addresses, which listen on every interface and are not host names. */
-const WILDCARDS: readonly string[] = ['0.0.0.0', '::']
+export const WILDCARDS: readonly string[] = ['0.0.0.0', '::']
 /** A `Host` header has an IPv6 address in brackets. */
 const urlHost = (host: string): string => (host.includes(':') && !host.startsWith('[') ? `[${host}]` : host)
 const preloadOf = (list: string): readonly string[] => (list === 'none' ? [] : list.split(','))

@@ -7,6 +7,7 @@ import { guardConnections } from '../../http/connection-guard.ts'
 import { LIMITS } from '../../model/limits.ts'
 import type { HttpHandler } from '../../adapters/storage/files/object-handler.ts'
 import { OBJECTS_PATH } from '../../adapters/storage/files/signed-link.ts'
+import { WILDCARDS } from './config.ts'
 import { isHandshake, type WebSockets } from './web-sockets.ts'
 import { METRICS_PATH } from './telemetry/metrics-handler.ts'
 
@@ -68,7 +69,8 @@ export async function listen(options: {
   })
   const { port } = server.address() as AddressInfo
   return {
-    url: `http://${options.host}:${port}`,
+    // Clients cannot connect to a wildcard address.
+    url: `http://${WILDCARDS.includes(options.host) ? '127.0.0.1' : options.host}:${port}`,
     stop: () => stop(server, webSockets),
   }
 }

@@ -51,6 +51,7 @@ export async function openSandboxes(config: LocalConfig, stage: string): Promise
       images: new ImageCatalogue(config.images, config.defaultImage),
       runtime: config.dockerRuntime,
       transport: config.transport,
+      controlDir: config.controlDir,
       preload: config.preload,
       wheelhouse: config.wheelhouse,
       onRun: firstRun.resolve,

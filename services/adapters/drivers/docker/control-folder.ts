@@ -46,3 +46,25 @@ export async function removeControlFolder(root: string, sandboxId: string): Prom
   await unmountControlFolder(folder)
   await rm(folder, { recursive: true, force: true })
 }
+
+/** The folders of control sockets, as this process sees them. */
+export interface ControlFolders {
+  socketOf(sandboxId: string): string
+  /** Resolves with the folder that the engine mounts. */
+  make(sandboxId: string): Promise<string>
+  remove(sandboxId: string): Promise<void>
+}
+
+/** This process makes the folders on the engine's own machine. */
+export const ownControlFolders = (root: string): ControlFolders => ({
+  socketOf: (sandboxId) => controlSocket(root, sandboxId),
+  make: (sandboxId) => makeControlFolder(root, sandboxId),
+  remove: (sandboxId) => removeControlFolder(root, sandboxId),
+})
+
+/** The engine proxy makes and removes them with their containers, in a folder that this process only reads. */
+export const proxiedControlFolders = (root: string): ControlFolders => ({
+  socketOf: (sandboxId) => controlSocket(root, sandboxId),
+  make: async (sandboxId) => controlFolder(root, sandboxId),
+  remove: async () => undefined,
+})

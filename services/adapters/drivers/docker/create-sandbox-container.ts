@@ -4,8 +4,8 @@ import { DriverError, type SandboxSpec } from '../../../ports/sandbox-driver.ts'
 import { containerOptions, WORKER_UID_LABEL, type ContainerPlan } from './container-options.ts'
 
 /** The range that the supervisor accepts. It leaves out the UIDs of the image and of the supervisor's helpers. */
-const FIRST_UID = 20_000
-const END_UID = 60_000
+export const FIRST_UID = 20_000
+export const END_UID = 60_000
 const MAX_ATTEMPTS = 10
 
 const randomUid = (): number => randomInt(FIRST_UID, END_UID)

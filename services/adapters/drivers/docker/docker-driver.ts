@@ -14,7 +14,7 @@ import type { SandboxAddress } from '../../../model/sandboxes/sandbox.ts'
 import { exitReason } from '../exit-reason.ts'
 import { Checkpoints, type CheckpointOptions } from './checkpoints.ts'
 import { SANDBOX_LABEL, SHARES_WHEN_READY, STAGE_LABEL, type ContainerPlan } from './container-options.ts'
-import { controlSocket, defaultControlRoot, makeControlFolder, removeControlFolder } from './control-folder.ts'
+import { defaultControlRoot, ownControlFolders, type ControlFolders } from './control-folder.ts'
 import { createSandboxContainer } from './create-sandbox-container.ts'
 import { engineStatus, toDriverError } from './engine-error.ts'
 import { DockerSuspension } from './docker-suspension.ts'
@@ -29,8 +29,8 @@ export interface DockerDriverOptions {
   /** Sandboxes of other stages on the same engine are never seen. */
   readonly stage: string
   readonly supervisor: Pick<Supervisor, 'health' | 'suspend'>
-  /** Short and on the engine's own machine; sockets of sandboxes lie below it. */
-  readonly controlRoot?: string | undefined
+  /** Where the sockets of sandboxes are; by default below the folder for temporary files. */
+  readonly controlFolders?: ControlFolders | undefined
   readonly limits?: Partial<DockerLimits> | undefined
   readonly runtime?: string | undefined
   /** The runtime's program, if it resumes sandboxes from checkpoints. */
@@ -58,7 +58,7 @@ class DockerDriver implements SandboxDriver {
   readonly #options: DockerDriverOptions
   readonly #docker: Docker
   readonly #limits: DockerLimits
-  readonly #controlRoot: string
+  readonly #controlFolders: ControlFolders
   readonly #seccompProfile = readSeccompProfile()
   readonly #checkpoints: Checkpoints | null
   readonly suspension?: SandboxSuspension
@@ -68,7 +68,7 @@ class DockerDriver implements SandboxDriver {
     this.#options = options
     this.#docker = options.docker
     this.#limits = { ...DEFAULT_LIMITS, ...options.limits }
-    this.#controlRoot = options.controlRoot ?? defaultControlRoot()
+    this.#controlFolders = options.controlFolders ?? ownControlFolders(defaultControlRoot())
     const { docker, supervisor } = options
     const checkpoints = options.checkpoints === undefined ? null : new Checkpoints(options.checkpoints)
     this.#checkpoints = checkpoints
@@ -83,7 +83,7 @@ class DockerDriver implements SandboxDriver {
       await createSandboxContainer(this.#docker, spec, { plan })
     } catch (error) {
       if (engineStatus(error) !== 409) {
-        await removeControlFolder(this.#controlRoot, spec.sandboxId)
+        await this.#controlFolders.remove(spec.sandboxId)
         throw toDriverError(error, plan.image)
       }
       // Created by an earlier delivery. A container that ran already is never run again: its state is gone.
@@ -158,7 +158,7 @@ class DockerDriver implements SandboxDriver {
       if (status === 409) await unless404(container.wait({ condition: 'removed' }))
       else if (status !== 404) throw toDriverError(error, this.#defaultImage)
     }
-    await removeControlFolder(this.#controlRoot, sandboxId)
+    await this.#controlFolders.remove(sandboxId)
   }
 
   async *list(): AsyncGenerator<string> {
@@ -186,7 +186,7 @@ class DockerDriver implements SandboxDriver {
       stage,
       limits: withSandboxLimits(this.#limits, spec.limits),
       seccompProfile: this.#seccompProfile,
-      controlFolder: transport === 'unix' ? await makeControlFolder(this.#controlRoot, spec.sandboxId) : undefined,
+      controlFolder: transport === 'unix' ? await this.#controlFolders.make(spec.sandboxId) : undefined,
       runtime,
       preload,
       labels,
@@ -202,7 +202,7 @@ class DockerDriver implements SandboxDriver {
   #addressOf(sandboxId: string): SandboxAddress {
     return this.#options.transport === 'exec'
       ? { kind: 'exec', containerName: sandboxId }
-      : { kind: 'unix', socketPath: controlSocket(this.#controlRoot, sandboxId) }
+      : { kind: 'unix', socketPath: this.#controlFolders.socketOf(sandboxId) }
   }
 
   #read(sandboxId: string): Promise<Docker.ContainerInspectInfo | null> {

@@ -1,6 +1,7 @@
 import Docker from 'dockerode'
 import type { DriverHost } from '../driver-profile.ts'
 import { Checkpoints, type CheckpointOptions } from './checkpoints.ts'
+import { proxiedControlFolders } from './control-folder.ts'
 import { createDockerDriver } from './docker-driver.ts'
 import { createExecRelay } from './exec-relay.ts'
 import { tiersOfHost } from './limits.ts'
@@ -30,13 +31,14 @@ export function createDockerHost(): DriverHost {
   const docker = new Docker()
   return {
     openRelay: createExecRelay(docker),
-    async open({ stage, supervisor, images, runtime, transport, preload, wheelhouse, onRun, now }) {
+    async open({ stage, supervisor, images, runtime, transport, controlDir, preload, wheelhouse, onRun, now }) {
       const info = (await docker.info().catch(() => null)) as { readonly MemTotal?: number; readonly Runtimes?: Runtimes } | null
       const checkpoints = checkpointOptions({ runtime, transport }, info?.Runtimes)
       const driver = createDockerDriver({
         ...{ docker, stage, supervisor, images, transport, onRun },
         runtime: runtime ?? undefined,
         checkpoints,
+        controlFolders: controlDir === null ? undefined : proxiedControlFolders(controlDir),
         labels: { [SERVER_LABEL]: String(process.pid) },
         preload: preload ?? undefined,
         ...(wheelhouse !== null && { readOnlyBinds: [`${wheelhouse}:${WHEELHOUSE_FOLDER}`] }),
