@@ -110,6 +110,22 @@ describe('the JavaScript session', () => {
     ])
   })
 
+  it('gives errors that code prints the stack of a program, without frames of the session', async () => {
+    const code = [
+      'const fs = require("node:fs")',
+      'const stacks = []',
+      'const work = [() => fs.promises.readFile("/none"), () => Buffer.alloc("x"), () => { throw new Error("own") }]',
+      'for (const one of work) try { await one() } catch (error) { stacks.push(error.stack) }',
+      'new Promise(() => stacks.push(new Error("in a promise").stack))',
+      'stacks.join("|").replaceAll("\\n", "~")',
+    ].join('\n')
+    const [{ result }] = (await javascript([code])) as [{ readonly result: string }]
+    expect(result).not.toMatch(/node_session|node_errors|node:inspector/)
+    expect(result).toContain("ENOENT: no such file or directory, open '/none'~    at async open")
+    expect(result).toContain('TypeError [ERR_INVALID_ARG_TYPE]: The "size" argument')
+    expect(result).toMatch(/Error: own~ {4}at [^~]*cell\.js:3:\d+/)
+  })
+
   it('reports errors by name and continues', async () => {
     expect(await javascript(['throw new TypeError("no")'], ['nothing.here'], ['('], ['1'])).toMatchObject([
       { error: { name: 'TypeError', value: 'no' } },

@@ -52,4 +52,37 @@ const withExplanation =
     }
   }
 
-module.exports = { explain, withExplanation }
+/** Where the session's own frames begin, and frames of its functions between those of code. */
+const SESSION = /^node:inspector$|node_session\.cjs$/
+const BETWEEN = /node_errors\.cjs$/
+const fileOf = (frame) => String(frame.getFileName())
+
+/** The symbol that Node's own errors inherit. */
+const NODES_OWN = (() => {
+  try {
+    Buffer.alloc('')
+  } catch (error) {
+    for (let one = error; one !== null; one = Object.getPrototypeOf(one)) {
+      const found = Object.getOwnPropertySymbols(one).find(({ description }) => description === 'kIsNodeError')
+      if (found !== undefined) return found
+    }
+  }
+})()
+
+/** Node's own errors have their code in the first line. */
+function firstLine(error) {
+  try {
+    return NODES_OWN !== undefined && NODES_OWN in error ? `${error.name} [${error.code}]: ${error.message}` : Error.prototype.toString.call(error)
+  } catch {
+    return '<error>'
+  }
+}
+
+/** The text of `error.stack` without the frames of the session, as a program has it. */
+function stackOf(error, frames) {
+  const end = frames.findIndex((frame) => SESSION.test(fileOf(frame)))
+  const shown = frames.slice(0, end < 0 ? frames.length : end).filter((frame) => !BETWEEN.test(fileOf(frame)))
+  return [firstLine(error), ...shown.map((frame) => `    at ${frame}`)].join('\n')
+}
+
+module.exports = { explain, stackOf, withExplanation }

@@ -14,7 +14,7 @@ const { inspect } = require('node:util')
 const { pathToFileURL } = require('node:url')
 const { subscribe } = require('node:diagnostics_channel')
 const { toScript } = require('./cell_source.cjs')
-const { explain, withExplanation } = require('./node_errors.cjs')
+const { explain, stackOf, withExplanation } = require('./node_errors.cjs')
 
 const FIELDS_PER_CELL = 4
 const outputs = [process.stdout, process.stderr]
@@ -34,6 +34,8 @@ const assigned = (name) => (value) => Object.defineProperty(globalThis, name, { 
 Object.defineProperty(globalThis, '__filename', { get: cellFile, set: assigned('__filename'), configurable: true })
 Object.defineProperty(globalThis, '__dirname', { get: () => process.cwd(), set: assigned('__dirname'), configurable: true })
 globalThis.fetch = withExplanation(globalThis.fetch)
+// Errors that code prints have the frames of the code. Code may set its own function.
+Object.defineProperty(Error, 'prepareStackTrace', { value: stackOf, configurable: true, writable: true })
 // The engine's evaluation in REPL mode has no loader for `import()`; this function has Node's.
 const load = vm.runInThisContext('(name, options) => import(name, options)', { filename: 'cell.js', importModuleDynamically })
 Object.defineProperty(globalThis, '__import', { value: load })
