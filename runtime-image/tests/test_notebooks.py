@@ -53,6 +53,10 @@ class Notebooks(unittest.TestCase):
         self.assertEqual(texts["stderr"], "from a logger\n")
         self.assertEqual(self._printed("print('end')"), {"stdout": "end\n", "stderr": ""})
 
+    def test_shell_commands_run_without_a_terminal(self) -> None:
+        code = "word = 'x y'\n!echo \"{word}\"; test -t 1 || echo no terminal; echo err >&2; exit 3\nprint('after', _exit_code)\nlines = !echo one; echo two\nprint(lines)"
+        self.assertEqual(self._printed(code)["stdout"], "x y\nno terminal\nerr\nafter 3\n['one', 'two']\n")
+
     def test_kernel_restarts_and_removes_its_sockets(self) -> None:
         self.manager.restart_kernel(now=True)
         self.client.wait_for_ready(timeout=20)

@@ -1,11 +1,15 @@
 """ipykernel's application without the TCP socket that it opens for the output of forked children."""
 
 import codecs
+import functools
 import os
+import subprocess
+import sys
 
 import zmq
 from ipykernel.iostream import IOPubThread, OutStream
 from ipykernel.kernelapp import IPKernelApp
+from IPython.core.interactiveshell import InteractiveShell
 from tornado.ioloop import IOLoop
 from traitlets import default
 
@@ -45,7 +49,24 @@ class NotebookStream(OutStream):
         super().flush()
 
 
+def run_shell_command(shell: InteractiveShell, command: str) -> None:
+    """`!command`, which IPython runs in a pseudo-terminal. A sandbox has none for its programs. The whole output precedes the end of the cell."""
+    decoder = codecs.getincrementaldecoder("utf-8")("replace")
+    line = shell.var_expand(command, depth=1)
+    with subprocess.Popen(line, shell=True, executable="/bin/bash", stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT) as child:
+        assert child.stdout is not None
+        while piece := os.read(child.stdout.fileno(), _PIPE_BYTES):
+            sys.stdout.write(decoder.decode(piece))
+            sys.stdout.flush()
+    shell.user_ns["_exit_code"] = child.returncode
+
+
 class NotebookKernelApp(IPKernelApp):
+    def init_shell(self) -> None:
+        super().init_shell()
+        if self.shell is not None:
+            self.shell.system = functools.partial(run_shell_command, self.shell)
+
     @default("outstream_class")
     def _default_outstream_class(self) -> str:
         return f"{NotebookStream.__module__}.{NotebookStream.__qualname__}"

@@ -144,6 +144,15 @@ nbformat.write(nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell(code)])
 !jupyter nbconvert --to notebook --execute source.ipynb --output executed.ipynb --log-level ERROR
 print("".join(output.text for output in nbformat.read("executed.ipynb", 4).cells[0].outputs).split())
 
+# %% jupyter nbconvert executes a notebook with shell commands
+#| image: standard
+#| stdout: ['from', 'bash', '3']
+import nbformat
+cells = [nbformat.v4.new_code_cell(code) for code in ("!echo from bash; exit 3", "print(_exit_code)")]
+nbformat.write(nbformat.v4.new_notebook(cells=cells), "source.ipynb")
+!jupyter nbconvert --to notebook --execute source.ipynb --output executed.ipynb --log-level ERROR
+print("".join(output.text for cell in nbformat.read("executed.ipynb", 4).cells for output in cell.outputs).split())
+
 # %% integral is shown as a formula
 #| result: sqrt(pi)
 import sympy
