@@ -64,7 +64,7 @@ describe('code that was written as a script', () => {
     ['a failing unittest.main()', 'import unittest\nclass T(unittest.TestCase):\n    def test_it(self): self.fail()\nunittest.main()', '1'],
   ])('fails when it ends with %s', async (_name, code, value) => {
     const run = await warm.supervisor.run(code)
-    expect([run.done.outcome, run.error]).toMatchObject(['error', { name: 'SystemExit', value }])
+    expect([run.done.outcome, run.error]).toMatchObject(['error', { name: 'SystemExit', value, traceback: [`SystemExit: ${value}`] }])
   })
 
   it('shows figures under the Agg backend once, where plt.show() is called', async () => {

@@ -35,6 +35,10 @@ class ScriptExit:
         if self._displays.is_formatting:
             # The cell succeeds nevertheless, so its error alone would be missed.
             print(f"An object could not be displayed. {type(error).__name__}: {error}", file=sys.stderr)
+        if isinstance(error, SystemExit):
+            # IPython's own text tells the reader to use a magic of its prompt.
+            self._send_error("SystemExit", str(error), [f"SystemExit: {error}"])
+            return
         if isinstance(error, BaseExceptionGroup):
             # IPython prints groups instead of reporting them.
             own = error.__traceback__ and error.__traceback__.tb_next
