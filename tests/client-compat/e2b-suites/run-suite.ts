@@ -83,7 +83,21 @@ async function runVitest(suite: E2bSuite, { root, env }: Place): Promise<readonl
   const alias = Object.fromEntries(Object.entries(suite.alias ?? {}).map(([name, path]) => [name, join(cwd, path)]))
   await writeFile(config, `export default ${JSON.stringify({ test, resolve: { alias } })}\n`)
   await rm(report, { force: true })
-  const args = ['run', '--config', config, '--maxWorkers', WORKERS, '--retry', RETRIES, '--reporter', 'json', '--outputFile', report]
+  const only = suite.only === undefined ? [] : ['--testNamePattern', suite.only.join('|')]
+  const args = [
+    'run',
+    ...only,
+    '--config',
+    config,
+    '--maxWorkers',
+    WORKERS,
+    '--retry',
+    RETRIES,
+    '--reporter',
+    'json',
+    '--outputFile',
+    report,
+  ]
   await run(process.execPath, [join(root, 'node_modules/vitest/vitest.mjs'), ...args], { cwd, env })
   const { testResults } = JSON.parse(await readFile(report, 'utf8')) as VitestReport
   return testResults.flatMap(({ name, assertionResults }) =>
@@ -111,7 +125,8 @@ async function runPytest(suite: E2bSuite, { root, pythons, env }: Place): Promis
     await rm(report)
     return tests
   }
-  const first = await pytest([...suite.include, ...suite.exclude.map((path) => `--ignore=${path}`)])
+  const only = suite.only === undefined ? [] : ['-k', suite.only.join(' or ')]
+  const first = await pytest([...only, ...suite.include, ...suite.exclude.map((path) => `--ignore=${path}`)])
   const failed = first.filter(({ isPassed }) => !isPassed)
   if (failed.length === 0 || suite.repeats !== undefined) return first
   const again = new Map((await pytest(failed.map(nameOf))).map((test) => [nameOf(test), test]))

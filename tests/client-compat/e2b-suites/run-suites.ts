@@ -17,7 +17,7 @@ const COPIES = join(ROOT, '.cellblock/e2b-suites')
 const MAX_OUTPUT_BYTES = 16 * 1024 ** 2
 
 /**
- * Runs E2B's own suites, and those of others for its wire, from checkouts in `folder` against a server with the image `standard`. `only` is a part of a suite's name. Returns whether every
+ * Runs E2B's own suites, and those of others for its wire, from checkouts in `folder` against a server with the image that they need. `only` is a part of a suite's name. Returns whether every
  * test passes that this server has to pass.
  */
 export async function runE2bSuites({
@@ -33,7 +33,18 @@ export async function runE2bSuites({
   const problems = new Map<E2bSuite, string>()
   for (const suite of suites)
     await prepare(suite, folder).catch((error: unknown) => problems.set(suite, error instanceof Error ? error.message : String(error)))
-  const image = await ensureSandboxImage((line) => say(line), { variant: 'standard' })
+  for (const variant of ['standard', 'full'] as const) {
+    const runnable = suites.filter((one) => !problems.has(one) && (one.image ?? 'standard') === variant)
+    if (runnable.length > 0) await runOn(variant, runnable)
+  }
+  const isComplete = writeE2bTable(await latestResults(), isWritten)
+  for (const [{ name }, problem] of problems) say(`not run: ${name}: ${problem}`)
+  return isComplete && problems.size === 0
+}
+
+/** Runs suites against a server with one image, and stores their results. */
+async function runOn(variant: 'standard' | 'full', suites: readonly E2bSuite[]): Promise<void> {
+  const image = await ensureSandboxImage((line) => say(line), { variant })
   const server = await startServer({ env: { SANDBOX_PRELOAD: '', CELLBLOCK_POOL: '2', CELLBLOCK_SANDBOX_IMAGE: image } })
   try {
     const address = `${server.url}/e2b`
@@ -43,7 +54,7 @@ export async function runE2bSuites({
       // The form of E2B's keys, which older clients demand.
       E2B_API_KEY: `e2b_${Buffer.from(server.apiKey).toString('hex')}`,
     }
-    for (const suite of suites.filter((one) => !problems.has(one))) {
+    for (const suite of suites) {
       say(`▸ ${suite.name}`)
       const tests = await runE2bSuite(suite, { root: COPIES, pythons: join(COPIES, 'pythons'), env })
       await writeFile(resultOf(suite), JSON.stringify(tests))
@@ -51,9 +62,6 @@ export async function runE2bSuites({
   } finally {
     await server.stop()
   }
-  const isComplete = writeE2bTable(await latestResults(), isWritten)
-  for (const [{ name }, problem] of problems) say(`not run: ${name}: ${problem}`)
-  return isComplete && problems.size === 0
 }
 
 const resultOf = ({ name, source }: E2bSuite): string =>

@@ -8,6 +8,10 @@ export interface E2bSuite {
   readonly python?: 'e2b' | 'langchain' | 'openai-agents' | 'inspect'
   /** Packages that vitest finds elsewhere in the checkout. */
   readonly alias?: Readonly<Record<string, string>>
+  /** Only tests whose file or title contains one of these. */
+  readonly only?: readonly string[]
+  /** `standard` without it. */
+  readonly image?: 'full'
   /** A test passes when it passes so many times, without a second try. */
   readonly repeats?: number
   /** Files that use a sandbox. The others test the client alone, on a mocked network, or what no template of this server has. */
@@ -71,6 +75,25 @@ export const E2B_SUITES: readonly E2bSuite[] = [
     source: interpreter('python'),
     runner: 'pytest',
     python: 'e2b',
+    include: ['tests'],
+    exclude: ['tests/performance.py'],
+  },
+  {
+    name: 'E2B code interpreter, JavaScript 2.7.1, R in `full`',
+    source: interpreter('js'),
+    runner: 'vitest',
+    image: 'full',
+    only: ['cwd r', 'env vars'],
+    include: ['tests/cwd.test.ts', 'tests/env_vars/r.test.ts'],
+    exclude: [],
+  },
+  {
+    name: 'E2B code interpreter, Python 2.9.1, R in `full`',
+    source: interpreter('python'),
+    runner: 'pytest',
+    python: 'e2b',
+    image: 'full',
+    only: ['test_r', 'cwd_r', 'r_kernel'],
     include: ['tests'],
     exclude: ['tests/performance.py'],
   },

@@ -63,6 +63,13 @@ data.table(g = c("a", "b", "a"), v = 1:3)[, .(total = sum(v)), by = g]
 writexl::write_xlsx(mtcars, "/mnt/data/cars.xlsx")
 print(dim(readxl::read_excel("/mnt/data/cars.xlsx")))
 
+# %% a data frame has HTML and its data
+#| image: full
+#| mime: text/html
+#| mime: application/vnd.dataresource+json
+#| result: 1 1.5  x<y
+data.frame(a = c(1.5, NA, Inf), b = c("x<y", NA, "q\"uo\\te"), d = as.Date(c("2024-01-01", NA, "2024-02-01")))
+
 # %% forecast with ARIMA
 #| image: full
 #| figure

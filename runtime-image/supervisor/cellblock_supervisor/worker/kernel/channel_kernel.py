@@ -100,7 +100,7 @@ class ChannelKernel(IPythonKernel):
             if result.notice is not None:
                 print(result.notice, file=sys.stderr)
             if result.text is not None:
-                content = {"data": {"text/plain": result.text}, "metadata": {}, "execution_count": count}
+                content = {"data": {"text/plain": result.text, **result.data}, "metadata": {}, "execution_count": count}
                 self.session.send(self.iopub_socket, "execute_result", content)
             return {"status": "ok"}
         except SessionError as error:

@@ -47,6 +47,8 @@ class CellResult:
     """What a cell shows beside its output."""
 
     text: str | None = None
+    # Further forms of the result, by MIME type.
+    data: dict[str, object] = dataclasses.field(default_factory=dict)
     # PNG.
     pictures: tuple[bytes, ...] = ()
     # A line for standard error.
@@ -219,16 +221,20 @@ class LanguageSessions:
     def _run_r(self, code: str, env: dict[str, str] | None, cwd: str | None) -> CellResult:
         with tempfile.TemporaryDirectory(prefix=".plots-") as folder:
             try:
-                text = "\n".join(self._ask_r(r_session.cell(code, env, cwd or "", folder)))
+                text, *frame = self._fields_of_r(r_session.cell(code, env, cwd or "", folder))
             except SessionError as error:
                 error.pictures = tuple(r_session.read_pictures(folder))
                 raise
-            return CellResult(text or None, tuple(r_session.read_pictures(folder)))
+            return CellResult(text or None, r_session.frame_data(*frame), tuple(r_session.read_pictures(folder)))
 
     def _ask_r(self, data: bytes) -> list[str]:
+        fields = self._fields_of_r(data)
+        return [line for field in fields for line in field.split("\n")] if any(fields) else []
+
+    def _fields_of_r(self, data: bytes) -> list[str]:
         kind, fields = r_session.fields_of(self._ask("r", data))
         if kind != "error":
-            return [line for field in fields for line in field.split("\n")] if any(fields) else []
+            return fields
         name, value, *lines = fields
         raise SessionError(name, value, [line for field in lines for line in field.split("\n") if line])
 

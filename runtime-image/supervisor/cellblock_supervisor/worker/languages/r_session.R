@@ -47,13 +47,92 @@
   evaluate <- function(code) {
     expressions <- parse(text = code, keep.source = FALSE, encoding = "UTF-8")
     result <- NULL
+    frame <- c("", "")
     for (index in seq_along(expressions)) {
       value <- withVisible(eval(expressions[[index]], globalenv()))
       if (!value$visible) next
-      if (index < length(expressions)) print(value$value) else result <- utils::capture.output(print(value$value))
+      if (index < length(expressions)) {
+        print(value$value)
+        next
+      }
+      result <- utils::capture.output(print(value$value))
+      frame <- frame_of(value$value)
     }
     close_pictures()
-    substr(as_text(result), 1L, max_result_characters)
+    c(substr(as_text(result), 1L, max_result_characters), frame)
+  }
+
+  # A data frame as HTML, and as the tabular data resource that a frame of pandas has (`table_data.py`): the first rows and columns.
+  max_rows <- 20L
+  max_columns <- 30L
+  max_text_characters <- 200L
+
+  json_text <- function(text) {
+    text <- iconv(enc2utf8(text), "UTF-8", "UTF-8", sub = "?")
+    text <- ifelse(nchar(text) > max_text_characters, paste0(substr(text, 1L, max_text_characters), "..."), text)
+    paste0('"', gsub('(["\\\\])', "\\\\\\1", gsub("[[:cntrl:]]", " ", text)), '"')
+  }
+
+  json_number <- function(values) {
+    short <- sprintf("%.15g", values)
+    ifelse(is.na(values) | suppressWarnings(as.numeric(short)) == values, short, sprintf("%.17g", values))
+  }
+
+  # The type of a field of the Table Schema, and its values as JSON.
+  column_of <- function(values) {
+    if (inherits(values, "Date")) column <- list("datetime", json_text(format(values, "%Y-%m-%d")))
+    else if (inherits(values, "POSIXt")) column <- list("datetime", json_text(format(values, "%Y-%m-%dT%H:%M:%S")))
+    else if (is.list(values)) return(list("any", json_text(vapply(values, toString, ""))))
+    else if (is.object(values)) column <- list("string", json_text(as.character(values)))
+    else if (is.logical(values)) column <- list("boolean", tolower(as.character(values)))
+    else if (is.integer(values)) column <- list("integer", as.character(values))
+    else if (is.numeric(values)) column <- list("number", json_number(replace(values, !is.finite(values), NA)))
+    else column <- list("string", json_text(as.character(values)))
+    column[[2L]][is.na(values) | (is.numeric(values) & !is.finite(values))] <- "null"
+    column
+  }
+
+  describe_frame <- function(frame) {
+    rows <- min(nrow(frame), max_rows)
+    columns <- min(ncol(frame), max_columns)
+    shown <- lapply(seq_len(columns), function(at) utils::head(frame[[at]], rows))
+    names(shown) <- make.unique(names(frame)[seq_len(columns)])
+    labels <- if (.row_names_info(frame) > 0L) row.names(frame) else seq_len(nrow(frame))
+    fields <- lapply(c(list(index = utils::head(labels, rows)), shown), column_of)
+    names <- json_text(make.unique(c("index", names(shown))))
+    field <- sprintf('{"name":%s,"type":"%s"}', names, vapply(fields, `[[`, "", 1L))
+    entries <- lapply(seq_along(fields), function(at) paste0(names[at], ":", fields[[at]][[2L]]))
+    records <- if (rows == 0L) character() else paste0("{", do.call(paste, c(entries, sep = ",")), "}")
+    sprintf(
+      '{"schema":{"fields":[%s],"primaryKey":["index"]},"data":[%s],"cellblock":{"rows":%d,"columns":%d,"rows_shown":%d,"columns_shown":%d}}',
+      paste(field, collapse = ","), paste(records, collapse = ","), nrow(frame), ncol(frame), rows, columns
+    )
+  }
+
+  html_text <- function(text) gsub(">", "&gt;", gsub("<", "&lt;", gsub("&", "&amp;", text, fixed = TRUE), fixed = TRUE), fixed = TRUE)
+
+  frame_html <- function(frame) {
+    rows <- min(nrow(frame), max_rows)
+    columns <- seq_len(min(ncol(frame), max_columns))
+    cells <- lapply(columns, function(at) {
+      values <- utils::head(frame[[at]], rows)
+      text <- if (is.list(values)) vapply(values, toString, "") else format(values)
+      paste0("<td>", html_text(substr(trimws(text), 1L, max_text_characters)), "</td>")
+    })
+    labels <- if (.row_names_info(frame) > 0L) utils::head(row.names(frame), rows) else seq_len(rows)
+    head <- paste0("<th>", html_text(names(frame)[columns]), "</th>", collapse = "")
+    body <- if (rows == 0L) "" else paste0("<tr><th>", html_text(labels), "</th>", do.call(paste0, cells), "</tr>", collapse = "\n")
+    size <- sprintf("%s: %d \u00d7 %d", class(frame)[1L], nrow(frame), ncol(frame))
+    paste0("<table>\n<caption>", html_text(size), "</caption>\n<thead><tr><th></th>", head, "</tr></thead>\n<tbody>\n", body, "\n</tbody>\n</table>")
+  }
+
+  # HTML and data of a result; empty texts for one that is no data frame.
+  frame_of <- function(value) {
+    if (!is.data.frame(value)) return(c("", ""))
+    tryCatch({
+      frame <- as.data.frame(value)
+      c(frame_html(value), describe_frame(frame))
+    }, error = function(...) c("", ""))
   }
 
   first_line <- function(call) substr(deparse(call, nlines = 1L)[1L], 1L, 200L)
@@ -107,7 +186,7 @@
     )
     try(close_pictures(), silent = TRUE)
     flush(stdout())
-    if (is.null(failed)) send("ok", result) else do.call(send, c("error", describe(failed, tryCatch(calls_of_cell(calls), error = function(...) character()))))
+    if (is.null(failed)) do.call(send, c("ok", as.list(result))) else do.call(send, c("error", describe(failed, tryCatch(calls_of_cell(calls), error = function(...) character()))))
   }
 
   plain_options <- function() Filter(is.atomic, options())
@@ -142,6 +221,19 @@
     }
     send("ok", missing)
   }
+
+  # A folder that the environment has by the name of a link, as `pwd` of a shell shows it.
+  real_folder <- base::getwd
+  shown_folder <- function() {
+    folder <- real_folder()
+    name <- Sys.getenv("PWD")
+    target <- if (nzchar(name)) normalizePath(name, mustWork = FALSE) else ""
+    if (name == target || target == "") return(folder)
+    if (folder == target) name else if (startsWith(folder, paste0(target, "/"))) paste0(name, substring(folder, nchar(target) + 1L)) else folder
+  }
+  unlockBinding("getwd", baseenv())
+  assign("getwd", shown_folder, envir = baseenv())
+  lockBinding("getwd", baseenv())
 
   # Warnings appear when they happen, not at the end of the session.
   options(warn = 1L, bitmapType = "cairo", device.ask.default = FALSE, browser = "false", menu.graphics = FALSE)

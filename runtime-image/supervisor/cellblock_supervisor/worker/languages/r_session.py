@@ -1,5 +1,6 @@
 """What the kernel exchanges with its R session, `r_session.R`: the form of its requests and answers, and the pictures of its plots."""
 
+import json
 import os
 
 PROGRAM = "Rscript"
@@ -28,6 +29,16 @@ def fields_of(answer: str) -> tuple[str, list[str]]:
     """The kind of an answer and its fields."""
     kind, *fields = answer.split(_SEPARATOR)
     return kind, fields
+
+
+def frame_data(html: str, table: str) -> dict[str, object]:
+    """The further forms of a data frame; none for another result."""
+    if not table:
+        return {}
+    try:
+        return {"text/html": html, "application/vnd.dataresource+json": json.loads(table)}
+    except ValueError:
+        return {"text/html": html}
 
 
 def read_pictures(folder: str) -> list[bytes]:
