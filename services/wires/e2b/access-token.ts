@@ -6,7 +6,7 @@ import type { Grant, Session } from './session.ts'
 const MAX_GRANTS = 50
 
 /** The name of an operating system's user, or none. */
-const USER_NAME = /^(?:[a-z_][a-z0-9_-]{0,31})?$/
+export const USER_NAME = /^(?:[a-z_][a-z0-9_-]{0,31})?$/
 
 export const newRootSecret = (): string => randomBytes(24).toString('base64url')
 

@@ -4,6 +4,7 @@ import { ServiceError } from '../../model/errors.ts'
 import { hasEnded, type CommandSource, type Execution } from '../../model/executions/execution.ts'
 import { isFileOperation } from '../../model/executions/command-arguments.ts'
 import type { Call } from '../../http/route.ts'
+import { USER_NAME } from './access-token.ts'
 
 /** A command that runs, as E2B's clients see it. */
 export interface RunningCommand {
@@ -47,4 +48,15 @@ export async function selectCommand(
     'command_not_found',
     `No process ${pid ?? JSON.stringify(tag?.slice(0, 80) ?? '')} runs in this sandbox. List the processes, or start it again.`,
   )
+}
+
+/** Users that each sandbox of E2B has. Here both are the one user that everything runs as. */
+const USERS = new Set(['', 'user', 'root'])
+
+/** Arguments for the user that a call names. Another one than E2B's goes to `sudo`, which says that it does not exist. Throws ServiceError. */
+export function argumentsAs({ headers }: Request, argv: readonly string[]): readonly string[] {
+  const [, credentials = ''] = /^Basic (\S+)$/.exec(headers.get('authorization') ?? '') ?? []
+  const [name = ''] = Buffer.from(credentials, 'base64').toString().split(':')
+  if (!USER_NAME.test(name)) throw new ServiceError('invalid_request', 'The name of the user is not valid. Use "user" or "root".')
+  return USERS.has(name) ? argv : ['sudo', '-u', name, '--', ...argv]
 }
