@@ -4,7 +4,7 @@ import asyncio
 import json
 import unittest
 
-from cellblock_supervisor.execution.event_log import EventLog, RetainedBytes
+from cellblock_supervisor.execution.event_log import CROWDED_BYTES, PLAIN_HEAD_BYTES, EventLog, RetainedBytes
 from cellblock_supervisor.execution.outputs import (
     MAX_BUNDLE_BYTES,
     MAX_DISPLAY_BYTES,
@@ -79,6 +79,35 @@ class Events(unittest.IsolatedAsyncioTestCase):
         log.keep_last()
         piece, last = log.after(-1)
         self.assertEqual((json.loads(piece)["seq"], last), (4, 4))
+
+    async def test_delivers_a_long_log_in_pieces(self) -> None:
+        log = EventLog()
+        for number in range(40):
+            log.append("stream", {"text": "x" * 100_000}, last=number == 39)
+        seen, seq, sizes = [], -1, []
+        while True:
+            piece, seq = log.after(seq)
+            if not piece:
+                break
+            sizes.append(len(piece))
+            seen += [json.loads(line)["seq"] for line in piece.splitlines()]
+        self.assertEqual(seen, list(range(40)))
+        self.assertGreater(len(sizes), 2)
+        self.assertLess(max(sizes), 2 * 1024 * 1024)
+
+    async def test_keeps_less_of_a_stream_while_all_logs_together_are_large(self) -> None:
+        kept = RetainedBytes()
+        lengths = []
+        for retained in (CROWDED_BYTES, CROWDED_BYTES + 1):
+            kept.bytes = retained
+            log = EventLog(kept)
+            outputs = Outputs(log, head_bytes=4 * PLAIN_HEAD_BYTES, tail_bytes=10)
+            for _ in range(2):
+                outputs.text("stdout", b"x" * 2 * PLAIN_HEAD_BYTES)
+                kept.bytes = retained
+            outputs.finish()
+            lengths.append((outputs._streams["stdout"].kept_bytes, bool(outputs.truncated())))
+        self.assertEqual(lengths, [(4 * PLAIN_HEAD_BYTES, False), (PLAIN_HEAD_BYTES + 10, True)])
 
     async def test_keeps_the_order_of_text_and_displays(self) -> None:
         log = EventLog()

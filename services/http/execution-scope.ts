@@ -6,8 +6,6 @@ import { LIMITS } from '../model/limits.ts'
 import { wholeCharacters } from './schemas.ts'
 
 const MAX_VARIABLES = 100
-/** The kernel accepts 128 KiB in one argument. */
-const MAX_ARGUMENT_BYTES = 120 * 1024
 
 /** Text that an operating system takes as an argument, a variable or a path. */
 export const osText = (max: number) =>
@@ -17,10 +15,8 @@ export const osText = (max: number) =>
     .regex(/^[^\0]*$/, 'give text without null characters')
     .refine(...wholeCharacters)
 
-/** One argument of a program. */
-export const commandArgument = lazySchema(() =>
-  osText(MAX_ARGUMENT_BYTES).refine((text) => Buffer.byteLength(text) <= MAX_ARGUMENT_BYTES, `give at most ${MAX_ARGUMENT_BYTES} bytes`),
-)
+/** One argument of a program. Running the command checks its size, because the script of a shell may be larger than other arguments. */
+export const commandArgument = lazySchema(() => osText(LIMITS.maxArgumentsBytes))
 
 /** Environment variables of a run, by name. */
 export const environment = lazySchema(() =>

@@ -58,8 +58,10 @@ export const LIMITS = {
   maxQueuedPerContainer: 100,
   /** Commands of one container that run at the same time: in the foreground, and in the background. */
   maxCommandsPerContainer: 32,
-  /** Arguments, variables and input of a command as JSON, bytes: they are stored in its row. */
+  /** Variables and input of a command as JSON, bytes: they are stored in its row, with up to 64 KiB of arguments. Longer ones become an object. */
   maxCommandBytes: 200 * 1024,
+  /** All arguments of a command, bytes. Linux accepts 2 MiB with the variables. */
+  maxArgumentsBytes: 1.5 * MiB,
   /** One piece of input for a running command, bytes. */
   maxCommandInputBytes: 1 * MiB,
   /** Input of one command that its sandbox has not accepted yet, bytes. A program that does not read stops the transfer at as many bytes. */
@@ -85,6 +87,8 @@ export const LIMITS = {
   /** Stored bytes of stdout and of stderr: from the start, and from the end once the head is full. */
   maxStreamHeadBytes: 1 * MiB,
   maxStreamTailBytes: 64 * 1024,
+  /** The head of a stream in the event log of a command whose client follows it; its result has no more than others. */
+  maxFollowedHeadBytes: 24 * MiB,
   /** Text up to this size stays inline in a result; larger text becomes an object with a link, bytes. */
   maxInlineTextBytes: 64 * 1024,
   /** Base64 parts of a MIME bundle up to this size stay inline, bytes. */

@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict'
+import { createHash } from 'node:crypto'
 import { after, before, describe, it } from 'node:test'
 import { CommandExitError, Sandbox } from 'e2b'
 import { connection } from './e2b.mjs'
@@ -118,8 +119,24 @@ describe('commands of e2b', { timeout: 120_000 }, () => {
     await until(async () => (await sandbox.commands.list()).length === 0, 'the end of all commands')
     assert.equal(await sandbox.commands.kill(sleeper.pid), false)
     await assert.rejects(sandbox.commands.run('kill -TERM $$'), { exitCode: 143 })
-    const long = await sandbox.commands.run('head -c 2000000 /dev/zero | tr "\\0" x')
-    assert.match(long.stderr, /^Not available: stdout\. Cut to \d+ of 2000000 bytes/)
+  })
+
+  it('have arguments of 1 MiB and long output, and say what is missing of longer output', async () => {
+    const words = Array.from({ length: 16 }, () => 'x'.repeat(65_536))
+    assert.equal((await sandbox.commands.run(`printf %s ${words.join(' ')}`)).stdout.length, 1_048_576)
+    const file = await sandbox.commands.run(
+      'head -c 4500000 /dev/urandom > saved.bin; sha256sum < saved.bin | cut -c1-64; base64 -w0 saved.bin',
+    )
+    const [hash, saved] = file.stdout.split('\n')
+    assert.equal(createHash('sha256').update(Buffer.from(saved, 'base64')).digest('hex'), hash)
+    assert.equal(file.stderr, '')
+    const long = await sandbox.commands.run('head -c 30000000 /dev/zero | tr "\\0" x')
+    assert.match(long.stderr, /^Not available: stdout\. Cut to \d+ of 30000000 bytes/)
+  })
+
+  it('fail for a user that does not exist', async () => {
+    assert.equal((await sandbox.commands.run('echo root', { user: 'root' })).stdout, 'root\n')
+    await assert.rejects(sandbox.commands.run('whoami', { user: 'nobody-here' }), { exitCode: 1, stderr: /unknown user nobody-here/ })
   })
 
   it('end at their time limit', async () => {

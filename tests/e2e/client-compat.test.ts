@@ -49,9 +49,16 @@ it("the client of n8n's sandbox service creates, runs, resumes, cancels and work
 }, 120_000)
 
 it('the clients of E2B run code and commands, and work with files', async () => {
-  const names = ['runs code with live output', 'are written, read, listed', 'run in the background', 'pauses with its files']
+  const names = [
+    'runs code with live output',
+    'are written, read, listed',
+    'run in the background',
+    'have arguments of 1 MiB',
+    'fail for a user',
+    'pauses with its files',
+  ]
   const options = ['--test', '--test-force-exit', '--test-reporter=tap', '--test-concurrency=1', `--test-name-pattern=${names.join('|')}`]
   const { code, output } = await runClient(process.execPath, [...options, 'e2b-interpreter.test.mjs', 'e2b-envd.test.mjs'])
   expect(code, output).toBe(0)
-  expect(output).toMatch(/# pass 4\n/)
+  expect(output).toMatch(/# pass 6\n/)
 }, 120_000)

@@ -12,7 +12,7 @@ export const commandBody = ({ hasOpenInput, ...request }: CommandRequest): Buffe
 /** Converts the port's field names to snake case, so a new limit of the port reaches the sandbox without a change here. */
 function bodyOf(request: object): Buffer {
   const fields = Object.entries(request).map(([name, value]) => [snakeCase(name), value] as const)
-  return Buffer.from(JSON.stringify({ v: 1, ...Object.fromEntries(fields), ...STREAMS }))
+  return Buffer.from(JSON.stringify({ v: 1, ...STREAMS, ...Object.fromEntries(fields) }))
 }
 
 export const inputBody = (entries: readonly CommandInputEvent[]): Buffer => Buffer.from(JSON.stringify({ entries: entries.map(toEntry) }))

@@ -26,6 +26,7 @@ export async function* readEvents(body: ByteStream, after: number, caps: LineCap
     for (let line = await lines.next(); !line.done; line = await lines.next()) {
       const event = toEvent(parseHostileJson(line.value))
       if (event.seq <= last) throw new SupervisorError('protocol', `The sandbox sent event ${event.seq} after event ${last}.`)
+      budget.missed(event.seq - last - 1)
       last = event.seq
       isDone = event.type === 'done'
       const admitted = budget.admit(event, line.value.length)

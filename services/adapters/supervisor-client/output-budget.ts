@@ -29,6 +29,7 @@ export class OutputBudget {
   #richEvents = 0
   #richBytes = 0
   #textBytes = 0
+  #missed = 0
 
   constructor(bounds: OutputBounds = OUTPUT_BOUNDS) {
     this.#bounds = bounds
@@ -42,6 +43,11 @@ export class OutputBudget {
     if (event.type === 'done') return { ...event, truncated: [...event.truncated, ...this.#truncated()] }
     const kind = outputKind(event)
     return kind === null || this.#count(kind, bytes, this.#fits(kind, bytes)) ? event : null
+  }
+
+  /** Counts events that the sandbox no longer had when they were asked for. */
+  missed(events: number): void {
+    this.#missed += events
   }
 
   #fits(kind: OutputKind, bytes: number): boolean {
@@ -61,8 +67,9 @@ export class OutputBudget {
   }
 
   #truncated() {
-    return [...this.#dropped]
+    const cut = [...this.#dropped]
       .filter(([, { kept, total }]) => kept < total)
       .map(([what, { kept, total }]) => ({ what, totalBytes: total, keptBytes: kept, reason: 'too_much_output' }))
+    return this.#missed === 0 ? cut : [...cut, { what: 'events', totalBytes: 0, keptBytes: 0, reason: 'events_dropped' }]
   }
 }

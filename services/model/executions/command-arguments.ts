@@ -12,7 +12,7 @@ const TAKES_SCRIPT = /^-[a-zA-Z]*c[a-zA-Z]*$/
 /** An option whose value follows, as in `-euo pipefail`. */
 const TAKES_NAME = /^[-+][a-zA-Z]*o$/
 /** What Linux accepts in one argument, bytes. */
-const MAX_ARGUMENT_BYTES = 128 * 1024 - 1
+export const MAX_ARGUMENT_BYTES = 128 * 1024 - 1
 /** Joins the given number of parts and runs them. Further arguments become those of the script. On one line, so that messages count the script's lines. */
 const JOIN_PARTS = '__n=$1; shift; __s=; while [ "$__n" -gt 0 ]; do __s=$__s$1; shift; __n=$((__n-1)); done; eval "unset __s __n; $__s"'
 

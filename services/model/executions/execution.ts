@@ -52,14 +52,18 @@ export type ExecutionSource =
 /** A program that runs beside the kernel. A row with this source is a command: its id starts with `cmd_`, and it does not wait in the container's queue. */
 export interface CommandSource {
   readonly kind: 'command'
-  /** The program and its arguments. */
+  /** The program and its arguments; the first ones, cut, where they are too large for the row. */
   readonly argv: readonly string[]
+  /** The arguments as JSON, where they are too large for the row. */
+  readonly storedArgv?: BlobRef
   /** The whole standard input as base64; null for none. */
   readonly stdin: string | null
   /** The input accepts more data until a client closes it. */
   readonly hasOpenInput: boolean
   /** Size of its terminal in characters; null for separate output streams. */
   readonly pty: TerminalSize | null
+  /** A client follows its output as it is printed, so the event log keeps a longer head of it. */
+  readonly isFollowed?: true
   /** It does not keep the container awake. */
   readonly isBackground: boolean
 }
@@ -82,6 +86,9 @@ export interface Lost {
   readonly what: string
   readonly reason: string
 }
+
+/** Ends the name of something that only the result lacks, and not the event log. */
+export const IN_RESULT = ' in the result'
 
 export interface ExecutionUsage {
   readonly queueMs: number

@@ -5,12 +5,13 @@ import type { CellResult, ExecutionError } from './outputs.ts'
 
 /** Converts a sandbox's events into nbformat outputs per cell. */
 export class OutputAssembler {
-  readonly #outputs = new CellOutputs()
+  readonly #outputs: CellOutputs
   readonly #indexes: readonly number[]
 
-  /** `indexes`: the notebook position of each cell that was sent, in order; `[0]` for plain code. */
+  /** `indexes`: the notebook position of each cell that was sent, in order; `[0]` for plain code, none for a command. */
   constructor(indexes: readonly number[]) {
     this.#indexes = indexes
+    this.#outputs = new CellOutputs(indexes.length > 0)
   }
 
   /** The notebook position of the cell that a supervisor event belongs to. */
@@ -36,10 +37,15 @@ export class OutputAssembler {
   }
 
   get stdout(): string {
-    return this.#outputs.text.stdout.join('')
+    return this.#outputs.text.stdout.toString()
   }
   get stderr(): string {
-    return this.#outputs.text.stderr.join('')
+    return this.#outputs.text.stderr.toString()
+  }
+  /** Characters of each stream that the event log has and the result does not. */
+  get leftOut(): { readonly stdout: number; readonly stderr: number } {
+    const { stdout, stderr } = this.#outputs.text
+    return { stdout: stdout.leftOut, stderr: stderr.leftOut }
   }
   /** The error of the first failed cell; null when none failed. */
   get error(): ExecutionError | null {

@@ -2,6 +2,7 @@ import { displayValue } from '../../model/scan-json.ts'
 import { storedBytes } from './stored-bytes.ts'
 import type { Execution, ExecutionSource } from '../../model/executions/execution.ts'
 import { loadResult } from './load-result.ts'
+import { argumentsOf } from './store-source.ts'
 import { CELL_MAGICS } from '../../model/executions/language.ts'
 import type { NotebookPart } from '../../model/executions/notebook.ts'
 import { REF_MIME, refsOf, type Output } from '../../model/executions/outputs.ts'
@@ -42,7 +43,7 @@ async function codeOf(objects: ObjectStore, source: Exclude<ExecutionSource, { r
     case 'blob':
       return textOf(objects, source.code.objectKey)
     case 'command':
-      return source.argv.join(' ')
+      return (await argumentsOf(objects, source)).join(' ')
   }
 }
 

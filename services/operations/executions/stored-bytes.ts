@@ -9,7 +9,7 @@ export function storedBytes(row: Execution): number {
       : source.kind === 'blob'
         ? source.code.bytes
         : source.kind === 'command'
-          ? source.argv.reduce((sum, argument) => sum + argument.length, source.stdin?.length ?? 0)
+          ? source.argv.reduce((sum, argument) => sum + argument.length, (source.storedArgv?.bytes ?? 0) + (source.stdin?.length ?? 0))
           : source.notebook.bytes + source.cells.reduce((sum, cell) => sum + cell.code.length, 0)
   return sourceBytes + (resultRef?.bytes ?? (result === null ? 0 : Buffer.byteLength(JSON.stringify(result))))
 }

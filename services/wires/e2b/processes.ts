@@ -14,7 +14,7 @@ import type { ApiDeps } from '../../http/deps.ts'
 import { executionEvents } from '../../operations/executions/execution-events.ts'
 import { commandArgument, environment, osText } from '../../http/execution-scope.ts'
 import type { AnyRoute, Call } from '../../http/route.ts'
-import { pidOf, runningCommands, selectCommand, TAG_METADATA } from './commands.ts'
+import { argumentsAs, pidOf, runningCommands, selectCommand, TAG_METADATA } from './commands.ts'
 import { serverStream, unary } from './connect.ts'
 import { lossText } from './losses.ts'
 import { scopeOf } from './scope.ts'
@@ -54,11 +54,12 @@ const start = serverStream({ path: at('Start'), scope: 'run', body: Start }, asy
   const { container, session, context } = await useSandbox(call)
   const { execution } = await runCommand(context, {
     containerId: container.id,
-    argv: [process.cmd, ...process.args],
+    argv: argumentsAs(call.request, [process.cmd, ...process.args]),
     ...scopeOf(session, { env: process.envs, cwd: process.cwd }),
     ...(pty !== undefined ? { pty: pty.size ?? DEFAULT_SIZE } : stdin !== false && { stdin: 'open' }),
     timeoutSeconds: await timeoutOf(call),
     metadata: tag === undefined ? {} : { [TAG_METADATA]: tag },
+    isFollowed: pty === undefined,
     waitMs: 0,
   })
   return (signal) => messages(call.deps, execution, { after: 0, signal })

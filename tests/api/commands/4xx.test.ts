@@ -33,6 +33,17 @@ it('refuses arguments and input that do not fit its row', async () => {
   expect([answer.status, ((await answer.json()) as { error: { code: string } }).error.code]).toEqual([413, 'request_too_large'])
 })
 
+it.each([
+  ['an argument', { argv: ['cat', 'x'.repeat(140_000)] }, /Linux accepts 131071, except in the script of a shell/],
+  ['all arguments', { argv: ['echo', ...Array.from({ length: 13 }, () => 'x'.repeat(130_000))] }, /1572864/],
+])('refuses more than Linux accepts in %s', async (_name, body, why) => {
+  const answer = await api.post(path, body)
+  expect([answer.status, await answer.json()]).toMatchObject([
+    413,
+    { error: { code: 'request_too_large', message: expect.stringMatching(why) } },
+  ])
+})
+
 it('answers a command that does not exist, and an execution, with 404', async () => {
   for (const id of ['cmd_01kajv9h2s8p0ww3d4dq4cs1zt', 'exec_01kajv9h2s8p0ww3d4dq4cs1zt', 'x'])
     expect((await api.fetch(`/v1/commands/${id}`)).status).toBe(404)

@@ -18,7 +18,7 @@ const NOT_OFFERED: readonly Reason[] = [
   { test: /auto_?resume.*http|pause and resume.*process/i, why: 'public ports; processes do not live through a pause' },
   { test: /filesystem.only|keep_?memory/i, why: 'a restored sandbox has the same kernel: `boot_id` is of the machine' },
   { test: /openai_agents.*native_snapshot/, why: 'snapshots' },
-  { test: /inspect.*exec_as_/, why: 'users: everything runs as one' },
+  { test: /inspect.*exec_as_user/, why: 'users: everything runs as one' },
   { test: /signing|signed|secured?\..*(?:access file|upload)|test_secured/i, why: 'signed URLs need host names (`CELLBLOCK_E2B_DOMAIN`)' },
 ]
 
@@ -32,11 +32,6 @@ const DIFFERENT: readonly Reason[] = [
   { test: /image.on.save/i, why: '`PIL.Image.save` shows no picture' },
   { test: /test_sandbox_killed_during_run/, why: 'the client tells a killed sandbox from a lost connection over HTTP/2 only' },
   { test: /write(?:\.test\.ts \| |.*_)(?:write )?multiple.files/i, why: 'no folder can be made at the root (`/0`)' },
-  {
-    test: /openai_agents.*hydrate_large/,
-    why: 'a workspace is saved through the output of a command, of which 1 MiB is kept; the error output says so',
-  },
-  { test: /inspect.*large_command/, why: 'one argument of a command has at most 120 KiB; E2B refuses it too' },
   {
     test: /inspect.*(?:not_allowed|without_permissions|permission_error)/,
     why: "the provider makes no `PermissionError` of an answer; it fails with E2B's own sandboxes too",

@@ -23,6 +23,14 @@ it('sends whether the input of a command stays open', () => {
   expect(read(body)).not.toHaveProperty('has_open_input')
 })
 
+it('asks for a longer head of a stream that a client follows', () => {
+  const request = { argv: ['true'], env: {}, cwd: null, stdin: null, hasOpenInput: false, pty: null, timeoutMs: 1_000 }
+  expect(read(commandBody({ ...request, maxOutputBytes: LIMITS.maxFollowedHeadBytes }))).toMatchObject({
+    ...STREAMS,
+    max_output_bytes: LIMITS.maxFollowedHeadBytes,
+  })
+})
+
 it.each([
   [{ seq: 1, type: 'stdin', data: 'eA==' } as const, { seq: 1, data: 'eA==' }],
   [{ seq: 2, type: 'close' } as const, { seq: 2 }],

@@ -114,10 +114,10 @@ describe('an event of a sandbox', () => {
   it('has a null character that a program prints in its log and not in its result', () => {
     const event = toEvent({ seq: 0, t: 0, type: 'stream', index: 0, name: 'stdout', text: 'a\0b' })
     if (event.type !== 'stream') throw new Error('no stream')
-    const outputs = new CellOutputs()
+    const outputs = new CellOutputs(true)
     stream.assemble?.(event, outputs)
-    expect([outputs.text.stdout, outputs.cell(0).outputs]).toEqual([
-      ['a\ufffdb'],
+    expect([outputs.text.stdout.toString(), outputs.cell(0).outputs]).toEqual([
+      'a\ufffdb',
       [{ output_type: 'stream', name: 'stdout', text: 'a\ufffdb' }],
     ])
     expect(stream.logged?.(event, 0)).toMatchObject({ text: 'a\0b' })

@@ -9,7 +9,8 @@ from .periodic_monitor import PeriodicMonitor
 
 MAX_RUNNING = 64
 MAX_KEPT = 200
-MAX_KEPT_BYTES = 8 * 1024 * 1024
+# One command that was asked to keep much, and some others.
+MAX_KEPT_BYTES = 32 * 1024 * 1024
 _CHECK_SECONDS = 0.2
 
 

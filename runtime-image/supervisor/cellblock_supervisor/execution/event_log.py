@@ -6,8 +6,14 @@ import time
 
 # Readers are notified this much later, or with the last event: the events of a short cell travel in one piece and cost one wake-up.
 NOTIFY_DELAY_SECONDS = 0.002
+_PIECE_BYTES = 1024 * 1024
 
 _encode = json.JSONEncoder(separators=(",", ":"), ensure_ascii=False, allow_nan=False).encode
+
+
+# With more retained events than this, streams keep `PLAIN_HEAD_BYTES` of their start, whatever their commands asked for.
+CROWDED_BYTES = 64 * 1024 * 1024
+PLAIN_HEAD_BYTES = 1024 * 1024
 
 
 class RetainedBytes:
@@ -15,6 +21,10 @@ class RetainedBytes:
 
     def __init__(self) -> None:
         self.bytes = 0
+
+    @property
+    def crowded(self) -> bool:
+        return self.bytes > CROWDED_BYTES
 
 
 class EventLog:
@@ -28,10 +38,17 @@ class EventLog:
         self._retained = retained or RetainedBytes()
         self.bytes = 0
         self.closed = False
+        # Streams of its events that have not ended. None of them may miss an event.
+        self.readers = 0
 
     @property
     def next_seq(self) -> int:
         return self._first + len(self._lines)
+
+    @property
+    def crowded(self) -> bool:
+        """Whether all logs together are so large that this one should not keep more than usual."""
+        return self._retained.crowded
 
     def append(self, kind: str, fields: dict[str, object], last: bool = False) -> None:
         event = {"seq": self.next_seq, "t": time.time_ns() // 1_000_000, "type": kind, **fields}
@@ -52,10 +69,13 @@ class EventLog:
         self._first += count
 
     def after(self, seq: int) -> tuple[bytes, int]:
-        """All kept events after `seq` in one piece, and the number of the last of them."""
-        start = max(0, seq + 1 - self._first)
-        lines = self._lines[start:]
-        return b"".join(lines), self.next_seq - 1 if lines else seq
+        """Kept events after `seq` in one piece, a long log in several, and the number of the last of them."""
+        start = end = max(0, seq + 1 - self._first)
+        size = 0
+        while end < len(self._lines) and size < _PIECE_BYTES:
+            size += len(self._lines[end])
+            end += 1
+        return b"".join(self._lines[start:end]), self._first + end - 1 if end > start else seq
 
     def release(self) -> None:
         """The log is discarded: its bytes no longer count."""

@@ -15,6 +15,7 @@ class HeadTailStream:
     def __init__(self, head_bytes: int, tail_bytes: int, emit: Callable[[str], None]) -> None:
         self._emit = emit
         self.head_left = head_bytes
+        self._head_used = 0
         self._tail = Tail(tail_bytes)
         self._pending = bytearray()
         self._decoder = codecs.getincrementaldecoder("utf-8")("replace")
@@ -33,12 +34,17 @@ class HeadTailStream:
         if self.head_left > 0:
             head = data[: self.head_left]
             self.head_left -= len(head)
+            self._head_used += len(head)
             self._pending += head
             data = data[len(head) :]
         if len(data):
             self._tail.add(data)
         if len(self._pending) >= MAX_EVENT_BYTES:
             self.flush()
+
+    def shrink_head(self, head_bytes: int) -> None:
+        """Keeps no more of the start than this, or than it has already."""
+        self.head_left = max(0, min(self.head_left, head_bytes - self._head_used))
 
     def skip(self, size: int) -> None:
         """Counts `size` bytes that were written and never read."""

@@ -5,7 +5,7 @@ import json
 from json.encoder import encode_basestring
 
 from . import json_guard
-from .event_log import EventLog
+from .event_log import PLAIN_HEAD_BYTES, EventLog
 from .head_tail_stream import HeadTailStream
 from .worker_messages import MAX_CLAIMED_BYTES, Display, OmittedDisplays, PlainEvent, normalize_bundle
 
@@ -112,6 +112,8 @@ class Outputs:
         if other.has_pending and not stream.has_pending and self._stream_changes_left > 0:
             self._stream_changes_left -= 1
             other.flush()
+        if self._log.crowded:
+            stream.shrink_head(PLAIN_HEAD_BYTES)
         stream.add(data)
         if not stream.has_pending or self._timer is not None:
             return

@@ -8,7 +8,7 @@ from ..execution.job import JobLimits
 from .messages import HttpError
 
 MAX_BODY_BYTES = 16 * 1024 * 1024
-MAX_HEAD_BYTES = 8 * 1024 * 1024
+MAX_HEAD_BYTES = 24 * 1024 * 1024
 MAX_TAIL_BYTES = 1024 * 1024
 MAX_TIMEOUT_MS = 24 * 3600 * 1000
 MAX_VARIABLES = 200

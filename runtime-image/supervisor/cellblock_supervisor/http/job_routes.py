@@ -111,21 +111,35 @@ def _stream(job: Job | FinishedJob, request: Request) -> Reply:
     after = request.query.get("after", "-1")
     if re.fullmatch(r"-1|[0-9]{1,15}", after) is None:
         raise HttpError("bad_request", "after must be an event number, or -1 for all")
-    log = job.log
-    return Reply(content_type="application/x-ndjson", stream=_lines(log, int(after)), more=lambda: not log.closed)
+    reader = _LogReader(job.log, int(after))
+    return Reply(content_type="application/x-ndjson", stream=reader.pieces(), more=lambda: reader.has_more)
 
 
-async def _lines(log: EventLog, seq: int) -> AsyncIterator[bytes]:
-    """Events that exist, then new ones. The first piece is empty when none came in time: it sends the response head."""
-    if log.next_seq <= seq + 1 and not log.closed:
-        await log.wait_for_events(HEAD_SECONDS)
-        if log.next_seq <= seq + 1:
-            yield b""
-    while True:
-        piece, seq = log.after(seq)
-        if piece:
-            yield piece
-        elif log.closed:
-            return
-        else:
-            await log.wait(seq)
+class _LogReader:
+    """Reads the events of a log after number `seq`. None of them is dropped meanwhile."""
+
+    def __init__(self, log: EventLog, seq: int) -> None:
+        self._log = log
+        self._seq = seq
+
+    @property
+    def has_more(self) -> bool:
+        return not self._log.closed or self._log.next_seq > self._seq + 1
+
+    async def pieces(self) -> AsyncIterator[bytes]:
+        """Events that exist, then new ones. The first piece is empty when none came in time: it sends the response head."""
+        log = self._log
+        log.readers += 1
+        try:
+            if log.next_seq <= self._seq + 1 and not log.closed:
+                await log.wait_for_events(HEAD_SECONDS)
+                if log.next_seq <= self._seq + 1:
+                    yield b""
+            while self.has_more:
+                piece, self._seq = log.after(self._seq)
+                if piece:
+                    yield piece
+                else:
+                    await log.wait(self._seq)
+        finally:
+            log.readers -= 1

@@ -1,4 +1,5 @@
 import type { CellResult, ExecutionError, MimeBundle, Output } from '../outputs.ts'
+import { StreamText } from './stream-text.ts'
 
 export interface Cell {
   readonly index: number
@@ -14,9 +15,15 @@ export interface Cell {
 /** The outputs of the cells of one execution, as Jupyter's front ends display them. */
 export class CellOutputs {
   readonly cells = new Map<number, Cell>()
-  readonly text = { stdout: [] as string[], stderr: [] as string[] }
+  readonly text = { stdout: new StreamText(), stderr: new StreamText() }
   /** The error of the first failed cell. */
   error: ExecutionError | null = null
+  readonly #hasCells: boolean
+
+  /** The result of a command is the text of its streams alone. */
+  constructor(hasCells: boolean) {
+    this.#hasCells = hasCells
+  }
 
   cell(index: number): Cell {
     let cell = this.cells.get(index)
@@ -29,6 +36,7 @@ export class CellOutputs {
   }
 
   append(index: number, output: Output, displayId: string | null = null): void {
+    if (!this.#hasCells) return
     const cell = this.cell(index)
     if (cell.clearsOnNext) removeOutputs(cell)
     const last = cell.outputs.at(-1)

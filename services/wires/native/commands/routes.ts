@@ -5,6 +5,7 @@ import type { CommandInputPayload } from '../../../model/events.ts'
 import { hasEnded } from '../../../model/executions/execution.ts'
 import { LIMITS } from '../../../model/limits.ts'
 import { containerOf, visibleTo } from '../../../operations/access.ts'
+import { argumentsOf } from '../../../operations/executions/store-source.ts'
 import { checkTimeout } from '../../../operations/tenancy/check-limits.ts'
 import { runCommand } from '../../../operations/commands/run-command.ts'
 import { shellCommand } from '../../../model/executions/command-arguments.ts'
@@ -20,11 +21,12 @@ import { commandSourceOf } from '../../../model/executions/work-kinds.ts'
 import type { Fields, RenderDeps, Rendered } from '../work/render-work.ts'
 
 /** The fields that only commands have. */
-async function commandFields(_: RenderDeps, { row, result, soFar }: Rendered): Promise<Fields> {
-  const { argv, isBackground, pty } = commandSourceOf(row)
+async function commandFields({ objects }: RenderDeps, { row, result, soFar }: Rendered): Promise<Fields> {
+  const source = commandSourceOf(row)
+  const { isBackground, pty } = source
   const { stdout, stderr } = result ?? soFar
   return {
-    argv,
+    argv: await argumentsOf(objects, source),
     cwd: row.scope?.cwd ?? null,
     background: isBackground,
     pty,

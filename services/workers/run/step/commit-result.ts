@@ -9,7 +9,7 @@ import type { RunDeps } from '../../deps.ts'
 import type { Collected } from '../transfer/collect-files.ts'
 import { endExecution, MAX_INLINE_TAIL_BYTES } from '../../../operations/executions/end-execution.ts'
 import type { ExecutionLog } from '../stream/execution-log.ts'
-import { endOf, lostIn } from '../transfer/losses.ts'
+import { endOf, leftOutOf, lostIn } from '../transfer/losses.ts'
 import { resultOf } from './result-of.ts'
 
 /** Writes the last events, then the one terminal state. Throws LeaseLostError. */
@@ -31,7 +31,7 @@ export async function commitResult(
   const end = endOf(envelope.outcome)
   // The answer of a file operation shows no losses.
   const lostFiles = row.source.kind === 'command' && isFileOperation(row.source.argv) ? [] : (container.lostFiles ?? [])
-  const lost = [...row.lostBefore, ...lostFiles, ...lostIn(envelope), ...collected.lost]
+  const lost = [...row.lostBefore, ...lostFiles, ...lostIn(envelope), ...leftOutOf(assembler), ...collected.lost]
   for (const file of collected.files) writer.emit({ type: 'file', file }, 'paced')
   for (const { what, reason } of lost) writer.emit({ type: 'lost', what, reason }, 'paced')
   const tail = await writer.end(MAX_INLINE_TAIL_BYTES)

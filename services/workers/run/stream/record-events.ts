@@ -12,6 +12,9 @@ import { InvalidOutputError } from './failures.ts'
 const BINARY = /^(image\/(?!svg\+xml)|audio\/|video\/|application\/(pdf|octet-stream|zip))/
 const JSON_TYPE = /(\+json|^application\/json)$/
 
+/** Events that wait for the log, bytes of JSON. */
+const MAX_WAITING_BYTES = 2 * 1024 * 1024
+
 export interface RecorderOptions {
   readonly objects: ObjectStore
   readonly row: Execution
@@ -41,6 +44,8 @@ export class EventRecorder {
       this.#lastSeq = event.seq
       if (event.type === 'done') return event
       this.#add(await this.#spill(event))
+      // The sandbox waits while the log is slower than it.
+      if (this.#options.log.writer.waitingBytes > MAX_WAITING_BYTES) await this.#options.log.writer.drain()
     }
     return null
   }

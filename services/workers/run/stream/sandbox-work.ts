@@ -5,6 +5,7 @@ import { sandboxArguments, unixLines } from '../../../model/executions/command-a
 import type { CommandExit, Execution, ExecutionResult } from '../../../model/executions/execution.ts'
 import type { OutputAssembler } from '../../../model/executions/output-assembler.ts'
 import { commandSourceOf, workKindOf, type WorkKindName } from '../../../model/executions/work-kinds.ts'
+import { LIMITS } from '../../../model/limits.ts'
 import { readBytes } from '../../../model/read-bytes.ts'
 import type { SandboxSession } from '../../../model/sandboxes/sandbox.ts'
 import { DEFAULT_LIMITS, type ExecutionLimits } from '../../../model/tenants/tenant-limits.ts'
@@ -18,6 +19,7 @@ import type {
   SupervisorEnvelope,
   SupervisorEvent,
 } from '../../../ports/supervisor.ts'
+import { argumentsOf } from '../../../operations/executions/store-source.ts'
 import { watchRow } from '../../../jobs/watch-row.ts'
 import type { RunDeps } from '../../deps.ts'
 
@@ -59,8 +61,8 @@ const SANDBOX_WORK: Readonly<Record<WorkKindName, SandboxWork>> = {
     outputsOf: (assembler) => ({ cells: assembler.cells() }),
   },
   command: {
-    async opener({ supervisor }, work) {
-      const request = commandRequest(work)
+    async opener({ supervisor, objects }, work) {
+      const request = await commandRequest(objects, work)
       return (after, signal) => supervisor.runCommand(work.session, { commandId: work.row.id, request, after }, signal)
     },
     stop: (supervisor, { session, row }, killAfterMs) => supervisor.stopCommand(session, row.id, killAfterMs),
@@ -73,7 +75,7 @@ const workFor = (row: Execution): SandboxWork => SANDBOX_WORK[workKindOf(row).na
 
 /** What runs in the sandbox, for a run step. */
 export interface Work {
-  /** The notebook position of each cell, `[0]` for plain code and commands. */
+  /** The notebook position of each cell, `[0]` for plain code, none for commands. */
   readonly indexes: readonly number[]
   readonly open: Open
   stop(killAfterMs: number): Promise<void>
@@ -84,7 +86,7 @@ export async function workOf(deps: RunDeps, work: NewWork): Promise<Work> {
   const { source } = work.row
   const calls = workFor(work.row)
   return {
-    indexes: source.kind === 'notebook' ? source.cells.map(({ index }) => index) : [0],
+    indexes: source.kind === 'notebook' ? source.cells.map(({ index }) => index) : source.kind === 'command' ? [] : [0],
     open: await calls.opener(deps, work),
     stop: (killAfterMs) => calls.stop(deps.supervisor, work, killAfterMs),
     followInput: () => calls.followInput(deps, work),
@@ -134,13 +136,15 @@ function followInput({ table, signals, supervisor }: RunDeps, { session, row: { 
   return watch
 }
 
-function commandRequest({ row, limits, variables, budget }: NewWork): CommandRequest {
-  const { argv, stdin, hasOpenInput, pty } = commandSourceOf(row)
+async function commandRequest(objects: ObjectStore, { row, limits, variables, budget }: NewWork): Promise<CommandRequest> {
+  const source = commandSourceOf(row)
+  const { stdin, hasOpenInput, pty, isFollowed = false } = source
   return {
-    argv: sandboxArguments(argv),
+    argv: sandboxArguments(await argumentsOf(objects, source)),
     stdin,
     hasOpenInput,
     pty,
+    ...(isFollowed && { maxOutputBytes: LIMITS.maxFollowedHeadBytes }),
     env: { ...variables, ...row.scope?.env },
     cwd: row.scope?.cwd ?? null,
     ...bounds(limits, budget),

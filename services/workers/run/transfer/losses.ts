@@ -1,4 +1,5 @@
-import type { ExecutionReason, ExecutionStatus, Lost } from '../../../model/executions/execution.ts'
+import { IN_RESULT, type ExecutionReason, type ExecutionStatus, type Lost } from '../../../model/executions/execution.ts'
+import type { OutputAssembler } from '../../../model/executions/output-assembler.ts'
 import type { SupervisorEnvelope, SupervisorOutcome } from '../../../ports/supervisor.ts'
 
 /** The status and reason of each outcome that a supervisor reports. */
@@ -36,6 +37,7 @@ const NOT_CUT = new Map<string, string>(
     too_deep: 'Displays were dropped: their JSON is nested too deep.',
     too_many_keys: 'Displays were dropped: their JSON has too many keys and values.',
     too_many: 'There are more files than a sandbox is searched for: the rest was not searched. Delete some, or pack them into an archive.',
+    events_dropped: 'The sandbox had dropped events before they were read, so output may be missing.',
     too_many_skipped: 'More files were not collected than are named here.',
   }),
 )
@@ -67,6 +69,15 @@ export function lostIn(envelope: SupervisorEnvelope): Lost[] {
       : [{ what: 'variables', reason: STATE_LOST.get(envelope.stateLost) ?? 'The kernel was restarted.' }]),
   ]
 }
+
+/** What the event log has of each stream and the result does not. */
+export const leftOutOf = ({ leftOut }: Pick<OutputAssembler, 'leftOut'>): readonly Lost[] =>
+  Object.entries(leftOut)
+    .filter(([, characters]) => characters > 0)
+    .map(([stream, characters]) => ({
+      what: `${stream}${IN_RESULT}`,
+      reason: `${characters} characters of its middle are in the events only.`,
+    }))
 
 /** Losses that are named take at most this much of a row, bytes of JSON. */
 const MAX_BYTES = 24 * 1024
