@@ -47,6 +47,10 @@ export interface Supervisor {
   closeNetwork(session: SandboxSession): Promise<void>
   /** Resolves with the next connection of user code to the proxy; waits for as long as there is none. Throws LinkError. */
   acceptConnection(session: SandboxSession, signal: AbortSignal): Promise<Duplex>
+  /** A connection to the program that listens on a port of the sandbox's loopback. Throws SupervisorError `not_found` when none does, `unavailable` when it accepts nothing more, and LinkError. */
+  connectPort(session: SandboxSession, port: number, signal: AbortSignal): Promise<Duplex>
+  /** Ports on which programs listen, in order. A sandbox of an older image has none. */
+  listPorts(session: SandboxSession): Promise<readonly number[]>
   /**
    * Closes the socket of an idle sandbox, so that its processes can be written to a checkpoint. It opens again in the resumed sandbox, or after 30 seconds.
    * Refused with `conflict` while something runs.

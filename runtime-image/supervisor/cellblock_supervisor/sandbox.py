@@ -24,6 +24,7 @@ from .worker.isolation.drop_privileges import unmap_used_code
 
 if TYPE_CHECKING:
     from .network.network import Network
+    from .network.ports import Ports
 
 _IDLE_CHECK_SECONDS = 0.5
 
@@ -51,6 +52,7 @@ class Sandbox:
         self.shutdown = Shutdown(config.stop_seconds, self.is_busy, self._stop)
         # Made by the first policy.
         self.network: Network | None = None
+        self._ports: Ports | None = None
         self.namespace = Namespace(self.kernel, self.executions, self.cgroup, config.limits)
 
     async def start(self) -> None:
@@ -101,6 +103,13 @@ class Sandbox:
             "python": self.kernel.python or ".".join(map(str, sys.version_info[:3])),
             "refused": self.refused,
         }
+
+    def ports(self) -> "Ports":
+        # Imported here, so that a sandbox without visitors does without it.
+        from .network.ports import Ports
+
+        self._ports = self._ports or Ports(self.files.connect)
+        return self._ports
 
     def is_busy(self) -> bool:
         return self.executions.busy or self.commands.busy

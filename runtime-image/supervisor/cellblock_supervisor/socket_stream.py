@@ -10,10 +10,10 @@ BUFFER_BYTES = 224 * 1024
 class SocketStream(asyncio.BufferedProtocol):
     """Calls `serve(stream)` for a new connection. A client that sends faster than it is read has to wait."""
 
-    def __init__(self, serve: Callable[["SocketStream"], Awaitable[None]]) -> None:
+    def __init__(self, serve: Callable[["SocketStream"], Awaitable[None]], buffer_bytes: int = BUFFER_BYTES) -> None:
         self._serve = serve
         self._loop = asyncio.get_running_loop()
-        self._buffer = memoryview(bytearray(BUFFER_BYTES))
+        self._buffer = memoryview(bytearray(buffer_bytes))
         self._filled = 0
         self._is_paused = False
         self._has_ended = False
@@ -83,7 +83,7 @@ class SocketStream(asyncio.BufferedProtocol):
 
     def buffer_updated(self, nbytes: int) -> None:
         self._filled += nbytes
-        if self._filled == BUFFER_BYTES:
+        if self._filled == len(self._buffer):
             self._is_paused = True
             self._transport.pause_reading()
         _wake(self._reader)

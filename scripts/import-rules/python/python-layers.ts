@@ -40,7 +40,7 @@ export const PYTHON_LAYERS: readonly PythonLayer[] = [
   { name: 'programs', files: ['worker/programs/**'], mayImport: ['base', 'libraries'] },
   { name: 'zygote', files: ['worker/*.py'], mayImport: ['base', 'files', 'channel', 'isolation', 'libraries', 'kernel'] },
   { name: 'execution', files: ['execution/**'], mayImport: ['base', 'files', 'isolation'] },
-  { name: 'network', files: ['network/**'], mayImport: ['base', 'isolation'] },
+  { name: 'network', files: ['network/**'], mayImport: ['base', 'files', 'isolation'] },
   {
     name: 'sandbox',
     files: ['{sandbox,shutdown,skills,isolation_checks}.py'],

@@ -70,5 +70,7 @@ export function createSimulatedSupervisor(options: {
     openNetwork: unused,
     closeNetwork: unused,
     acceptConnection: unused,
+    connectPort: unused,
+    listPorts: unused,
   }
 }

@@ -90,3 +90,14 @@ export function readUsage(text: string | undefined): NamespaceUsage | null {
   const { run_ms: runMs, cpu_ms: cpuMs, sandbox_cpu_ms: sandboxCpuMs } = fields.data
   return { runMs, cpuMs, sandboxCpuMs }
 }
+
+export const restoredSchema = z.object({
+  restored: z.number().int().nonnegative(),
+  lost: z.array(
+    z.object({ what: z.string().transform((name) => name.toWellFormed()), reason: z.string().transform((why) => why.toWellFormed()) }),
+  ),
+  run_ms: z.number().nonnegative(),
+  cpu_ms: z.number().nonnegative(),
+})
+
+export const portsSchema = z.object({ ports: z.array(z.number().int().min(1).max(65_535)).max(200) })

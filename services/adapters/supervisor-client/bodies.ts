@@ -1,6 +1,6 @@
 import type { CommandInputEvent } from '../../model/events.ts'
 import { LIMITS } from '../../model/limits.ts'
-import type { CommandRequest, ExecuteRequest } from '../../ports/supervisor.ts'
+import type { CommandRequest, ExecuteRequest, NamespaceBudget } from '../../ports/supervisor.ts'
 import { snakeCase } from '../../model/snake-case.ts'
 
 const STREAMS = { max_output_bytes: LIMITS.maxStreamHeadBytes, tail_bytes: LIMITS.maxStreamTailBytes }
@@ -30,3 +30,11 @@ function toEntry(event: CommandInputEvent): Readonly<Record<string, unknown>> {
       return { seq, size: { cols: event.cols, rows: event.rows } }
   }
 }
+
+/** The maximum of the protocol for both values. */
+const MAX_BUDGET_MS = 300_000
+
+/** The query of a request that saves or restores variables. */
+export const budgetQuery = ({ timeoutMs, cpuMs }: NamespaceBudget): string =>
+  [`timeout_ms=${withinBudget(timeoutMs)}`, ...(cpuMs === undefined ? [] : [`cpu_ms=${withinBudget(cpuMs)}`])].join('&')
+const withinBudget = (milliseconds: number): number => Math.max(1, Math.min(Math.floor(milliseconds), MAX_BUDGET_MS))

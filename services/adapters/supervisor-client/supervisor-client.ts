@@ -15,8 +15,8 @@ import {
 } from '../../ports/supervisor.ts'
 import type { CommandInputEvent } from '../../model/events.ts'
 import type { SandboxAddress, SandboxSession } from '../../model/sandboxes/sandbox.ts'
-import { commandBody, executeBody, inputBody } from './bodies.ts'
-import { discard, isSuccess, readHealth, readAnswer, readUsage, toRefusal, type Identity } from './answers.ts'
+import { budgetQuery, commandBody, executeBody, inputBody } from './bodies.ts'
+import { discard, isSuccess, portsSchema, readHealth, readAnswer, readUsage, restoredSchema, toRefusal, type Identity } from './answers.ts'
 import { readEvents } from './event-stream.ts'
 import { fileSchema, toFiles } from './events.ts'
 import { fileTarget } from './file-target.ts'
@@ -185,10 +185,25 @@ class SupervisorClient implements Supervisor {
   }
 
   async acceptConnection(session: SandboxSession, signal: AbortSignal): Promise<Duplex> {
-    await this.#identity.prove(session, signal)
-    const target = '/network/connections'
-    const headers = { [SIGNATURE_HEADER]: this.#sign(session, 'POST', target) }
-    return this.#link.upgrade(session.address, { method: 'POST', target, headers }, signal)
+    return this.#upgrade(session, '/network/connections', signal)
+  }
+
+  async connectPort(session: SandboxSession, port: number, signal: AbortSignal): Promise<Duplex> {
+    try {
+      return await this.#upgrade(session, `/ports/${port}/connections`, signal)
+    } catch (error) {
+      if (!(error instanceof LinkError) || error.kind === 'refused') throw error
+      const isListening = (await this.listPorts(session)).includes(port)
+      throw isListening
+        ? new SupervisorError('unavailable', `The program on port ${port} accepts no further connection.`)
+        : new SupervisorError('not_found', `Nothing listens on port ${port}.`)
+    }
+  }
+
+  async listPorts(session: SandboxSession): Promise<readonly number[]> {
+    const answer = await this.#send(session, { method: 'GET', target: '/ports' }, AbortSignal.timeout(SHORT_MS))
+    if (answer.status === 404) return discard(answer.body).then(() => [])
+    return (await readAnswer(portsSchema, (await demand(answer, 'the list of ports')).body)).ports
   }
 
   async snapshot(session: SandboxSession, budget: NamespaceBudget, signal: AbortSignal): Promise<SnapshotStream> {
@@ -235,6 +250,13 @@ class SupervisorClient implements Supervisor {
     return demand(await this.#send(session, exchange, signal), what)
   }
 
+  /** A connection that carries bytes after its head. */
+  async #upgrade(session: SandboxSession, target: string, signal: AbortSignal): Promise<Duplex> {
+    await this.#identity.prove(session, signal)
+    const headers = { [SIGNATURE_HEADER]: this.#sign(session, 'POST', target) }
+    return this.#link.upgrade(session.address, { method: 'POST', target, headers }, signal)
+  }
+
   /** A request that is answered at once, without an answer to read. */
   async #short(session: SandboxSession, request: Exchange & { readonly what: string }): Promise<void> {
     await discard((await this.#request(session, request, AbortSignal.timeout(SHORT_MS))).body)
@@ -270,20 +292,4 @@ async function demand(answer: LinkResponse, what: string): Promise<LinkResponse>
   return answer
 }
 
-const restoredSchema = z.object({
-  restored: z.number().int().nonnegative(),
-  lost: z.array(
-    z.object({ what: z.string().transform((name) => name.toWellFormed()), reason: z.string().transform((why) => why.toWellFormed()) }),
-  ),
-  run_ms: z.number().nonnegative(),
-  cpu_ms: z.number().nonnegative(),
-})
-
 const USAGE_TRAILER = 'cellblock-usage'
-
-/** The maximum of the protocol for both values. */
-const MAX_BUDGET_MS = 300_000
-
-const budgetQuery = ({ timeoutMs, cpuMs }: NamespaceBudget): string =>
-  [`timeout_ms=${withinBudget(timeoutMs)}`, ...(cpuMs === undefined ? [] : [`cpu_ms=${withinBudget(cpuMs)}`])].join('&')
-const withinBudget = (milliseconds: number): number => Math.max(1, Math.min(Math.floor(milliseconds), MAX_BUDGET_MS))

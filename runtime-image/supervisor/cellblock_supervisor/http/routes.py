@@ -3,7 +3,7 @@
 from collections.abc import Awaitable, Callable
 
 from ..sandbox import Sandbox
-from . import file_routes, health_route, namespace_routes, network_routes, skill_routes, suspend_route
+from . import file_routes, health_route, namespace_routes, network_routes, port_routes, skill_routes, suspend_route
 from .job_routes import COMMANDS, EXECUTIONS, send_input
 from .messages import HttpError, Reply, Request
 
@@ -28,6 +28,8 @@ ROUTES: tuple[tuple[str, tuple[str, ...], Route], ...] = (
     ("PUT", ("network",), network_routes.put),
     ("DELETE", ("network",), network_routes.delete),
     ("POST", ("network", "connections"), network_routes.accept),
+    ("GET", ("ports",), port_routes.listing),
+    ("POST", ("ports", "*", "connections"), port_routes.connect),
     ("POST", ("snapshot",), namespace_routes.snapshot),
     ("POST", ("restore",), namespace_routes.restore),
     ("POST", ("suspend",), suspend_route.suspend),

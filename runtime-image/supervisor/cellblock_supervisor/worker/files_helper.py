@@ -1,7 +1,7 @@
 """The files helper: a process that accesses files with the worker's rights, for the supervisor. The zygote forks it, so that both share memory.
 
 Only its file-system UID is the worker's: a fault here opens nothing that user code could not open itself. Its other UIDs are separate,
-so the worker can neither stop, slow, trace nor kill it. Files travel to the supervisor as descriptors.
+so the worker can neither stop, slow, trace nor kill it. Files, and connections to the worker's sockets, travel to the supervisor as descriptors.
 """
 
 import ctypes
@@ -16,7 +16,7 @@ from .. import packets
 from ..config import DATA_DIR, HELPER_UID, IS_GVISOR, WORKER_GID, WORKER_UID
 from ..files import paths, walk
 from .channel import descriptors
-from .isolation import seccomp
+from .isolation import loopback, seccomp
 from .isolation.drop_privileges import hide_memory
 
 _PR_SET_PDEATHSIG, _PR_SET_KEEPCAPS = 1, 8
@@ -40,6 +40,7 @@ class Helper:
             "commit": self._commit,
             "abort": self._abort,
             "remove": self._remove,
+            "connect": self._connect,
         }
         while True:
             data = self._control.recv(64 * 1024)
@@ -121,6 +122,9 @@ class Helper:
         finally:
             os.close(parent)
         return {}, -1
+
+    def _connect(self, request: dict[str, str]) -> tuple[dict[str, object], int]:
+        return {}, loopback.connect(int(request["port"]))
 
 
 def _names(request: dict[str, str]) -> list[str]:
