@@ -13,6 +13,7 @@ import type { Table } from '../ports/table.ts'
 import type { Telemetry } from '../ports/telemetry.ts'
 import type { PriceList } from '../model/usage/price-list.ts'
 import type { ApiConfig } from './config.ts'
+import type { PublishedPorts } from '../operations/containers/published-ports.ts'
 import type { ResultBudget } from '../operations/executions/result-budget.ts'
 import type { PagePorts } from './page-ports.ts'
 import type { AuditLog } from '../operations/audit/audit-log.ts'
@@ -58,6 +59,8 @@ export interface ApiPorts {
   readonly implicitCaller?: Caller
   /** The gateway through which code reaches hosts; undefined: sandboxes have no network. */
   readonly network?: NetworkPorts
+  /** Ports of sandboxes, each on its own origin below the domain; undefined: this server has none. */
+  readonly webPorts?: { readonly domain: string; readonly published: Pick<PublishedPorts, 'publish' | 'list' | 'unpublish'> }
   /** The script of the API reference. Default: that of the installed package. */
   readonly readReference?: () => Promise<Awaited<ReturnType<ObjectStore['get']>>>
   /** The playground and its sessions; undefined without a playground. */

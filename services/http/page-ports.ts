@@ -16,4 +16,6 @@ export interface PagePorts {
   readonly redeemSignIn: (token: string) => string | null
   /** Origins of presigned URLs, where they differ from the API's own. */
   readonly objectOrigins: readonly string[]
+  /** Origins of published ports, which the page may frame; absent: none. */
+  readonly frameOrigins?: readonly string[]
 }

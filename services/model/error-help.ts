@@ -138,6 +138,10 @@ export const ERROR_HELP: Readonly<Record<ErrorCode, ErrorHelp>> = {
     means: 'The address opened more connections than it may before one of them sent a valid key. The oldest one was closed.',
     fix: 'Send the key with the first request of a connection, and use connections again.',
   },
+  not_offered: {
+    means: 'This deployment lacks what the route needs.',
+    fix: 'The message says which server has it. Ports of sandboxes need a server on one machine (docs/ports.md).',
+  },
   model_error: {
     means: 'The endpoint of the model refused the call or broke off.',
     fix: 'The message contains the reason of the endpoint. Check its key, quota and model name.',

@@ -60,6 +60,7 @@ export const ERRORS = {
   too_many_results: { status: 429, type: 'rate_limit_error', retryable: true },
   too_many_request_bytes: { status: 429, type: 'rate_limit_error', retryable: true },
   too_many_connections: { status: 429, type: 'rate_limit_error', retryable: true },
+  not_offered: { status: 501, type: 'invalid_request_error', retryable: false },
   model_error: { status: 502, type: 'server_error', retryable: true },
   sandbox_unavailable: { status: 503, type: 'server_error', retryable: true },
   not_ready: { status: 503, type: 'server_error', retryable: true },

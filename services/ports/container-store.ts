@@ -119,6 +119,8 @@ export interface ContainerStore {
   ): Promise<Container | null>
   /** Increments `filesVersion` and sets `lastActiveAt`; null when missing or deleted. */
   filesChanged(tenant: string, id: string, now: number): Promise<Container | null>
+  /** Sets `lastActiveAt`, so that it stays awake; nothing when missing or deleted. */
+  touch(tenant: string, id: string, now: number): Promise<void>
   /** Records that the sandbox of `generation` has received `version`. */
   filesSynced(tenant: string, id: string, synced: { readonly generation: number; readonly version: number }): Promise<void>
   /** Clears `stateLost` and `lostCommands` after an execution in this sandbox reported it; a later loss is kept. */

@@ -1,4 +1,5 @@
 import type { ApiConfig } from '../http/config.ts'
+import type { PortRule } from '../http/port-proxy/port-rule.ts'
 import type { AnyRoute, WireDescription } from '../http/route.ts'
 import type { WireHosts } from '../http/wire-hosts.ts'
 import type { WireSocket } from '../http/wire-socket.ts'
@@ -8,6 +9,7 @@ import { chatCompletionRoutes } from './openai/chat-completions/routes.ts'
 import { commandRoutes } from './native/commands/routes.ts'
 import { conversationRoutes } from './openai/conversations/routes.ts'
 import { e2bHosts } from './e2b/hosts.ts'
+import { e2bPortRule } from './e2b/port-rule.ts'
 import { e2bRoutes } from './e2b/routes.ts'
 import { executionRoutes } from './native/executions/routes.ts'
 import { fileRoutes } from './openai/files/routes.ts'
@@ -32,6 +34,7 @@ import { webhookRoutes } from './openai/webhooks/routes.ts'
 import { networkRoutes } from './native/network/routes.ts'
 import { suspensionRoutes } from './native/suspension/routes.ts'
 import { secretRoutes } from './native/network/secrets.ts'
+import { portRoutes } from './native/ports/routes.ts'
 import { planRoutes } from './native/admin/plans.ts'
 import { tenantDeletionRoutes } from './native/admin/delete-tenant.ts'
 import { deadLetterRoutes } from './native/admin/dead-letters.ts'
@@ -47,6 +50,9 @@ export const WIRES: readonly WireDescription[] = [mcpWire, libreChatWire, plugin
 
 /** Host names that a wire serves from their root. */
 export const wireHosts = (config: ApiConfig): readonly WireHosts[] => e2bHosts(config)
+
+/** How wires open ports of their sandboxes, on a server for one machine. */
+export const PORT_RULES: readonly PortRule[] = [e2bPortRule]
 
 /** The WebSockets of a server on one machine. */
 export const SOCKETS: readonly WireSocket[] = [responsesSocket]
@@ -73,6 +79,7 @@ export const ROUTES: readonly AnyRoute[] = [
   ...usageRoutes,
   ...suspensionRoutes,
   ...networkRoutes,
+  ...portRoutes,
   ...secretRoutes,
   ...linkRoutes,
   ...webhookRoutes,

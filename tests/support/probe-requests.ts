@@ -19,6 +19,7 @@ export const MISSING: Readonly<Record<string, string>> = {
   sandbox_id: '01kajv9h2s8p0ww3d4dq4cs1zt01kajv9h2s8p0ww3d4dq4cs1zt',
   sandbox_uuid: '00000000-0000-4000-8000-000000000000',
   exec_id: 'exec-absent',
+  port: '8501',
 }
 
 /** Parameters whose form the routes check first: an id of another form is answered with 400, whether an object has it or not. */
@@ -33,6 +34,7 @@ export const BODIES: Readonly<Record<string, unknown>> = {
   resizeCommand: { cols: 80, rows: 24 },
   makeFolder: { path: 'x' },
   setContainerNetwork: {},
+  publishContainerPort: { port: 8501 },
   moveEntry: { from: 'x', to: 'y' },
   unpackArchive: { path: 'x' },
   createUploadUrl: { path: 'x', bytes: 1 },

@@ -11,8 +11,10 @@ import type { NetworkPorts } from '../../services/ports/network-gateway.ts'
 import type { ObjectStore } from '../../services/ports/object-store.ts'
 import type { Table } from '../../services/ports/table.ts'
 import { systemClock } from '../../services/ports/clock.ts'
+import type { Supervisor } from '../../services/ports/supervisor.ts'
 import type { WideEvent } from '../../services/model/wide-event.ts'
 import { listen } from '../../services/entries/local/http-server.ts'
+import { openPorts } from '../../services/entries/local/ports.ts'
 import { WebSockets } from '../../services/entries/local/web-sockets.ts'
 import { DRIVERS } from '../../services/adapters/drivers/registry.ts'
 import { createLocalSignals } from '../../services/adapters/storage/signals/local-signals.ts'
@@ -54,6 +56,8 @@ export async function startApi(
     readonly images?: ImageCatalogue
     readonly models?: readonly string[]
     readonly canSuspend?: boolean
+    /** Connects to programs of sandboxes; the server then serves their ports below `localhost`. */
+    readonly connectPort?: Supervisor['connectPort']
     /** Other routes than the product's. */
     readonly routes?: readonly AnyRoute[]
     /** False: as in a deployment, no connection becomes a WebSocket. */
@@ -98,11 +102,21 @@ export async function startApi(
     ...(options.page === undefined ? {} : { page: options.page }),
     ...(options.network === undefined ? {} : { network: options.network }),
   }
-  const app = createApp(ports, options.routes)
+  const { connectPort } = options
+  const { publicUrl, allowedHosts } = ports.config
+  const webPorts =
+    connectPort === undefined
+      ? null
+      : openPorts(
+          { portsDomain: 'localhost', publicUrl, allowedHosts: allowedHosts ?? [], hibernateAfterMs: 300_000 },
+          { common: ports, sandboxes: { supervisor: { connectPort }, driver: {}, prices }, api: ports.config },
+        )
+  const app = createApp({ ...ports, ...(webPorts !== null && { webPorts: webPorts.webPorts }) }, options.routes)
   const server = await listen({
     app,
     objectHandler: storage.objectHandler,
     webSockets,
+    ports: webPorts?.proxy ?? null,
     host: '127.0.0.1',
     port: 0,
     ...(options.config?.stallMs !== undefined && { stallMs: options.config.stallMs }),

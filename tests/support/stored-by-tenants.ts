@@ -133,6 +133,8 @@ export const STORED: Readonly<Record<string, Entry>> = {
   }),
   deleteConversation: REMOVES,
   setContainerNetwork: ONE_POLICY,
+  publishContainerPort: 'at most 500 ports of some bytes, and 100 links, in one row of the tenant',
+  unpublishContainerPort: REMOVES,
   suspendContainer: 'its checkpoint counts; a full account hibernates the container instead',
   resumeContainer: 'removes the checkpoint',
   putSecret: 'at most 100 secrets of 8 KiB for each tenant',

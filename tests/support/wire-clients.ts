@@ -13,20 +13,35 @@ export async function connectMcp({ url, apiKey }: Pick<LocalServerProcess, 'url'
 export interface E2bSandbox {
   readonly files: { write(path: string, text: string): Promise<unknown> }
   readonly commands: { run(line: string): Promise<{ readonly stdout: string; readonly exitCode: number }> }
+  getHost(port: number): string
+  readonly trafficAccessToken?: string
+  kill(): Promise<unknown>
   runCode(code: string): Promise<{ readonly error?: unknown; readonly logs: { readonly stdout: readonly string[] } }>
 }
 
-/** The container as a sandbox of E2B's own client, which is installed with the other third-party clients. */
-export async function connectE2b({ url, apiKey }: Pick<LocalServerProcess, 'url' | 'apiKey'>, containerId: string): Promise<E2bSandbox> {
+/** E2B's own client, which is installed with the other third-party clients. */
+function e2bClient({ url, apiKey }: Pick<LocalServerProcess, 'url' | 'apiKey'>) {
   const require = createRequire(join(import.meta.dirname, '../client-compat/package.json'))
   const { Sandbox } = require('@e2b/code-interpreter') as {
     Sandbox: {
       getInfo(id: string, options: object): Promise<{ readonly sandboxId: string }>
       connect(id: string, options: object): Promise<E2bSandbox>
+      create(options: object): Promise<E2bSandbox>
     }
   }
-  const options = { apiKey, apiUrl: `${url}/e2b`, sandboxUrl: `${url}/e2b` }
+  return { Sandbox, options: { apiKey, apiUrl: `${url}/e2b`, sandboxUrl: `${url}/e2b` } }
+}
+
+/** The container as a sandbox of E2B's own client. */
+export async function connectE2b(server: Pick<LocalServerProcess, 'url' | 'apiKey'>, containerId: string): Promise<E2bSandbox> {
+  const { Sandbox, options } = e2bClient(server)
   return Sandbox.connect((await Sandbox.getInfo(containerId, options)).sandboxId, options)
+}
+
+/** A new sandbox of E2B's own client. */
+export async function createE2b(server: Pick<LocalServerProcess, 'url' | 'apiKey'>, more: object = {}): Promise<E2bSandbox> {
+  const { Sandbox, options } = e2bClient(server)
+  return Sandbox.create({ ...options, ...more })
 }
 
 /** The parts of the client of n8n's sandbox service that tests call. */

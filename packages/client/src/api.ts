@@ -1340,6 +1340,47 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/v1/containers/{container_id}/ports": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** List the published ports of a container */
+        get: operations["listContainerPorts"];
+        put?: never;
+        /**
+         * Publish a port of a container
+         * @description Visitors with a credential reach the program that listens on the port. A repetition keeps the credentials, moves the end and answers a new link. Needs a server on one machine.
+         */
+        post: operations["publishContainerPort"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/containers/{container_id}/ports/{port}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        post?: never;
+        /**
+         * Unpublish a port of a container
+         * @description Its links and credentials end at once, and its open connections within two seconds. The program runs on.
+         */
+        delete: operations["unpublishContainerPort"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/v1/secrets/{secret_name}": {
         parameters: {
             query?: never;
@@ -2308,6 +2349,24 @@ export interface components {
             /** @description Whether this server has a gateway. */
             is_enabled: boolean;
         };
+        ContainerPort: {
+            /** @enum {string} */
+            object: "container.port";
+            container_id: string;
+            port: number;
+            /** @description The address of the port, for visitors with a credential. */
+            origin: string;
+            created_at: string;
+            expires_at: string;
+        };
+        ContainerPortList: {
+            /** @enum {string} */
+            object: "list";
+            data: components["schemas"]["ContainerPort"][];
+            first_id: string | null;
+            last_id: string | null;
+            has_more: boolean;
+        };
         ContainerProcesses: {
             /** @enum {string} */
             object: "container.processes";
@@ -3073,6 +3132,8 @@ export interface components {
             network_connections?: number | null;
             network_requests_per_second?: number | null;
             network_bytes_per_day?: number | null;
+            published_ports?: number | null;
+            port_connections?: number | null;
             live_containers?: number | null;
             containers?: number | null;
             queued_jobs?: number | null;
@@ -3217,6 +3278,21 @@ export interface components {
         /** @description `url` is shown once: only its hash is stored. */
         NewShare: components["schemas"]["Share"] & {
             url: string;
+        };
+        OpenedContainerPort: {
+            /** @enum {string} */
+            object: "container.port";
+            container_id: string;
+            port: number;
+            /** @description The address of the port, for visitors with a credential. */
+            origin: string;
+            created_at: string;
+            expires_at: string;
+            /** @description Opens the port in one browser, once. The browser gets a cookie for the origin of the port. */
+            url: string;
+            url_expires_at: string;
+            /** @description For programs, in the header `Cellblock-Port-Token`. It never reaches the sandbox. */
+            token: string;
         };
         /** @description An nbformat 4.5 output. A part of a MIME bundle that is too big to be inline is replaced by `cellblock/ref: {url, bytes, mime, preview?}`. */
         Output: {
@@ -3806,6 +3882,12 @@ export interface components {
                 reason: string;
             }[];
         };
+        UnpublishedContainerPort: {
+            /** @enum {string} */
+            object: "container.port.deleted";
+            port: number;
+            deleted: boolean;
+        };
         UpdateConversation: {
             metadata?: {
                 [key: string]: string;
@@ -4069,6 +4151,8 @@ export type ContainerFileList = components['schemas']['ContainerFileList'];
 export type ContainerLimits = components['schemas']['ContainerLimits'];
 export type ContainerList = components['schemas']['ContainerList'];
 export type ContainerNetwork = components['schemas']['ContainerNetwork'];
+export type ContainerPort = components['schemas']['ContainerPort'];
+export type ContainerPortList = components['schemas']['ContainerPortList'];
 export type ContainerProcesses = components['schemas']['ContainerProcesses'];
 export type Conversation = components['schemas']['Conversation'];
 export type ConversationItemList = components['schemas']['ConversationItemList'];
@@ -4108,6 +4192,7 @@ export type NetworkRequest = components['schemas']['NetworkRequest'];
 export type NetworkRequestList = components['schemas']['NetworkRequestList'];
 export type NewApiKey = components['schemas']['NewApiKey'];
 export type NewShare = components['schemas']['NewShare'];
+export type OpenedContainerPort = components['schemas']['OpenedContainerPort'];
 export type Output = components['schemas']['Output'];
 export type OutputItem = components['schemas']['OutputItem'];
 export type Plan = components['schemas']['Plan'];
@@ -4139,6 +4224,7 @@ export type TenantLimits = components['schemas']['TenantLimits'];
 export type TenantList = components['schemas']['TenantList'];
 export type UnpackArchive = components['schemas']['UnpackArchive'];
 export type UnpackedArchive = components['schemas']['UnpackedArchive'];
+export type UnpublishedContainerPort = components['schemas']['UnpublishedContainerPort'];
 export type UpdateConversation = components['schemas']['UpdateConversation'];
 export type UpdateSkill = components['schemas']['UpdateSkill'];
 export type Upload = components['schemas']['Upload'];
@@ -6620,6 +6706,85 @@ export interface operations {
             };
         };
     };
+    listContainerPorts: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description Id of a container, `cntr_…`. */
+                container_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The ports, without their credentials. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ContainerPortList"];
+                };
+            };
+        };
+    };
+    publishContainerPort: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description Id of a container, `cntr_…`. */
+                container_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": {
+                    port: number;
+                    /** @default 86400 */
+                    expires_in_seconds?: number;
+                };
+            };
+        };
+        responses: {
+            /** @description The port is published. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["OpenedContainerPort"];
+                };
+            };
+        };
+    };
+    unpublishContainerPort: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description Id of a container, `cntr_…`. */
+                container_id: string;
+                /** @description port */
+                port: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The port is not published. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["UnpublishedContainerPort"];
+                };
+            };
+        };
+    };
     getSecret: {
         parameters: {
             query?: never;
@@ -7787,6 +7952,9 @@ export interface Operations {
     "GET /v1/containers/{container_id}/network": operations["getContainerNetwork"];
     "PUT /v1/containers/{container_id}/network": operations["setContainerNetwork"];
     "GET /v1/containers/{container_id}/network/requests": operations["listNetworkRequests"];
+    "POST /v1/containers/{container_id}/ports": operations["publishContainerPort"];
+    "GET /v1/containers/{container_id}/ports": operations["listContainerPorts"];
+    "DELETE /v1/containers/{container_id}/ports/{port}": operations["unpublishContainerPort"];
     "PUT /v1/secrets/{secret_name}": operations["putSecret"];
     "GET /v1/secrets/{secret_name}": operations["getSecret"];
     "DELETE /v1/secrets/{secret_name}": operations["deleteSecret"];

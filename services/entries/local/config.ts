@@ -8,6 +8,7 @@ import { LIMITS } from '../../model/limits.ts'
 import type { QueueName } from '../../model/messages.ts'
 import { WIRE_SETTINGS, wireSettingsOf } from '../../wires/settings.ts'
 import { imageList, imagePoolList } from './config-lists.ts'
+import { portsDomainOf, PORTS_VARIABLES } from './config-ports.ts'
 import { networkConfigOf, NETWORK_VARIABLES, type NetworkConfig } from './config-network.ts'
 import { flag, hostList, LOOPBACK_HOSTS, originList, issuerList, type TokenIssuer } from '../../http/config.ts'
 
@@ -57,6 +58,7 @@ const LocalEnv = z.object({
   /** Further host names for which the server answers, such as those of a reverse proxy. */
   CELLBLOCK_ALLOWED_HOSTS: hostList.default([]),
   ...WIRE_SETTINGS,
+  ...PORTS_VARIABLES,
   CELLBLOCK_PLAYGROUND: z.string().optional(),
   CELLBLOCK_GUIDE: z.string().optional(),
   CELLBLOCK_BUILD_GUIDE: z.literal('1').optional(),
@@ -133,6 +135,8 @@ export interface LocalConfig {
   readonly allowedHosts: readonly string[]
   /** Settings of wires by the names of their variables. */
   readonly wireSettings: Readonly<Record<string, string>>
+  /** The domain of published ports; null: none is published. */
+  readonly portsDomain: string | null
   /** The folder of the built playground; null serves none. */
   readonly playgroundDir: string | null
   /** The documentation as `npm run docs:build` wrote it. */
@@ -187,6 +191,8 @@ export function readLocalConfig(argv: readonly string[], env: Readonly<Record<st
   const values = parsed.data
   if (values.CELLBLOCK_STORAGE === 'aws' && flags.data !== undefined)
     throw new ConfigError('--data is for CELLBLOCK_STORAGE=embedded: with CELLBLOCK_STORAGE=aws everything is kept in AWS. Leave one out.')
+  const portsDomain = portsDomainOf(values.CELLBLOCK_PORTS_DOMAIN, values.CELLBLOCK_PUBLIC_URL)
+  if (typeof portsDomain === 'object' && portsDomain !== null) throw new ConfigError(portsDomain.problem)
   return {
     storage: values.CELLBLOCK_STORAGE === 'aws' ? awsStorageOf(values) : { kind: 'embedded' },
     port: values.PORT,
@@ -209,6 +215,7 @@ export function readLocalConfig(argv: readonly string[], env: Readonly<Record<st
       ...values.CELLBLOCK_ALLOWED_HOSTS,
     ],
     wireSettings: wireSettingsOf(values),
+    portsDomain,
     playgroundDir: values.CELLBLOCK_PLAYGROUND ?? null,
     guideDir: values.CELLBLOCK_GUIDE ?? null,
     buildsGuide: values.CELLBLOCK_BUILD_GUIDE !== undefined,

@@ -7,8 +7,9 @@ import { guardConnections } from '../../http/connection-guard.ts'
 import { LIMITS } from '../../model/limits.ts'
 import type { HttpHandler } from '../../adapters/storage/files/object-handler.ts'
 import { OBJECTS_PATH } from '../../adapters/storage/files/signed-link.ts'
+import type { PortProxy } from '../../http/port-proxy/port-proxy.ts'
 import { WILDCARDS } from './config.ts'
-import { isHandshake, type WebSockets } from './web-sockets.ts'
+import { isHandshake, isWebSocket, type WebSockets } from './web-sockets.ts'
 import { METRICS_PATH } from './telemetry/metrics-handler.ts'
 
 /** Load balancers keep idle connections for 60 s. The server keeps them longer, so that it never closes one that is about to be used. */
@@ -23,6 +24,8 @@ export async function listen(options: {
   readonly metricsHandler?: HttpHandler | null
   /** Null or absent: no connection becomes a WebSocket. */
   readonly webSockets?: WebSockets | null
+  /** Null or absent: no host name is that of a port of a sandbox. */
+  readonly ports?: PortProxy | null
   readonly host: string
   readonly port: number
   /** A connection whose client reads nothing for this time is closed, milliseconds. */
@@ -30,8 +33,11 @@ export async function listen(options: {
   /** Connections of one address on which no request had a valid key. */
   readonly maxKeyless?: number
 }): Promise<{ readonly url: string; stop(): Promise<void> }> {
-  const { webSockets = null } = options
-  const server = createServer({ shouldUpgradeCallback: (request) => webSockets !== null && isHandshake(request) })
+  const { webSockets = null, ports = null } = options
+  const isOfPort = (request: IncomingMessage): boolean => ports?.serves(request) === true
+  const shouldUpgradeCallback = (request: IncomingMessage): boolean =>
+    isOfPort(request) ? isWebSocket(request) : webSockets !== null && isHandshake(request)
+  const server = createServer({ shouldUpgradeCallback })
   const { stallMs = LIMITS.stallSeconds * 1000, maxKeyless = LIMITS.maxKeylessConnections } = options
   const guard = guardConnections(server, { stallMs, maxKeyless })
   // HTTP/1.0 requests, as some health probes send them, need no Host header.
@@ -41,6 +47,7 @@ export async function listen(options: {
   })
   const serve: HttpHandler = (request, response) => {
     const { metricsHandler, objectHandler } = options
+    if (isOfPort(request)) return void ports?.serve(request, response, identifies(request).identified)
     if (hasDotSegments(request.url ?? '')) return void refuseDotSegments(request, response)
     if (request.url === METRICS_PATH && metricsHandler) return metricsHandler(request, response)
     const isLink = request.url?.startsWith(`${OBJECTS_PATH}/`) === true
@@ -51,6 +58,7 @@ export async function listen(options: {
   const serveInOrder = inOrder(serve)
   server.on('request', serveInOrder)
   server.on('upgrade', (request, socket, head) => {
+    if (isOfPort(request)) return void ports?.upgrade(request, { socket, head }, identifies(request).identified)
     if (hasDotSegments(request.url ?? '')) return void socket.destroy()
     const env = identifies(request)
     const fetch = (handshake: Request): Response | Promise<Response> => options.app.fetch(handshake, env)
@@ -71,7 +79,10 @@ export async function listen(options: {
   return {
     // Clients cannot connect to a wildcard address.
     url: `http://${WILDCARDS.includes(options.host) ? '127.0.0.1' : options.host}:${port}`,
-    stop: () => stop(server, webSockets),
+    stop: () => {
+      ports?.close()
+      return stop(server, webSockets)
+    },
   }
 }
 

@@ -22,9 +22,11 @@ export async function openLocalPage(options: {
   readonly guideFolder?: string | null
   readonly dataDir: string | null
   readonly apiKey: string
+  /** Origins of ports, as a policy has them. */
+  readonly frameOrigins?: readonly string[]
   readonly now?: () => number
 }): Promise<LocalPage> {
-  const { folder, guideFolder = null, dataDir, apiKey, now = Date.now } = options
+  const { folder, guideFolder = null, dataDir, apiKey, frameOrigins = [], now = Date.now } = options
   const secret = dataDir === null ? randomBytes(SECRET_BYTES) : await keptSecret(join(dataDir, SECRET_FILE))
   const expiresAt = now() + LINK_MS
   let token: string | null = randomBytes(32).toString('base64url')
@@ -40,6 +42,7 @@ export async function openLocalPage(options: {
         return apiKey
       },
       objectOrigins: [],
+      frameOrigins,
     },
     signInUrl: (serverUrl) => (folder === null ? null : `${serverUrl}/#sign-in=${firstToken}`),
   }

@@ -25,6 +25,7 @@ import { openControlSocket } from './control-socket.ts'
 import { listen } from './http-server.ts'
 import { startGateway } from './network.ts'
 import { openLocalPage } from './page.ts'
+import { openPorts, portOrigins } from './ports.ts'
 import { stopSandboxes, type LocalSandboxes } from './sandboxes.ts'
 import type { LocalStorage } from './storage/local-storage.ts'
 import { createMetricsHandler } from './telemetry/metrics-handler.ts'
@@ -102,12 +103,21 @@ export async function openService(parts: ServiceParts, cleanups: Cleanups): Prom
   startWork(parts, { models, tools, network }, cleanups)
   const apiKey = await ensureDevTenant(table.tenants, config.apiKey, systemClock.now())
   const adminKey = await ensureAdminKey(table.tenants, config.adminKey, systemClock.now())
-  const page = await openLocalPage({ folder: config.playgroundDir, guideFolder: config.guideDir, dataDir: config.dataDir, apiKey })
+  const page = await openLocalPage({
+    folder: config.playgroundDir,
+    guideFolder: config.guideDir,
+    dataDir: config.dataDir,
+    apiKey,
+    frameOrigins: portOrigins(config),
+  })
   const webSockets = new WebSockets(config.stallMs)
+  const api = apiConfigOf(config, sandboxes)
+  const ports = openPorts(config, { common, sandboxes, api })
   const app = createApp({
     ...common,
     ...(network !== undefined && { network }),
     sockets: webSockets.admissions,
+    ...(ports !== null && { webPorts: ports.webPorts }),
     page: page.ports,
     models,
     toolTypes: typesOf(tools),
@@ -121,12 +131,15 @@ export async function openService(parts: ServiceParts, cleanups: Cleanups): Prom
         store: () => objects.check(),
         driver: () => sandboxes.driver.check(),
       }),
-    config: apiConfigOf(config, sandboxes),
+    config: api,
   })
   const metricsHandler = createMetricsHandler(telemetry.metrics, config.metricsKey)
   const { objectHandler } = storage
   const { host, port, stallMs, maxKeyless } = config
-  const server = await listen({ app, objectHandler, metricsHandler, webSockets, host, port, stallMs, maxKeyless })
+  const server = await listen({
+    ...{ app, objectHandler, metricsHandler, webSockets, ports: ports?.proxy ?? null },
+    ...{ host, port, stallMs, maxKeyless },
+  })
   cleanups.push(() => server.stop())
   const control = await openControlSocket({
     administer: administration({ ...common, images: sandboxes.driver.images, prices: sandboxes.prices }),

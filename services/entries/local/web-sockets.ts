@@ -28,8 +28,9 @@ const socketAt = (url: string | undefined): WireSocket | undefined => SOCKETS.fi
 /**
  * Whether a request is a handshake. Others that ask for an upgrade, as Java's client does for HTTP/2, are answered as plain requests.
  */
-export const isHandshake = ({ headers, url }: IncomingMessage): boolean =>
-  headers.upgrade?.toLowerCase() === 'websocket' && socketAt(url) !== undefined
+export const isHandshake = (request: IncomingMessage): boolean => isWebSocket(request) && socketAt(request.url) !== undefined
+
+export const isWebSocket = ({ headers }: IncomingMessage): boolean => headers.upgrade?.toLowerCase() === 'websocket'
 
 interface Connection {
   readonly handshake: Request

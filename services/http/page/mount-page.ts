@@ -13,14 +13,14 @@ import { json } from '../responses.ts'
 import { validate } from '../validate.ts'
 import type { ApiHono } from '../middleware/wide-event.ts'
 import { callerOf, sessionOf, type SessionPorts } from './page-session.ts'
-import type { PageFile } from '../page-ports.ts'
+import type { PageFile, PagePorts } from '../page-ports.ts'
 import { newSession, sealSession, setCookie } from './session-cookie.ts'
 
 /**
  * The policy of the page itself: scripts, styles and requests stay on its own origin, and markup reaches the document only through the
  * sanitizer's Trusted Types policy. Style attributes are allowed, because formulas and coloured text need them; style elements are not.
  */
-function pagePolicy(objectOrigins: readonly string[]): string {
+function pagePolicy({ objectOrigins, frameOrigins = [] }: Pick<PagePorts, 'objectOrigins' | 'frameOrigins'>): string {
   const own = ["'self'", ...objectOrigins].join(' ')
   return [
     "default-src 'none'",
@@ -30,8 +30,8 @@ function pagePolicy(objectOrigins: readonly string[]): string {
     `img-src ${own} data: blob:`,
     "font-src 'self'",
     `connect-src ${own}`,
-    // A PDF is shown by the browser's own viewer, from bytes that the page has read.
-    "frame-src 'self' blob:",
+    // A PDF is shown by the browser's own viewer, from bytes that the page has read. Published ports are on other origins.
+    ["frame-src 'self' blob:", ...frameOrigins].join(' '),
     "base-uri 'none'",
     "form-action 'none'",
     "frame-ancestors 'none'",
@@ -68,9 +68,9 @@ interface PageDeps extends SessionPorts, Pick<ExchangePools, 'bodies' | 'answers
 
 /** Serves the playground at `/`, `/chat/{id}` and `/s/{token}`, and its sessions at `/session`. Both belong to the page and are no part of the public API. */
 export function mountPage(app: Hono<ApiHono>, deps: PageDeps): void {
-  const { readFile, objectOrigins } = deps.page
+  const { readFile } = deps.page
   if (readFile !== null) {
-    const policy = pagePolicy(objectOrigins)
+    const policy = pagePolicy(deps.page)
     // Every chat and every link to one has an address; the page itself finds the chat by it.
     for (const path of ['/', '/chat/:id', '/s/:token'])
       app.get(path, async () => (await fileResponse(readFile, 'index.html', policy)) ?? notBuilt())

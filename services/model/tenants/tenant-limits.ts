@@ -57,6 +57,9 @@ export const ACCOUNT_LIMITS = {
   networkRequestsPerSecond: { unit: 'count', default: 100, min: 1, max: 10_000 },
   /** Bytes that code of all containers sends and receives in one UTC day. */
   networkBytesPerDay: { unit: 'bytes', default: 10 * GiB, min: MiB, max: 1024 * 1024 * GiB },
+  /** Ports of all containers that are published, and connections that their visitors have open. */
+  publishedPorts: { unit: 'count', default: 20, min: 1, max: 500 },
+  portConnections: { unit: 'count', default: 100, min: 1, max: 1_000 },
   /** Containers that have a sandbox at the same time. */
   liveContainers: { unit: 'count', default: 1_000, min: 1, max: 10_000 },
   /** Containers that are not deleted, with and without a sandbox. */

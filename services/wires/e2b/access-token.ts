@@ -38,7 +38,8 @@ export const findGrant = ({ secrets, grants }: Session, isToken: (token: string)
 const hasExpired = ({ expiresAt }: Grant, now: number): boolean => expiresAt !== null && expiresAt <= now
 
 const digestOf = (text: string): Buffer => createHash('sha256').update(text).digest()
-const isSame = (a: string, b: string): boolean => timingSafeEqual(digestOf(a), digestOf(b))
+/** Compares in constant time. */
+export const isSame = (a: string, b: string): boolean => timingSafeEqual(digestOf(a), digestOf(b))
 
 const expiryOf = (params: URLSearchParams): string | null => params.get('signature_expiration')
 const isOver = (expires: string, now: number): boolean => !/^\d{1,12}$/.test(expires) || Number(expires) * 1000 < now

@@ -6,10 +6,13 @@ import { domainOf } from './settings.ts'
 /** Where the wire is served under other host names. */
 export const E2B_PATH = '/e2b'
 
-/** The host names of E2B's form below the configured domain: `api.<domain>`, `sandbox.<domain>` and `<port>-<sandbox>.<domain>`. */
+/** Ports of E2B's own daemon and interpreter in a sandbox. All others are those of programs. */
+const DAEMON_PORTS = '49982|49983|49999'
+
+/** The host names of E2B's form below the configured domain: `api.<domain>`, `sandbox.<domain>` and `<port>-<sandbox>.<domain>` for the ports of the daemon. */
 export function e2bHosts(config: Pick<ApiConfig, 'wireSettings'>): readonly WireHosts[] {
   const domain = domainOf(config)
   if (domain === undefined) return []
   const suffix = hostNameOf(domain).replaceAll('.', String.raw`\.`)
-  return [{ path: E2B_PATH, pattern: new RegExp(`^(?:api|sandbox|\\d{1,5}-[0-9a-z]{1,57})\\.${suffix}$`) }]
+  return [{ path: E2B_PATH, pattern: new RegExp(`^(?:api|sandbox|(?:${DAEMON_PORTS})-[0-9a-z]{1,57})\\.${suffix}$`) }]
 }

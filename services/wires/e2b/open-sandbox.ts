@@ -13,7 +13,7 @@ import { hostOf } from '../../http/public-url.ts'
 import type { RunContext } from '../../operations/executions/run-code.ts'
 import { findGrant, hasExpiredSignature, presentedBy } from './access-token.ts'
 import { SandboxGoneError } from './errors.ts'
-import { parseSandboxId, sandboxIdOf } from './sandbox-id.ts'
+import { labelOf as sandboxIdOf, parseLabel as parseSandboxId } from '../../model/containers/container-label.ts'
 import { changeSession, DEFAULT_SECONDS, isPaused, sessionOf, type Session } from './session.ts'
 
 /** Of an id that an answer repeats. */
@@ -138,7 +138,11 @@ const checkedKeys = new WeakMap<ApiDeps['table']['tenants'], BoundedCache<string
 const MAX_CHECKED_KEYS = 1_000
 
 /** Throws ServiceError when the key was revoked or has expired, or its tenant is deleted. Keys are removed with their tenant only. */
-async function checkKey({ table: { tenants }, ...deps }: ApiDeps, tenantId: string, keyId: string): Promise<void> {
+export async function checkKey(
+  { table: { tenants }, ...deps }: Pick<ApiDeps, 'table' | 'clock' | 'config'>,
+  tenantId: string,
+  keyId: string,
+): Promise<void> {
   const checked = checkedKeys.get(tenants) ?? new BoundedCache<string, true>(MAX_CHECKED_KEYS)
   checkedKeys.set(tenants, checked)
   const now = deps.clock.now()

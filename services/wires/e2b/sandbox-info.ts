@@ -1,7 +1,7 @@
 import type { Container } from '../../model/containers/container.ts'
 import { LIMITS, TIERS } from '../../model/limits.ts'
 import { describeNetwork } from './network.ts'
-import { sandboxIdOf } from './sandbox-id.ts'
+import { labelOf as sandboxIdOf } from '../../model/containers/container-label.ts'
 import { isPaused, sessionOf } from './session.ts'
 
 /** Clients use the features that this version of E2B's daemon has. */

@@ -19,7 +19,7 @@ import { NotOfferedError } from './errors.ts'
 import { bodyOf, e2bRoute } from './routing.ts'
 import { describe, ENVD_VERSION, stateOf } from './sandbox-info.ts'
 import { sandboxMissing, sandboxOf } from './open-sandbox.ts'
-import { sandboxIdOf } from './sandbox-id.ts'
+import { labelOf as sandboxIdOf, withPort } from '../../model/containers/container-label.ts'
 import { changeSession, DEFAULT_SECONDS, isPaused, sessionOf, type Session } from './session.ts'
 import { domainOf, NO_DOMAIN } from './settings.ts'
 import { imageOf } from './templates.ts'
@@ -53,7 +53,7 @@ const endAt = ({ deps }: Pick<Call, 'deps'>, wanted: number | null | undefined):
 
 /** Stores a session in which the caller has a grant, and answers what clients need to call the data plane. */
 async function admit(
-  { deps, caller }: Pick<Call, 'deps' | 'caller'>,
+  { deps, caller, publicUrl }: Pick<Call, 'deps' | 'caller' | 'publicUrl'>,
   container: Container,
   { status, change }: { readonly status: number; readonly change: (session: Session | undefined) => Session },
 ): Promise<Response> {
@@ -70,7 +70,7 @@ async function admit(
     envdVersion: ENVD_VERSION,
     envdAccessToken: token,
     trafficAccessToken: token,
-    domain: domainOf(deps.config) ?? NO_DOMAIN,
+    domain: domainOf(deps.config) ?? (deps.webPorts === undefined ? NO_DOMAIN : withPort(deps.webPorts.domain, publicUrl)),
   })
 }
 
@@ -92,6 +92,7 @@ const newSession = (template: string): Session => ({
   onTimeout: 'pause',
   autoResume: true,
   isPaused: false,
+  hasClosedPorts: true,
   contexts: [],
   watchers: [],
 })
@@ -114,6 +115,7 @@ async function create(call: Call): Promise<Response> {
     endAt: endAt(call, body.timeout),
     onTimeout: body.autoPause === true ? 'pause' : 'kill',
     autoResume: body.autoResume?.enabled === true,
+    hasClosedPorts: body.network?.allowPublicTraffic === false,
   }
   const { tenant, subject } = caller
   const network = await networkOfSandbox(deps, caller, { rules: body.network, internet: body.allow_internet_access })

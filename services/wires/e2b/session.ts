@@ -45,6 +45,8 @@ const Session = lazySchema(() =>
     /** Calls of the data plane wake a paused sandbox. Without it only `connect` does. */
     autoResume: z.boolean(),
     isPaused: z.boolean(),
+    /** Whether visitors of its ports need the access token. A container that another wire created stays closed. */
+    hasClosedPorts: z.boolean().default(true),
     /** Contexts that clients created, besides the default one of each language. */
     contexts: boundedList(z.object({ id: z.string(), language: z.enum(EXECUTION_LANGUAGES), cwd: z.string() }), LIST).readonly(),
     /** Watched folders: the command that watches, and the last of its events that the client has. */

@@ -1,6 +1,7 @@
 import type { ClientRequest, IncomingMessage, ServerResponse } from 'node:http'
 import type { NetworkRule } from '../../model/network/rule.ts'
-import { forwardedHeaders, headBytes, METHOD_OVERRIDES } from './headers.ts'
+import { forwardedHeaders } from '../../model/network/forwarded-headers.ts'
+import { headBytes, METHOD_OVERRIDES } from './headers.ts'
 import { answerRefusal } from './refusal.ts'
 import { Redactor } from './redactor.ts'
 import { MissingSecretError, putSecrets, secretsOf, type Headers, type HostSecrets } from './secrets.ts'

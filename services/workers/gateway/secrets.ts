@@ -1,9 +1,10 @@
+import type { HeaderFields } from '../../model/network/forwarded-headers.ts'
 import { matchesHost } from '../../model/network/host.ts'
 import type { NetworkRule } from '../../model/network/rule.ts'
 import type { NetworkSecret } from '../../ports/network-gateway.ts'
 
 /** Header names in lower case with their values in order. */
-export type Headers = Record<string, string[]>
+export type Headers = HeaderFields
 
 /** What a request to one host may receive. */
 export interface HostSecrets {

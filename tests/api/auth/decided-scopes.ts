@@ -57,6 +57,8 @@ const DECIDED: Readonly<Record<Scope | 'public', string>> = {
     post /v1/containers/{container_id}/executions
     post /v1/containers/{container_id}/resume
     post /v1/containers/{container_id}/suspend
+    post /v1/containers/{container_id}/ports
+    delete /v1/containers/{container_id}/ports/{port}
     put /v1/containers/{container_id}/network
     post /v1/conversations
     delete /v1/conversations/{conversation_id}
@@ -128,6 +130,7 @@ const DECIDED: Readonly<Record<Scope | 'public', string>> = {
     get /v1/containers/{container_id}/executions
     get /v1/containers/{container_id}/network
     get /v1/containers/{container_id}/network/requests
+    get /v1/containers/{container_id}/ports
     get /v1/containers/{container_id}/files
     get /v1/containers/{container_id}/files/{file_id}
     get /v1/containers/{container_id}/files/{file_id}/links

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, it } from 'vitest'
-import { sandboxIdOf } from '../../../services/wires/e2b/sandbox-id.ts'
+import { labelOf as sandboxIdOf } from '../../../services/model/containers/container-label.ts'
 import { createLink } from '../../../services/operations/links/create-link.ts'
 import { ROUTES } from '../../../services/wires/routes.ts'
 import { finishExecution } from '../../support/finish-execution.ts'
@@ -66,6 +66,7 @@ beforeAll(async () => {
     sandbox_id: sandboxIdOf({ id: container.id, tenant }),
     sandbox_uuid: sandbox.id,
     exec_id: 'hers',
+    port: '8501',
   }
 })
 afterAll(() => api.stop())

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { newId } from '../../../services/model/ids.ts'
 import { createLink } from '../../../services/operations/links/create-link.ts'
-import { sandboxIdOf } from '../../../services/wires/e2b/sandbox-id.ts'
+import { labelOf as sandboxIdOf } from '../../../services/model/containers/container-label.ts'
 import { ROUTES } from '../../../services/wires/routes.ts'
 import { BODIES, CHECKED_FORMS, MISSING, QUERIES } from '../../support/probe-requests.ts'
 import { startApi, type TestApi, type TestKey } from '../../support/start-api.ts'

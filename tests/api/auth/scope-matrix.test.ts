@@ -5,7 +5,7 @@ import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
 import * as z from 'zod'
 import { SCOPES, type Scope } from '../../../services/model/tenants/tenant.ts'
 import { grantFor, tokenOf } from '../../../services/wires/e2b/access-token.ts'
-import { sandboxIdOf } from '../../../services/wires/e2b/sandbox-id.ts'
+import { labelOf as sandboxIdOf } from '../../../services/model/containers/container-label.ts'
 import { changeSession } from '../../../services/wires/e2b/session.ts'
 import { ROUTES } from '../../../services/wires/routes.ts'
 import { finishExecution } from '../../support/finish-execution.ts'
@@ -173,6 +173,7 @@ describe("E2B's wire", () => {
         onTimeout: 'pause',
         autoResume: true,
         isPaused: false,
+        hasClosedPorts: false,
         contexts: [],
         watchers: [],
       }))

@@ -217,6 +217,8 @@ const NOT_CREATING = [
   'redriveDeadLetter',
   'suspendContainer',
   'resumeContainer',
+  // A repetition publishes the same port, with another link.
+  'publishContainerPort',
   'updateWebhookEndpoint',
   'rotateWebhookSecret',
   'testWebhookEndpoint',

@@ -152,6 +152,16 @@ export function containerStoreContract(table: () => Table): void {
       expect(await newest(row)).toMatchObject({ syncedFilesVersion: 2 })
     })
 
+    it('are used without another change, unless they are deleted', async () => {
+      const row = await created()
+      await store().touch(row.tenant, row.id, T0 + 5)
+      expect(await newest(row)).toEqual({ ...row, lastActiveAt: T0 + 5 })
+      await store().touch(newId('tenant'), row.id, T0 + 6)
+      await store().markDeleted(row.tenant, row.id, T0 + 7)
+      await store().touch(row.tenant, row.id, T0 + 8)
+      expect(await newest(row)).toMatchObject({ lastActiveAt: T0 + 5 })
+    })
+
     it('report a loss once, and keep a second loss until it is reported', async () => {
       const row = await created({ generation: 2, stateLost: 'oom', sandboxId: 'sbx_2' })
       await store().markStateLossReported(row.tenant, row.id, 'sbx_1')

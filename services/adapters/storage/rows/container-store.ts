@@ -30,7 +30,7 @@ export const createContainerStore = (items: Items): ContainerStore => ({
 
 function rowVerbs(
   items: Items,
-): Pick<ContainerStore, 'create' | 'get' | 'list' | 'updateExtension' | 'postpone' | 'markDeleted' | 'remove'> {
+): Pick<ContainerStore, 'create' | 'get' | 'list' | 'updateExtension' | 'touch' | 'postpone' | 'markDeleted' | 'remove'> {
   return {
     async create(container) {
       const key = keyOf(container.tenant, container.id)
@@ -62,6 +62,10 @@ function rowVerbs(
         },
         () => new Error(`The extensions of ${id} changed during every attempt to change one.`),
       )
+    },
+
+    async touch(tenant, id, now) {
+      await items.update(keyOf(tenant, id), [set('lastActiveAt', now)], { condition: isLive, isDeferred: true })
     },
 
     async postpone(tenant, id, dueAt) {
