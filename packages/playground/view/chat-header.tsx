@@ -2,6 +2,7 @@ import { runAll } from '../state/cells.ts'
 import { currentChat } from '../state/chats.ts'
 import { connection, entries, isBusy } from '../state/conversation.ts'
 import { restartKernel } from '../state/kernel.ts'
+import { isAppOpen } from '../state/ports.ts'
 import { isTerminalOpen } from '../state/terminal.ts'
 import { container } from '../state/workspace.ts'
 import { chatActions, isRenaming, TitleInput } from './chat-row.tsx'
@@ -77,6 +78,7 @@ function ChatMenu() {
         ...(hasCells && !isBusy.value ? [{ label: 'Run all cells', icon: 'play' as const, onSelect: () => void runAll() }] : []),
         ...(hasContainer
           ? [
+              { label: 'Preview an app', icon: 'eye' as const, onSelect: () => void (isAppOpen.value = true) },
               { label: 'Variables', icon: 'variables' as const, onSelect: () => void (isVariablesOpen.value = true) },
               { label: 'Restart Python, keep the files', icon: 'retry' as const, onSelect: () => void restartKernel() },
             ]

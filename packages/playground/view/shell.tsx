@@ -6,6 +6,7 @@ import { isBusy } from '../state/conversation.ts'
 import { loadChat, refreshAll } from '../state/history.ts'
 import { loadChoices } from '../state/models.ts'
 import { filesPanel } from '../state/preferences.ts'
+import { isAppOpen } from '../state/ports.ts'
 import { isTerminalOpen } from '../state/terminal.ts'
 import { pending, settle } from '../state/undo.ts'
 import { files } from '../state/workspace.ts'
@@ -13,10 +14,13 @@ import { ChatHeader, type Drawer } from './chat-header.tsx'
 import { Composer } from './composer.tsx'
 import { Dialogs } from './dialogs.tsx'
 import { FilesPanel } from './files-panel.tsx'
+import { lazily } from './lazily.tsx'
 import { Sidebar } from './sidebar.tsx'
 import { watchKeys } from './shortcuts.ts'
 import { TerminalPanel } from './terminal-panel.tsx'
 import { Timeline } from './timeline-view.tsx'
+
+const AppPanel = lazily(async () => (await import('./app-panel.tsx')).AppPanel)
 
 /** Side panels are drawers on a narrow screen. */
 const drawer = signal<Drawer>(null)
@@ -49,6 +53,9 @@ export function Shell() {
       <main id="main">
         <ChatHeader openDrawer={drawer.value} onMenu={() => (drawer.value = 'menu')} onFiles={toggleFiles} isPanelOpen={isPanelOpen()} />
         <Timeline />
+        {isAppOpen.value && currentChat.value.containerId !== null && (
+          <AppPanel key={currentChat.value.containerId} containerId={currentChat.value.containerId} />
+        )}
         {isTerminalOpen.value && <TerminalPanel key={currentChat.value.key} />}
         <Composer />
       </main>
