@@ -26,8 +26,8 @@ open("/tmp/app.py", "w").write(textwrap.dedent('''
     document.cookie = "cellblock_session=evil; domain=localhost"
     document.cookie = "own=1"
     const tries = [
-      () => top.location = "/gone",
-      () => parent.document.title,
+      () => { if (top === self) throw 0; top.location = "/gone" },
+      () => { if (top === self) throw 0; return parent.document.title },
       () => { if (document.cookie.includes("cellblock")) throw 0; return document.cookie },
     ].map((attempt) => { try { return String(attempt()) } catch (error) { return "refused" } })
     const api = new URL("/v1/models", "http://localhost:" + location.port)

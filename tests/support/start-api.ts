@@ -58,6 +58,7 @@ export async function startApi(
     readonly canSuspend?: boolean
     /** Connects to programs of sandboxes; the server then serves their ports below `localhost`. */
     readonly connectPort?: Supervisor['connectPort']
+    readonly portIdleMs?: number
     /** Other routes than the product's. */
     readonly routes?: readonly AnyRoute[]
     /** False: as in a deployment, no connection becomes a WebSocket. */
@@ -102,14 +103,15 @@ export async function startApi(
     ...(options.page === undefined ? {} : { page: options.page }),
     ...(options.network === undefined ? {} : { network: options.network }),
   }
-  const { connectPort } = options
+  const { connectPort, portIdleMs: idleMs } = options
+  const idle = idleMs === undefined ? {} : { idleMs }
   const { publicUrl, allowedHosts } = ports.config
   const webPorts =
     connectPort === undefined
       ? null
       : openPorts(
           { portsDomain: 'localhost', publicUrl, allowedHosts: allowedHosts ?? [], hibernateAfterMs: 300_000 },
-          { common: ports, sandboxes: { supervisor: { connectPort }, driver: {}, prices }, api: ports.config },
+          { common: ports, sandboxes: { supervisor: { connectPort }, driver: {}, prices }, api: ports.config, ...idle },
         )
   const app = createApp({ ...ports, ...(webPorts !== null && { webPorts: webPorts.webPorts }) }, options.routes)
   const server = await listen({

@@ -31,6 +31,8 @@ interface PortParts {
     readonly driver: Pick<SandboxDriver, 'suspension'>
   }
   readonly api: ApiConfig
+  /** A connection without any byte ends after this time, milliseconds; five minutes except in tests. */
+  readonly idleMs?: number
 }
 
 export interface LocalPorts {
@@ -40,7 +42,7 @@ export interface LocalPorts {
 }
 
 /** Ports of sandboxes on origins of their own; null when the operator has no domain for them. */
-export function openPorts(config: PortsConfig, { common, sandboxes, api }: PortParts): LocalPorts | null {
+export function openPorts(config: PortsConfig, { common, sandboxes, api, idleMs }: PortParts): LocalPorts | null {
   const { portsDomain: domain, publicUrl } = config
   if (domain === null) return null
   const { table, clock, objects } = common
@@ -62,6 +64,7 @@ export function openPorts(config: PortsConfig, { common, sandboxes, api }: PortP
     isHttps: publicUrl?.startsWith('https:') === true,
     pages: pagesOf(config),
     keepAwake: keepAwake(config, { common, sandboxes }),
+    ...(idleMs !== undefined && { idleMs }),
     wake: async (container, signal) => void (await resumeContainer(suspend, container, signal)),
   })
   return { proxy, webPorts: { domain, published } }

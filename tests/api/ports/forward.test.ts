@@ -225,6 +225,24 @@ describe('WebSockets', () => {
 })
 
 describe('bounds', () => {
+  it('a connection on which no byte moves ends, and one that moves does not', async () => {
+    await using made = new AsyncDisposableStack()
+    const slow = await startPorts(
+      (request, response) => {
+        if (request.url === '/silent') return
+        let sent = 0
+        const timer = setInterval(() => (++sent < 20 ? response.write('x') : (clearInterval(timer), response.end())), 250)
+      },
+      { portIdleMs: 1_000 },
+    )
+    made.defer(() => slow.stop())
+    const own = await slow.publish(await slow.container())
+    const get = (path: string) => slow.visit(`${own.origin}${path}`, { headers: { 'cellblock-port-token': own.token } })
+    const [silent, moving] = await Promise.all([get('/silent'), get('/')])
+    expect([silent.status, silent.text]).toEqual([504, expect.stringContaining('silent for 1 seconds')])
+    expect([moving.status, moving.text]).toEqual([200, 'x'.repeat(19)])
+  })
+
   it('an account has a number of open connections, and another account its own', async () => {
     const { api } = ports
     const key = await api.newKey()

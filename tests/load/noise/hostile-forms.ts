@@ -136,6 +136,21 @@ const CONNECTIONS: readonly HostileForm[] = [
   },
 ]
 
+const VISITORS: HostileForm = {
+  name: 'visitors of a port',
+  load: '500 connections with 20 requests each to one published port',
+  async start(hostile) {
+    const answer = await fetch(`${hostile.url}/v1/containers/${hostile.containerId}/ports`, {
+      method: 'POST',
+      headers: { authorization: `Bearer ${hostile.apiKey}`, 'content-type': 'application/json' },
+      body: JSON.stringify({ port: 8501 }),
+    })
+    const { origin, token } = (await answer.json()) as { readonly origin: string; readonly token: string }
+    const request = `GET / HTTP/1.1\r\nhost: ${new URL(origin).host}\r\ncellblock-port-token: ${token}\r\n\r\n`
+    hold(hostile, 500, () => request.repeat(20))
+  },
+}
+
 const post = ({ url, apiKey }: Hostile, path: string, body: unknown): Promise<ArrayBuffer> =>
   fetch(`${url}${path}`, {
     method: 'POST',
@@ -195,5 +210,6 @@ export const hostileForms = (isWhole: boolean): readonly HostileForm[] => [
     ? writing.map((route) => ({ name: `JSON of ${route.operationId}`, load: '2 bodies of 2 MB', start: documents([route]) }))
     : [{ name: 'JSON of every route', load: '2 bodies of 2 MB at once', start: documents(writing) }]),
   ...CONNECTIONS,
+  VISITORS,
   ...POOLS,
 ]

@@ -71,6 +71,7 @@ export const PORT_MUTANTS: readonly Mutant[] = [
     [`${PROXY}/open-exchanges.ts`, 'exchange.end(notOpened())', 'void exchange'],
     ON_FORWARD,
   ),
+  port('idle connections', [`${PROXY}/open-exchanges.ts`, 'if (now - open.movedAt > idleMs)', 'if (now < 0)'], ON_FORWARD),
   port('connections of a tenant', [`${PROXY}/port-slots.ts`, 'if (own >= max)', 'if (own < 0)'], ON_FORWARD),
   port('requests of a tenant', [`${PROXY}/port-proxy.ts`, 'await this.#checkRate(tenant)', ''], ON_FORWARD),
   port(
