@@ -48,15 +48,29 @@ async function exportDigests(
 ): Promise<void> {
   const key = await readFile(resolve(io.folder, keyFile), 'utf8')
   const days = new Map<string, AuditBlock[]>()
-  for await (const block of (await io.api()).lines(`/v1/admin/tenants/${encodeURIComponent(tenant)}/audit/blocks`)) {
-    const day = dayOf((block as AuditBlock).at)
-    days.set(day, [...(days.get(day) ?? []), block as AuditBlock])
+  for await (const block of blocksOf(io, tenant)) {
+    const day = dayOf(block.at)
+    days.set(day, [...(days.get(day) ?? []), block])
   }
   if (days.size === 0) throw new CliError(`The audit log of ${tenant} is empty.`)
   for (const [day, blocks] of days) {
     const file = join(resolve(io.folder, folder), `${tenant}-${day}.json`)
     await writeFile(file, `${JSON.stringify(signDigest({ tenant, day, blocks }, key))}\n`)
     io.out(`${file}\n`)
+  }
+}
+
+/** The whole log: a page ends before it is too large for one answer. */
+async function* blocksOf(io: Io, tenant: string): AsyncGenerator<AuditBlock> {
+  const api = await io.api()
+  const path = `/v1/admin/tenants/${encodeURIComponent(tenant)}/audit/blocks`
+  for (let after = 0, last = -1; after !== last;) {
+    last = after
+    for await (const line of api.lines(`${path}?after=${after}`)) {
+      const block = line as AuditBlock
+      after = block.seq
+      yield block
+    }
   }
 }
 

@@ -5,6 +5,6 @@ export interface AuditStore {
   append(tenant: string, entries: readonly AuditEntry[], now: number): Promise<AuditBlock>
   /** At most `limit` entries, the newest first. Consistent. */
   recent(tenant: string, limit: number): Promise<readonly AuditEntry[]>
-  /** All blocks in their order. Consistent. */
-  blocks(tenant: string): AsyncIterable<AuditBlock>
+  /** The blocks that follow the one of this number, in their order; without it all. Consistent. */
+  blocks(tenant: string, after?: number): AsyncIterable<AuditBlock>
 }

@@ -105,3 +105,30 @@ it('exports signed daily digests that the command line verifies without a server
   const refused = await cli('audit', 'verify', 'signing.pem.pub', 'forged.json')
   expect(refused).toMatchObject({ code: 3, output: expect.stringContaining('the signature does not match') as string })
 })
+
+it('is read in pages, none of which is too large for one answer', async () => {
+  const admin = await api.newKey({ scopes: ['admin'] })
+  const { tenant } = await api.newKey()
+  await api.table.tenants.create({ v: 1, id: tenant, name: 'busy', createdAt: Date.now() })
+  const entry = { at: 1, keyId: 'key_a', subject: null, action: 'createContainer', status: 200, requestId: 'req_a' }
+  for (let n = 0; n < 70; n++) await api.table.audit.append(tenant, [{ ...entry, targets: { container_id: 'x'.repeat(280_000) } }], 1)
+  const page = async (query: string) => {
+    const body = await (await api.fetch(`/v1/admin/tenants/${tenant}/audit/blocks${query}`, { key: admin })).text()
+    const lines = body.split('\n').filter(Boolean)
+    return { bytes: body.length, seqs: lines.map((line) => (JSON.parse(line) as AuditBlock).seq) }
+  }
+  const first = await page('')
+  const last = first.seqs.at(-1) ?? 0
+  expect(first.bytes).toBeGreaterThan(16 * 1024 ** 2)
+  expect(first.bytes).toBeLessThan(16.5 * 1024 ** 2)
+  const second = await page(`?after=${last}`)
+  expect([...first.seqs, ...second.seqs]).toEqual(Array.from({ length: 70 }, (_, n) => n + 1))
+  expect((await page('?after=70')).seqs).toEqual([])
+  expect((await api.fetch(`/v1/admin/tenants/${tenant}/audit/blocks?after=-1`, { key: admin })).status).toBe(400)
+
+  const client = createApiClient(sendWithKey(api.url, admin.key))
+  const io = { folder, out: () => undefined, note: () => undefined, api: async () => client } as unknown as Io
+  await runProgram(['audit', 'export', tenant, 'signing.pem', '.'], io, [addAudit])
+  const file = (await readdir(folder)).find((name) => name.startsWith(tenant)) ?? ''
+  expect((JSON.parse(await readFile(join(folder, file), 'utf8')) as { blocks: unknown[] }).blocks).toHaveLength(70)
+})

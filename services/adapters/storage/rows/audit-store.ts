@@ -2,12 +2,14 @@ import { nextBlock, type AuditBlock, type AuditEntry } from '../../../model/audi
 import type { AuditStore } from '../../../ports/audit-store.ts'
 import { BoundedCache } from '../../../model/bounded-cache.ts'
 import { changeByCompareAndSet } from '../../../model/change-by-compare-and-set.ts'
-import { absent, all, equals, startsWith } from './expression.ts'
+import { absent, all, between, equals, startsWith } from './expression.ts'
 import type { Items } from './items.ts'
 import { rowKey } from './keys.ts'
 import type { Item } from './row-codec.ts'
 
 const PREFIX = 'block#'
+/** After every block: digits sort before it. */
+const LAST = `${PREFIX}~`
 const MAX_TENANTS = 10_000
 
 const partitionOf = (tenant: string): string => rowKey(tenant, 'audit', 'log').pk
@@ -51,10 +53,11 @@ export function createAuditStore(items: Items): AuditStore {
       } while (startKey !== undefined && found.length < limit)
       return found.slice(0, limit)
     },
-    async *blocks(tenant) {
+    async *blocks(tenant, after = 0) {
+      const where = all(equals('pk', partitionOf(tenant)), between('sk', sortKey(after + 1), LAST))
       let startKey: Item | undefined
       do {
-        const page = await items.query({ where: inPartition(tenant), startKey })
+        const page = await items.query({ where, startKey })
         for (const item of page.items) yield decode(item)
         startKey = page.lastKey
       } while (startKey !== undefined)

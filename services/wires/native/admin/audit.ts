@@ -1,6 +1,6 @@
 import * as z from 'zod'
 import { answerSchema, type Described } from '../../../model/lazy-schema.ts'
-import type { AuditEntry } from '../../../model/audit/audit.ts'
+import type { AuditBlock, AuditEntry } from '../../../model/audit/audit.ts'
 import { json, jsonLines } from '../../../http/responses.ts'
 import { defineRoute, type AnyRoute } from '../../../http/route.ts'
 import { queryInteger } from '../../../http/schemas.ts'
@@ -8,6 +8,8 @@ import { tenantOf } from './tenants.ts'
 
 const DEFAULT_LIMIT = 20
 const MAX_LIMIT = 1_000
+const PAGE_BYTES = 16 * 1024 ** 2
+const MAX_SEQ = 999_999_999_999
 
 const AuditEntryObject = answerSchema(() =>
   z
@@ -65,15 +67,27 @@ const auditBlocksRoute = defineRoute({
   scope: 'admin',
   operationId: 'exportAuditLog',
   tag: 'Administration',
-  summary: 'The whole audit log of a tenant',
-  description: 'One block per line, the first one first. `npm run cli -- audit` signs and verifies it.',
+  summary: 'The whole audit log of a tenant, in pages',
+  description:
+    'One block per line, the first one first, up to 16 MiB. Repeat the call with `after`, the `seq` of the last block, until no block comes. `npm run cli -- audit` signs and verifies the log.',
+  query: () => z.strictObject({ after: queryInteger(0, MAX_SEQ, 'The `seq` of the last block that is known.').optional() }),
   answers: { 200: { description: 'The chain of blocks.', schema: AuditBlockLine, contentType: 'application/x-ndjson' } },
   errors: ['tenant_not_found'],
-  async handle({ deps, param }) {
+  async handle({ deps, param, query }) {
     const { id } = await tenantOf(deps, param('tenant_id'))
-    return jsonLines(deps.table.audit.blocks(id))
+    return jsonLines(page(deps.table.audit.blocks(id, query.after)))
   },
 })
+
+/** A streamed answer of a function ends at 200 MB and is slow above 6 MB. A page has at least one block. */
+async function* page(blocks: AsyncIterable<AuditBlock>): AsyncGenerator<AuditBlock> {
+  let bytes = 0
+  for await (const block of blocks) {
+    yield block
+    bytes += Buffer.byteLength(JSON.stringify(block))
+    if (bytes >= PAGE_BYTES) return
+  }
+}
 
 const renderEntry = ({ at, keyId, subject, action, status, requestId, targets }: AuditEntry): Described<typeof AuditEntryObject> => ({
   object: 'audit_entry',
