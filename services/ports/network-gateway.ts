@@ -2,6 +2,7 @@ import type { PackageIndexes } from '../model/network/sandbox-variables.ts'
 import type { SecretCipher } from './secret-cipher.ts'
 import type { NetworkEntry } from '../model/network/network-log.ts'
 import type { NetworkRule } from '../model/network/rule.ts'
+import type { Container } from '../model/containers/container.ts'
 import type { SandboxSession } from '../model/sandboxes/sandbox.ts'
 
 /** What the gateway enforces for one container. */
@@ -51,10 +52,18 @@ export interface NetworkUse {
   bytesToday(tenant: string): Promise<number>
 }
 
+/** Makes the gateway enforce what the rows say. In AWS the gateway reads them itself, so that no other process can read a secret. */
+export interface NetworkEnforcer {
+  /** The policy of this container in this sandbox, as its rows have it now. Throws when the gateway cannot enforce it: then code must not run. */
+  enforce(container: Container, session: SandboxSession): Promise<void>
+  /** Ends every connection of the container. Idempotent. */
+  release(containerId: string): Promise<void>
+}
+
 /** What a server with networks has. A server without them refuses every policy but the empty one. */
 export interface NetworkPorts {
-  readonly gateway: NetworkGateway
-  readonly use: NetworkUse
-  readonly cipher: SecretCipher
+  readonly enforcer: NetworkEnforcer
+  /** A process that only accepts secrets need not be able to open them. */
+  readonly cipher: Pick<SecretCipher, 'seal'>
   readonly indexes: PackageIndexes
 }

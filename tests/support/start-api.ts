@@ -7,7 +7,7 @@ import type { AnyRoute } from '../../services/http/route.ts'
 import type { PagePorts } from '../../services/http/page-ports.ts'
 import { apiKeyRow, newApiKey, type NewApiKey } from '../../services/model/tenants/api-keys.ts'
 import { newId } from '../../services/model/ids.ts'
-import type { NetworkPorts } from '../../services/ports/network-gateway.ts'
+import type { RecordingGateway } from './recording-gateway.ts'
 import type { ObjectStore } from '../../services/ports/object-store.ts'
 import type { Table } from '../../services/ports/table.ts'
 import { systemClock } from '../../services/ports/clock.ts'
@@ -51,7 +51,7 @@ export async function startApi(
   options: {
     readonly config?: Partial<ApiConfig>
     readonly page?: PagePorts
-    readonly network?: NetworkPorts
+    readonly network?: RecordingGateway
     readonly toolTypes?: readonly (readonly string[])[]
     readonly images?: ImageCatalogue
     readonly models?: readonly string[]
@@ -85,13 +85,14 @@ export async function startApi(
   const models = (options.models ?? ['demo']).map((id) => ({ id, createdAt: 1_700_000_000_000, ownedBy: 'cellblock', readsImages: false }))
   const webSockets = options.hasWebSockets === false ? null : new WebSockets(options.config?.stallMs)
   const { prices } = DRIVERS.fargate
+  const clock = { now: () => systemClock.now() + time.skew }
   const ports: ApiPorts = {
     ...(webSockets === null ? {} : { sockets: webSockets.admissions }),
     table,
     queue,
     objects,
     signals,
-    clock: { now: () => systemClock.now() + time.skew },
+    clock,
     telemetry: { emit: (event) => void events.push(event) },
     images: options.images ?? singleImage('cellblock-sandbox:test'),
     canSuspend: options.canSuspend ?? false,
@@ -101,7 +102,7 @@ export async function startApi(
     readiness: async () => readiness,
     config: ApiConfig.parse(options.config ?? {}),
     ...(options.page === undefined ? {} : { page: options.page }),
-    ...(options.network === undefined ? {} : { network: options.network }),
+    ...(options.network === undefined ? {} : { network: options.network.portsOf(table, clock) }),
   }
   const { connectPort, portIdleMs: idleMs } = options
   const idle = idleMs === undefined ? {} : { idleMs }

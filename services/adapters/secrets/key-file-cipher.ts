@@ -1,10 +1,8 @@
-import { createCipheriv, createDecipheriv, randomBytes } from 'node:crypto'
+import { randomBytes } from 'node:crypto'
 import { open, readFile, stat } from 'node:fs/promises'
 import type { SecretCipher } from '../../ports/secret-cipher.ts'
+import { KEY_BYTES, openBox, sealBox } from './aes-gcm.ts'
 
-const KEY_BYTES = 32
-const NONCE_BYTES = 12
-const TAG_BYTES = 16
 const VERSION = 'v1'
 
 /**
@@ -21,19 +19,11 @@ export function createKeyFileCipher(file: string): SecretCipher {
     return key
   }
   return {
-    async seal(value, context) {
-      const nonce = randomBytes(NONCE_BYTES)
-      const cipher = createCipheriv('aes-256-gcm', await read(true), nonce).setAAD(Buffer.from(context))
-      const text = Buffer.concat([cipher.update(value, 'utf8'), cipher.final()])
-      return `${VERSION}.${Buffer.concat([nonce, cipher.getAuthTag(), text]).toString('base64url')}`
-    },
+    seal: async (value, context) => `${VERSION}.${sealBox(await read(true), value, context).toString('base64url')}`,
     async open(sealed, context) {
       const [version, text = ''] = sealed.split('.')
-      const bytes = Buffer.from(text, 'base64url')
-      if (version !== VERSION || bytes.byteLength < NONCE_BYTES + TAG_BYTES) throw new Error('A stored secret has an unknown form')
-      const decipher = createDecipheriv('aes-256-gcm', await read(false), bytes.subarray(0, NONCE_BYTES), { authTagLength: TAG_BYTES })
-      decipher.setAAD(Buffer.from(context)).setAuthTag(bytes.subarray(NONCE_BYTES, NONCE_BYTES + TAG_BYTES))
-      return Buffer.concat([decipher.update(bytes.subarray(NONCE_BYTES + TAG_BYTES)), decipher.final()]).toString('utf8')
+      if (version !== VERSION) throw new Error('A stored secret has an unknown form')
+      return openBox(await read(false), Buffer.from(text, 'base64url'), context)
     },
   }
 }

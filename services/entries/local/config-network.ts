@@ -1,9 +1,9 @@
 import { resolve } from 'node:path'
 import * as z from 'zod'
 import type { PrivateHost } from '../../adapters/gateway/messages.ts'
+import { privateHostList } from '../../adapters/gateway/private-host-list.ts'
 import { normalizeHost } from '../../model/network/host.ts'
 import type { PackageIndexes } from '../../model/network/sandbox-variables.ts'
-import { privateHostList } from './config-lists.ts'
 
 /** Programs of a sandbox print it, and the gateway serves the ports 443 and 80 only. */
 const indexAddress = z.string().refine((text) => {

@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { ChildGateway } from '../../adapters/gateway/child-gateway.ts'
 import { createKeyFileCipher } from '../../adapters/secrets/key-file-cipher.ts'
 import { AuditLog } from '../../operations/audit/audit-log.ts'
-import { applyNetwork } from '../../operations/network/attachment.ts'
+import { applyNetwork, createEnforcer } from '../../operations/network/attachment.ts'
 import { NetworkRecorder } from '../../operations/network/network-recorder.ts'
 import { createLimitReader } from '../../operations/tenancy/limit-reader.ts'
 import type { NetworkPorts } from '../../ports/network-gateway.ts'
@@ -42,7 +42,7 @@ export async function startGateway(
       flushMs: FLUSH_MS,
       onExhausted: async (tenant, containerId) => {
         const container = await table.containers.get(tenant, containerId)
-        if (container !== null) await applyNetwork({ table, limits, network }, container)
+        if (container !== null) await applyNetwork({ table, network }, container)
       },
     },
   )
@@ -59,7 +59,8 @@ export async function startGateway(
     onReport: (report) => recorder.record(report),
     onExit: (code) => telemetry.emit({ event: 'network_gateway', outcome: 'ended', code }),
   })
-  const network: NetworkPorts = { gateway, cipher: createKeyFileCipher(join(folder, 'secrets.key')), use: recorder, indexes }
+  const cipher = createKeyFileCipher(join(folder, 'secrets.key'))
+  const network: NetworkPorts = { enforcer: createEnforcer({ table, limits, cipher, use: recorder, gateway }), cipher, indexes }
   cleanups.push(() => recorder.flush())
   cleanups.push(() => gateway.close())
   return network

@@ -2,30 +2,40 @@ import type { Container } from '../../model/containers/container.ts'
 import { expandPolicy } from '../../model/network/policy.ts'
 import { hasNetwork, placeholderOf, policyOf, secretContext, secretNamesOf, SHARED, type StoredSecret } from '../../model/network/secret.ts'
 import type { SandboxSession } from '../../model/sandboxes/sandbox.ts'
-import type { NetworkAttachment, NetworkPorts, NetworkSecret } from '../../ports/network-gateway.ts'
+import type {
+  NetworkAttachment,
+  NetworkEnforcer,
+  NetworkGateway,
+  NetworkPorts,
+  NetworkSecret,
+  NetworkUse,
+} from '../../ports/network-gateway.ts'
+import type { SecretCipher } from '../../ports/secret-cipher.ts'
 import type { Table } from '../../ports/table.ts'
 import type { LimitReader } from '../tenancy/limit-reader.ts'
 import { ceilingOf } from './new-policy.ts'
 
+/** Of the process that tells the gateway what to enforce: the only one that opens secrets. */
 export interface AttachmentPorts {
-  readonly table: Pick<Table, 'secrets' | 'sandboxes'>
+  readonly table: Pick<Table, 'secrets'>
   readonly limits: LimitReader
-  readonly network?: NetworkPorts | undefined
+  readonly cipher: Pick<SecretCipher, 'open'>
+  readonly use: NetworkUse
 }
 
-/** What the gateway has to enforce for a container in this sandbox; null for a container without a network, and on a server without a gateway. */
+/** What the gateway has to enforce for a container in this sandbox; null for a container without a network. */
 export async function networkAttachment(
   ports: AttachmentPorts,
   container: Container,
   session: SandboxSession,
 ): Promise<NetworkAttachment | null> {
   const { tenant, id: containerId } = container
-  if (!hasNetwork(container) || ports.network === undefined) return null
+  if (!hasNetwork(container)) return null
   const { bytes, ...policy } = policyOf(container)
   const [ceiling, limits, usedToday, secrets] = await Promise.all([
     ceilingOf(ports, tenant),
     ports.limits.of(tenant),
-    ports.network.use.bytesToday(tenant),
+    ports.use.bytesToday(tenant),
     secretsFor(ports, container),
   ])
   return {
@@ -41,10 +51,10 @@ export async function networkAttachment(
 }
 
 /** A secret of the container comes before one of the tenant. One that is gone is left out: the gateway refuses the requests that need it. */
-async function secretsFor({ table, network }: AttachmentPorts, container: Container): Promise<readonly NetworkSecret[]> {
+async function secretsFor({ table, cipher }: AttachmentPorts, container: Container): Promise<readonly NetworkSecret[]> {
   const { tenant, id, subject } = container
   const names = secretNamesOf(policyOf(container))
-  if (names.length === 0 || network === undefined) return []
+  if (names.length === 0) return []
   const [own, shared] = await Promise.all([table.secrets.list(tenant, id), table.secrets.list(tenant, SHARED)])
   // A container of an end user gets that user's secrets only.
   const candidates: readonly StoredSecret[] = [...own, ...shared.filter((secret) => secret.subject === subject)]
@@ -54,23 +64,30 @@ async function secretsFor({ table, network }: AttachmentPorts, container: Contai
       name: secret.name,
       placeholder: placeholderOf(id, secret.name),
       hosts: secret.hosts,
-      value: await network.cipher.open(secret.sealed, secretContext(secret)),
+      value: await cipher.open(secret.sealed, secretContext(secret)),
     })),
   )
 }
 
-/** Before work starts: makes the gateway enforce the policy of the container in this sandbox. Throws when the gateway cannot. */
-export async function enforceNetwork(ports: AttachmentPorts, container: Container, session: SandboxSession): Promise<void> {
-  if (ports.network === undefined) return
-  const attachment = await networkAttachment(ports, container, session)
-  await (attachment === null ? ports.network.gateway.detach(container.id) : ports.network.gateway.attach(attachment))
+/** Enforces through a gateway of this process. */
+export const createEnforcer = (ports: AttachmentPorts & { readonly gateway: NetworkGateway }): NetworkEnforcer => ({
+  async enforce(container, session) {
+    const attachment = await networkAttachment(ports, container, session)
+    await (attachment === null ? ports.gateway.detach(container.id) : ports.gateway.attach(attachment))
+  },
+  release: (containerId) => ports.gateway.detach(containerId),
+})
+
+interface ApplyPorts {
+  readonly table: Pick<Table, 'sandboxes'>
+  readonly network?: Pick<NetworkPorts, 'enforcer'> | undefined
 }
 
 /** Makes the gateway enforce what the container's row says now. A container without a sandbox is attached by its next execution. */
-export async function applyNetwork(ports: AttachmentPorts, container: Container): Promise<void> {
-  if (ports.network === undefined) return
-  if (!hasNetwork(container) || container.sandboxId === null) return ports.network.gateway.detach(container.id)
-  const sandbox = await ports.table.sandboxes.get(container.sandboxId)
+export async function applyNetwork({ table, network }: ApplyPorts, container: Container): Promise<void> {
+  if (network === undefined) return
+  if (!hasNetwork(container) || container.sandboxId === null) return network.enforcer.release(container.id)
+  const sandbox = await table.sandboxes.get(container.sandboxId)
   if (sandbox === null || sandbox.address === null) return
-  await enforceNetwork(ports, container, { sandboxId: sandbox.id, address: sandbox.address, privateKey: sandbox.privateKey })
+  await network.enforcer.enforce(container, { sandboxId: sandbox.id, address: sandbox.address, privateKey: sandbox.privateKey })
 }

@@ -84,7 +84,7 @@ export function networkOf({ network }: Pick<PolicyPorts, 'network'>, param: stri
   if (network !== undefined) return network
   throw new ServiceError(
     'unsupported_value',
-    'This server gives sandboxes no network. Leave the policy out. The operator of a server on one machine enables networks with CELLBLOCK_NETWORK=on; in AWS there is no gateway (docs/network.md).',
+    'This server gives sandboxes no network. Leave the policy out. The operator of a server on one machine enables networks with CELLBLOCK_NETWORK=on, that of a deployment in AWS with network.gateway in cdk.json (docs/network.md).',
     { param },
   )
 }

@@ -327,7 +327,13 @@ it('wires without policies use the default of the tenant, and so do containers f
   const policy = { allow: [{ host: 'a.example.com' }], presets: [] }
   const key = await keyWith({ ceiling: CEILING, default: policy })
   const caller = { tenant: key.tenant, subject: null, keyId: key.keyId, scopes: ['run'] as const }
-  const deps = { table: api.table, objects: api.objects, clock: api, network, limits: createLimitReader(api.table.tenants, api) }
+  const deps = {
+    table: api.table,
+    objects: api.objects,
+    clock: api,
+    network: network.portsOf(api.table, api),
+    limits: createLimitReader(api.table.tenants, api),
+  }
   await findOrCreateSession({ deps, caller }, undefined)
   await api.post(
     '/mcp',

@@ -74,7 +74,7 @@ export async function hibernate(deps: StepDeps, finder: SandboxFinder, message: 
     if (hibernated === null && fresh !== null) await deps.objects.delete(claim.objectKey)
     const outcome = hibernated === null ? 'interrupted' : fresh === null ? 'not_saved' : 'saved'
     emitHibernation(deps, claimed, { outcome, bytes: result.snapshot?.bytes ?? 0, hibernate_ms: deps.clock.now() - now })
-    if (hibernated !== null) await deps.network?.gateway.detach(id).catch(() => undefined)
+    if (hibernated !== null) await deps.network?.enforcer.release(id).catch(() => undefined)
     if (kept !== null) await settleSuspension(deps, claimed)
     // If the message is lost, the reconciler stops the sandbox, which no container refers to.
     else if (hibernated !== null) await stop(deps, claimed)

@@ -3,7 +3,6 @@ import { hostsOf } from '../../../model/network/policy.ts'
 import { networkVariables } from '../../../model/network/sandbox-variables.ts'
 import { hasNetwork, placeholdersOf, policyOf } from '../../../model/network/secret.ts'
 import type { SandboxSession } from '../../../model/sandboxes/sandbox.ts'
-import { enforceNetwork } from '../../../operations/network/attachment.ts'
 import { LinkError } from '../../../ports/sandbox-link.ts'
 import type { StepDeps } from '../../deps.ts'
 import { RefusedWorkError, SandboxUnreachableError } from '../stream/failures.ts'
@@ -33,7 +32,7 @@ export async function openNetwork(deps: StepDeps, seen: Container, session: Sand
 async function enforce(deps: StepDeps, container: Container, session: SandboxSession): Promise<void> {
   if (deps.network === undefined) throw new RefusedWorkError('The container has a network policy and this server no network gateway.')
   try {
-    await enforceNetwork(deps, container, session)
+    await deps.network.enforcer.enforce(container, session)
   } catch (cause) {
     if (cause instanceof LinkError) throw new SandboxUnreachableError('The network could not be opened', { cause })
     const why = cause instanceof Error ? cause.message : String(cause)
