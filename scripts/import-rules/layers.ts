@@ -105,7 +105,7 @@ export const LAYERS: readonly Layer[] = [
     files: ['infra/**'],
     contents: 'the CDK app; takes configuration schemas and definitions of the services',
     mayImport: [
-      'services/entries/aws/{,api/,chat/}config.ts',
+      'services/entries/aws/{,api/,chat/,gateway/}config.ts',
       'services/http/origin/config.ts',
       'services/adapters/storage/{dynamodb/table-definition,sqs/queue-definitions,json-log}.ts',
       'services/adapters/tools/{create,load}-tools.ts',

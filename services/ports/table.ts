@@ -1,4 +1,5 @@
 import type { DueName } from '../model/due-names.ts'
+import type { AttachmentStore } from './attachment-store.ts'
 import type { AuditStore } from './audit-store.ts'
 import type { ContainerStore } from './container-store.ts'
 import type { ConversationStore } from './conversation-store.ts'
@@ -58,6 +59,7 @@ export interface Table {
   readonly deliveries: DeliveryStore
   readonly secrets: SecretStore
   readonly networkLog: NetworkLogStore
+  readonly attachments: AttachmentStore
   readonly tenantRows: TenantRows
   readonly audit: AuditStore
   /** Rows whose `dueAt` is between `since` (default 0) and `now`, over all shards, earliest first. Eventually consistent. */

@@ -1894,8 +1894,8 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * The whole audit log of a tenant
-         * @description One block per line, the first one first. `npm run cli -- audit` signs and verifies it.
+         * The whole audit log of a tenant, in pages
+         * @description One block per line, the first one first, up to 16 MiB. Repeat the call with `after`, the `seq` of the last block, until no block comes. `npm run cli -- audit` signs and verifies the log.
          */
         get: operations["exportAuditLog"];
         put?: never;
@@ -7838,7 +7838,10 @@ export interface operations {
     };
     exportAuditLog: {
         parameters: {
-            query?: never;
+            query?: {
+                /** @description The `seq` of the last block that is known. */
+                after?: number;
+            };
             header?: never;
             path: {
                 /** @description Id of a tenant, `tnt_…`. */

@@ -4,7 +4,7 @@ import { jsonVariable } from '../../model/json-variable.ts'
 import { MEMORY_TIERS } from '../../model/limits.ts'
 import { parseOnce } from '../../model/parse-once.ts'
 import { ARCHITECTURES } from '../../adapters/drivers/driver-profile.ts'
-import { FUNCTION_ENV } from './function-env.ts'
+import { FUNCTION_ENV, NETWORK_ENV } from './function-env.ts'
 
 const pool = z.partialRecord(z.enum(MEMORY_TIERS), z.number().int().min(0))
 /** Disk of a sandbox, part of its price. */
@@ -20,6 +20,7 @@ const images = jsonVariable(
 /** The run worker: inside the VPC, connects to sandboxes, has no access to the platform. */
 export const RunEnv = z.object({
   ...FUNCTION_ENV,
+  ...NETWORK_ENV,
   SANDBOX_IMAGES: images,
   /** Architecture of the task definitions; it determines the price of a sandbox second. */
   SANDBOX_ARCHITECTURE: z.enum(ARCHITECTURES),

@@ -15,3 +15,9 @@ export const FUNCTION_ENV = {
   /** Where sandboxes run; it determines their prices. */
   SANDBOX_DRIVER: z.enum(DEPLOYED_DRIVERS).default('fargate'),
 }
+
+/** Of the functions that accept policies and enforce them. */
+export const NETWORK_ENV = {
+  /** Whether the deployment has a network gateway. Without one every policy but the empty one is refused. */
+  NETWORK_GATEWAY: z.enum(['on', 'off']).default('off'),
+}

@@ -34,6 +34,54 @@ export function smallStoresContract(table: () => Table): void {
     })
   })
 
+  describe('requests to the network gateway', () => {
+    const request = (containerId: string, version: string): Promise<void> =>
+      table().attachments.request({ tenant: 'tnt_a', containerId, sandboxId: 'sbx_a', version }, T0 + 1_000)
+
+    it('are listed until they are removed, and the latest one replaces the others', async () => {
+      const [one, other] = [newId('container'), newId('container')]
+      await request(one, 'a')
+      await request(one, 'b')
+      await request(other, 'a')
+      const listed = (await table().attachments.list()).filter(({ containerId }) => [one, other].includes(containerId))
+      const row = { tenant: 'tnt_a', sandboxId: 'sbx_a', served: null, problem: null }
+      expect(listed.toSorted((a, b) => (a.version < b.version ? -1 : 1))).toEqual([
+        { ...row, containerId: other, version: 'a' },
+        { ...row, containerId: one, version: 'b' },
+      ])
+      await table().attachments.remove(one)
+      await table().attachments.remove(one)
+      expect(await table().attachments.get(one)).toBeNull()
+      expect(await table().attachments.get(other)).toMatchObject({ version: 'a' })
+    })
+
+    it('are answered only while no later one replaced them', async () => {
+      const id = newId('container')
+      await request(id, 'a')
+      expect(await table().attachments.settle(id, { version: 'a', problem: 'It is closed.' })).toBe(true)
+      expect(await table().attachments.get(id)).toMatchObject({ served: 'a', problem: 'It is closed.' })
+      expect(await table().attachments.settle(id, { version: 'a', problem: null })).toBe(true)
+      expect(await table().attachments.get(id)).toMatchObject({ served: 'a', problem: null })
+      await request(id, 'b')
+      expect(await table().attachments.get(id)).toMatchObject({ version: 'b', served: null })
+      expect(await table().attachments.settle(id, { version: 'a', problem: null })).toBe(false)
+      expect(await table().attachments.settle(newId('container'), { version: 'a', problem: null })).toBe(false)
+    })
+
+    it('have one gateway at a time', async () => {
+      const { attachments } = table()
+      const now = T0 + 1_000_000
+      const lead = (holder: string, at: number, expiresAt: number): Promise<boolean> =>
+        attachments.lead({ holder, expiresAt, sealingKey: holder === 'a' ? 'key' : null }, at)
+      expect(await lead('a', now, now + 100)).toBe(true)
+      expect(await lead('b', now + 99, now + 200)).toBe(false)
+      expect(await lead('a', now + 99, now + 150)).toBe(true)
+      expect(await attachments.leader()).toEqual({ holder: 'a', expiresAt: now + 150, sealingKey: 'key' })
+      expect(await lead('b', now + 150, 0)).toBe(true)
+      expect(await attachments.leader()).toEqual({ holder: 'b', expiresAt: 0, sealingKey: null })
+    })
+  })
+
   describe('counters', () => {
     it('give each window its maximum, also to callers at the same moment, and never go back to a window', async () => {
       const [tenant, name] = [newId('tenant'), 'requests']

@@ -1,5 +1,6 @@
 import type { ObjectStore } from '../../../ports/object-store.ts'
 import type { Table } from '../../../ports/table.ts'
+import { createAttachmentStore } from './attachment-store.ts'
 import { createAuditStore } from './audit-store.ts'
 import { createContainerStore } from './container-store.ts'
 import { createConversationStore } from './conversation-store.ts'
@@ -48,6 +49,7 @@ export function createTable(items: Items, objects: ObjectStore): Table {
     deliveries: createDeliveryStore(items),
     secrets: createSecretStore(items),
     networkLog: createNetworkLogStore(items),
+    attachments: createAttachmentStore(items),
     due: (now, limit, since = 0) => findDue(items, { now, limit, since }),
     postpone: (row, dueAt) => postponeDue(items, row, dueAt),
     metered: (meter) => createTable(meterItems(items, meter.rows), meter.objects),

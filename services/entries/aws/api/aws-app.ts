@@ -4,6 +4,7 @@ import { DRIVERS } from '../../../adapters/drivers/registry.ts'
 import { createFunctionPorts } from '../../../adapters/storage/function-ports.ts'
 import { createLazyS3ObjectStore } from '../../../adapters/storage/s3/lazy-s3-object-store.ts'
 import { createApp } from '../../api/app.ts'
+import { networkPorts } from '../network-ports.ts'
 import { apiConfigFromEnv } from './config.ts'
 import { checkParts } from '../../api/readiness.ts'
 import { originConfigFromEnv, REFERENCE_KEY } from '../../../http/origin/config.ts'
@@ -42,6 +43,7 @@ export function createAwsApp(): ReturnType<typeof createApp> {
     readiness: () => checkParts({ table: () => table.check(), queue: () => queue.check(), store: () => objects.check() }),
     prices: DRIVERS[env.SANDBOX_DRIVER].prices,
     config: config.api,
+    ...networkPorts(env, ports),
     ...(page === null ? {} : { page }),
     ...(site === null || INGRESS === 'distribution' ? {} : { readReference: () => site.get(REFERENCE_KEY) }),
   })

@@ -4,11 +4,12 @@ import { MEMORY_TIERS } from '../../../model/limits.ts'
 import { parseOnce } from '../../../model/parse-once.ts'
 import { ApiConfig, flag, hostList, issuerList, namesIn, originList } from '../../../http/config.ts'
 import { INGRESSES, LAMBDA_ANSWER_BYTES, LAMBDA_REQUEST_BYTES } from '../../../http/origin/config.ts'
-import { FUNCTION_ENV } from '../function-env.ts'
+import { FUNCTION_ENV, NETWORK_ENV } from '../function-env.ts'
 
 /** The variables that the Lambda entry reads; infra writes them, so a missing one does not compile there. */
 export const ApiEnv = z.object({
   ...FUNCTION_ENV,
+  ...NETWORK_ENV,
   /** Names of the models, comma-separated. */
   MODEL_NAMES: z.string().default('demo'),
   /** Types of the chat worker's tools, comma-separated; other words for one follow it after a `|`. */
@@ -47,7 +48,7 @@ const LAMBDA_HOLD_SECONDS = 14 * 60
 
 export interface ApiFunctionConfig {
   /** The variables of every function. */
-  readonly env: Pick<z.output<typeof ApiEnv>, keyof typeof FUNCTION_ENV>
+  readonly env: Pick<z.output<typeof ApiEnv>, keyof typeof FUNCTION_ENV | keyof typeof NETWORK_ENV>
   readonly models: readonly string[]
   readonly toolTypes: readonly (readonly string[])[]
   readonly images: readonly string[]

@@ -3,6 +3,7 @@ import { createFunctionPorts } from '../../../adapters/storage/function-ports.ts
 import { logFailedMessage } from '../../../adapters/storage/json-log.ts'
 import { createBatchHandler } from '../../../adapters/storage/sqs/lambda-batch.ts'
 import { runConfigFromEnv } from '../config.ts'
+import { networkPorts } from '../network-ports.ts'
 import { DRIVERS } from '../../../adapters/drivers/registry.ts'
 import { createSandboxLink } from '../../../adapters/link/create-sandbox-link.ts'
 import { createSupervisorClient } from '../../../adapters/supervisor-client/supervisor-client.ts'
@@ -17,6 +18,7 @@ const { capabilities, costPerSecond } = DRIVERS[config.SANDBOX_DRIVER]
 const step = createRunStep({
   ...ports,
   supervisor: createSupervisorClient({ link: createSandboxLink({ kinds: capabilities.addressKinds }) }),
+  ...networkPorts(config, ports),
   workerId: newId('worker'),
   images: config.SANDBOX_IMAGES,
   stepBudgetMs: STEP_BUDGET_MS,

@@ -93,7 +93,15 @@ const setNetworkRoute = defineRoute({
     'It applies to running code: each request that begins after the answer is decided by the new policy. `{}` ends every connection. Hosts must be within what the operator allows.',
   body: NetworkBody,
   answers: { 200: { description: 'The policy.', schema: ContainerNetwork } },
-  errors: ['container_not_found', 'network_not_allowed', 'secret_not_found', 'unsupported_value', 'limit_exceeded'],
+  errors: [
+    'container_not_found',
+    'network_not_allowed',
+    'secret_not_found',
+    'unsupported_value',
+    'limit_exceeded',
+    'sandbox_unavailable',
+    'not_ready',
+  ],
   async handle(call) {
     const { deps, caller, body } = call
     const container = await containerOf(call, call.param('container_id'), 'run')

@@ -52,7 +52,7 @@ const putSecretRoute = defineRoute({
     'No answer contains the value. A container whose policy names the secret gets a placeholder; the value is put into headers of its requests to these hosts. With a key of an end user only the containers of that user can use it.',
   body: PutSecret,
   answers: { 200: { description: 'The secret without its value.', schema: Secret } },
-  errors: ['unsupported_value', 'limit_exceeded'],
+  errors: ['unsupported_value', 'limit_exceeded', 'not_ready'],
   async handle(call) {
     const name = validate(z.object({ secret_name: SecretName() }), { secret_name: call.param('secret_name') }, 'query').secret_name
     return json(200, render(await putSecret(call, { name, ...call.body })))
