@@ -179,10 +179,7 @@ const Network = z.strictObject({
   ),
   /** Availability zones with an interface endpoint. Each costs money all month; one serves all zones while its zone is up. */
   endpointZones: integer(1, 2, 'zones').default(1),
-  /**
-   * Ids of the two availability zones, such as use1-az1. An id names the same zone in every account; without ids CloudFormation takes the first two
-   * names of the account.
-   */
+  /** Ids of the two availability zones, such as use1-az1: the same zones in every account. Without ids CloudFormation takes the first two names. */
   zoneIds: z
     .array(matching(/^[a-z]{2,6}\d-az\d{1,2}$/, 'must be the id of an availability zone such as use1-az1'))
     .length(2, { error: 'must name two availability zones' })
@@ -191,6 +188,8 @@ const Network = z.strictObject({
   /** Required in Regions that `prefix-lists.ts` does not list. */
   s3PrefixListId: PREFIX_LIST.optional(),
   dynamodbPrefixListId: PREFIX_LIST.optional(),
+  /** A task through which containers with a policy reach the hosts that it allows (docs/network.md): about 13 US dollars a month. */
+  gateway: z.boolean({ error: 'must be true or false' }).default(false),
 })
 
 /** How CloudFormation deploys: settings of companies that run their own CDK bootstrap. */

@@ -2,6 +2,7 @@ import type { ApiEnv } from '../services/entries/aws/api/config.ts'
 import type { OriginEnv } from '../services/http/origin/config.ts'
 import type { ChatEnv } from '../services/entries/aws/chat/config.ts'
 import type { QueueName } from '../services/model/messages.ts'
+import type { GatewayEnv } from '../services/entries/aws/gateway/config.ts'
 import type { PlaceEnv, RunEnv } from '../services/entries/aws/config.ts'
 import type { FargateEnv } from '../services/adapters/drivers/fargate/config.ts'
 import { OPEN_CALLS, TASK_STREAMS, type Config } from './config.ts'
@@ -9,6 +10,9 @@ import { TOOLS_IN_BUNDLE } from './function-name.ts'
 import type { Sandboxes } from './constructs/sandboxes.ts'
 import type { DataResources } from './data-resources.ts'
 import type { ISecurityGroup, ISubnet } from 'aws-cdk-lib/aws-ec2'
+
+/** Whether containers can get a policy. */
+const networkEnvironment = ({ network }: Config) => ({ NETWORK_GATEWAY: network.gateway ? ('on' as const) : ('off' as const) })
 
 /** Lambda sets the Region itself and refuses to have it set. */
 type Set<Env> = Omit<Env, 'AWS_REGION'>
@@ -66,6 +70,7 @@ export const apiEnvironment = (
 ) =>
   ({
     ...storage,
+    ...networkEnvironment(config),
     ...entryEnvironment(config.api),
     ORIGIN_SECRET_ARN: originSecretArn,
     SITE_BUCKET: siteBucket,
@@ -93,12 +98,16 @@ export const chatEnvironment = (config: Config, storage: StorageEnvironment, dat
 export const runEnvironment = (config: Config, storage: StorageEnvironment, images: string) =>
   ({
     ...storage,
+    ...networkEnvironment(config),
     SANDBOX_IMAGES: images,
     SANDBOX_ARCHITECTURE: config.sandboxes.architecture,
     SANDBOX_DISK_GIB: String(config.sandboxes.diskGiB),
     // The DNS firewall allows DynamoDB's regional name only, not the names per account.
     AWS_ACCOUNT_ID_ENDPOINT_MODE: 'disabled',
   }) satisfies Set<RunEnv> & { AWS_ACCOUNT_ID_ENDPOINT_MODE: string }
+
+export const gatewayEnvironment = (storage: StorageEnvironment, keysArn: string) =>
+  ({ ...storage, NETWORK_KEYS_ARN: keysArn }) satisfies Set<GatewayEnv>
 
 /** Where sandboxes get their addresses. */
 interface SandboxNetwork {

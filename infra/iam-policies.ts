@@ -78,3 +78,11 @@ export const reconcilerAccess = (data: DataResources, compute: ComputeAccess): r
   keyAccess(data, ['dynamodb', 's3']),
   ...compute.watch,
 ]
+
+/** Serves the network of containers: it reads their rows and opens secrets. It reads no object and no model key, and sends no message. */
+export const gatewayAccess = (data: DataResources, keysArn: string): readonly IamAccess[] => [
+  tableAccess(data, ['GetItem', 'Query', 'PutItem', 'UpdateItem', 'DeleteItem']),
+  keyAccess(data, ['dynamodb', 'secretsmanager']),
+  // It makes its keys at its first start.
+  { actions: ['secretsmanager:GetSecretValue', 'secretsmanager:PutSecretValue'], resources: [keysArn] },
+]

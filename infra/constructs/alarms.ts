@@ -33,6 +33,8 @@ export interface AlarmsProps {
   readonly pools: readonly MemoryTier[]
   /** Tasks of the upload service that answer; null without the service. */
   readonly healthyUploads: IMetric | null
+  /** Tasks of the network gateway; null without it. */
+  readonly gatewayTasks: IMetric | null
   /** Null without a distribution. */
   readonly distribution: Pick<Distribution, 'distributionId'> | null
   /** Null without a private ingress. */
@@ -58,7 +60,7 @@ export class Alarms extends Construct {
 
   constructor(scope: Construct, id: string, props: AlarmsProps) {
     super(scope, id)
-    const { functions, metric, healthyUploads, distribution, privateIngress } = props
+    const { functions, metric, distribution, privateIngress } = props
     this.topic = props.topic
     for (const [name, queue] of Object.entries(props.queues)) this.queueAlarms(name as QueueName, queue)
     for (const [name, worker] of Object.entries(functions)) {
@@ -91,7 +93,7 @@ export class Alarms extends Construct {
       sentence: 'The reconciler does not run, so no job is repaired. Check its schedule rule and its errors.',
       below: true,
     })
-    if (healthyUploads !== null) this.uploadAlarm(healthyUploads)
+    this.taskAlarms(props)
     if (distribution !== null) this.distributionAlarm(distribution)
     if (privateIngress !== null) this.privateIngressAlarms(privateIngress)
   }
@@ -225,14 +227,13 @@ export class Alarms extends Construct {
       })
   }
 
-  private uploadAlarm(healthyTasks: IMetric): void {
-    this.alarm('uploads-down', healthyTasks, {
-      threshold: 1,
-      periods: 3,
-      sentence:
-        'No task of the upload service answers: request bodies above 4.4 MB fail. Its log group and the events of its ECS service name the reason.',
-      below: true,
-    })
+  private taskAlarms({ healthyUploads, gatewayTasks }: Pick<AlarmsProps, 'healthyUploads' | 'gatewayTasks'>): void {
+    const down = (name: string, tasks: IMetric | null, effect: string): void => {
+      const sentence = `${effect} Its log group and the events of its ECS service name the reason.`
+      if (tasks !== null) this.alarm(name, tasks, { threshold: 1, periods: 3, sentence, below: true })
+    }
+    down('uploads-down', healthyUploads, 'No task of the upload service answers: request bodies above 4.4 MB fail.')
+    down('network-gateway-down', gatewayTasks, 'The network gateway does not run: code in containers with a policy fails.')
   }
 
   private privateIngressAlarms({ loadBalancer, targets }: NonNullable<AlarmsProps['privateIngress']>): void {

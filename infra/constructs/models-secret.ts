@@ -17,3 +17,12 @@ export const createModelsSecret = (scope: Construct, name: string, key: IKey): S
     secretStringValue: SecretValue.unsafePlainText('{}'),
     removalPolicy: RemovalPolicy.RETAIN_ON_UPDATE_OR_DELETE,
   })
+
+/** The keys of the network gateway, which it makes itself. A generated name: a gateway that was removed and added again gets another secret. */
+export const createNetworkKeys = (scope: Construct, key: IKey): Secret =>
+  new Secret(scope, 'NetworkKeys', {
+    description: 'Cellblock: certificate authority and sealing key of the network gateway. Read by the gateway only.',
+    encryptionKey: key,
+    secretStringValue: SecretValue.unsafePlainText('{}'),
+    removalPolicy: RemovalPolicy.RETAIN_ON_UPDATE_OR_DELETE,
+  })

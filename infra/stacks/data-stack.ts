@@ -11,7 +11,7 @@ import { createAccessLogBucket } from '../constructs/access-log-bucket.ts'
 import { createEncryptionKey } from '../constructs/encryption-key.ts'
 import { JobQueue } from '../constructs/job-queue.ts'
 import { JobTable } from '../constructs/job-table.ts'
-import { createModelsSecret, modelsSecretName } from '../constructs/models-secret.ts'
+import { createModelsSecret, createNetworkKeys, modelsSecretName } from '../constructs/models-secret.ts'
 import { ObjectBucket } from '../constructs/object-bucket.ts'
 import { FlaggedStack } from './flagged-stack.ts'
 
@@ -36,6 +36,8 @@ export class DataStack extends FlaggedStack {
   readonly queues: Readonly<Record<QueueName, JobQueue>>
   readonly modelsSecret: Secret
   readonly modelsSecretName: string
+  /** Null without a network gateway. */
+  readonly networkKeys: Secret | null
 
   constructor(scope: Construct, id: string, { config, encryptionKey, removesData, ...props }: DataStackProps) {
     super(scope, id, props)
@@ -55,6 +57,7 @@ export class DataStack extends FlaggedStack {
     this.queues = Object.fromEntries(queues) as Record<QueueName, JobQueue>
     this.modelsSecretName = modelsSecretName(config)
     this.modelsSecret = createModelsSecret(this, this.modelsSecretName, this.key)
+    this.networkKeys = config.network.gateway ? createNetworkKeys(this, this.key) : null
     // Last, because its deletion protection would block the roll-back of a failed first deployment.
     table.node.addDependency(this.key, this.accessLogs, this.bucket, this.modelsSecret, ...Object.values(this.queues))
     const outputs = { TableName: this.table.tableName, ObjectBucket: this.bucket.bucketName, AccessLogBucket: this.accessLogs.bucketName }

@@ -7,6 +7,7 @@ import { createAlarmTopic } from '../constructs/alarm-topic.ts'
 import { Alarms } from '../constructs/alarms.ts'
 import { createDashboard } from '../constructs/dashboard.ts'
 import { createDnsBlockAlert } from '../constructs/dns-block-alert.ts'
+import { runningTasks } from '../constructs/network-gateway.ts'
 import { metricsOf } from '../constructs/metrics.ts'
 import { createMonthlyBudget } from '../constructs/monthly-budget.ts'
 import type { DataStack } from './data-stack.ts'
@@ -39,6 +40,7 @@ export class OperationsStack extends FlaggedStack {
       table: data.table,
       pools,
       healthyUploads: service.uploads?.targets.metrics.healthyHostCount({ period: Duration.minutes(5), statistic: Stats.MINIMUM }) ?? null,
+      gatewayTasks: service.gateway === null ? null : runningTasks(service.gateway),
       distribution: service.distribution,
       privateIngress: service.privateIngress,
       capacities: [

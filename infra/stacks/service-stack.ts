@@ -13,6 +13,7 @@ import type { Config } from '../config.ts'
 import { workerFunctions } from '../worker-concurrency.ts'
 import { Canary, RELEASED } from '../constructs/canary.ts'
 import { metricsOf } from '../constructs/metrics.ts'
+import { NetworkGateway } from '../constructs/network-gateway.ts'
 import { PrivateIngress, readIngressNetwork, type IngressNetwork } from '../constructs/private-ingress.ts'
 import { PublicEdge, type PublicEdgeProps } from '../constructs/public-edge.ts'
 import { consume } from '../constructs/queue-consumer.ts'
@@ -23,9 +24,17 @@ import { createSiteBucket } from '../constructs/site-bucket.ts'
 import { UploadService } from '../constructs/upload-service.ts'
 import { WorkerFunction, type WorkerFunctionProps } from '../constructs/worker-function.ts'
 import { WorkerRole } from '../constructs/worker-role.ts'
-import { openCallsOf, apiEnvironment, chatEnvironment, placeEnvironment, runEnvironment, storageEnvironment } from '../environments.ts'
+import {
+  openCallsOf,
+  apiEnvironment,
+  chatEnvironment,
+  gatewayEnvironment,
+  placeEnvironment,
+  runEnvironment,
+  storageEnvironment,
+} from '../environments.ts'
 import { functionName, type FunctionId, type ServiceFunctions } from '../function-name.ts'
-import { apiAccess, chatAccess, placeAccess, reconcilerAccess } from '../iam-policies.ts'
+import { apiAccess, chatAccess, gatewayAccess, placeAccess, reconcilerAccess } from '../iam-policies.ts'
 import { CHAT_FUNCTION_SECONDS } from '../../services/entries/aws/chat/config.ts'
 import type { DataStack } from './data-stack.ts'
 import type { NetworkStack } from './network-stack.ts'
@@ -73,6 +82,8 @@ export class ServiceStack extends FlaggedStack {
   readonly logs: Readonly<Partial<Record<FunctionId, ILogGroup>>>
   /** Null if the settings do without it. */
   readonly uploads: UploadService | null = null
+  /** Null if the settings do without it. */
+  readonly gateway: NetworkGateway | null = null
   /** Null behind private ingress. */
   readonly distribution: Distribution | null = null
   /** Null with a distribution. */
@@ -109,6 +120,11 @@ export class ServiceStack extends FlaggedStack {
     this.functions = mapValues(workers, (worker) => worker.function)
     this.logs = mapValues(workers, (worker) => worker.log)
     this.addTriggers(workers, data, sandboxes)
+    if (data.networkKeys !== null) {
+      const { secretArn } = data.networkKeys
+      const task = { environment: gatewayEnvironment(storage, secretArn), access: gatewayAccess(data, secretArn) }
+      this.gateway = new NetworkGateway(this, 'Gateway', { config, assets, builds, network, ...task })
+    }
     if (privateIngress === undefined) {
       this.uploads = config.api.uploadService ? new UploadService(this, 'Uploads', { config, assets, builds, ...api }) : null
       this.distribution = this.addDistribution(workers, { site, originSecret: originSecret as ISecret, webAclArn })

@@ -28,6 +28,7 @@ await build({
 await cp(join(here, 'src', 'declarations.d.ts'), join(dist, 'index.d.ts'))
 for (const [name, entry] of Object.entries(FUNCTION_ENTRIES)) await bundleFunction(entry, join(dist, 'functions', name))
 await bundleFunction('services/entries/aws/api/upload-server.ts', join(dist, 'upload-image'))
+await bundleFunction('services/entries/aws/gateway/main.ts', join(dist, 'upload-image', 'gateway'))
 await cp(join(root, 'infra', 'upload-image', 'Dockerfile'), join(dist, 'upload-image', 'Dockerfile'))
 await prepareImageContext(join(root, 'runtime-image'), join(dist, 'image'))
 await prepareSite(join(dist, 'site'), () => undefined)

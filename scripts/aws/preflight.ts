@@ -129,12 +129,12 @@ async function selectZones(
   }
 }
 
-/** The sandboxes' network and that of the upload service. */
+/** The sandboxes' network, and those of the upload service and the network gateway. */
 async function vpcQuota(
-  { api }: Pick<Config, 'api'>,
+  { api, network }: Pick<Config, 'api' | 'network'>,
   { ec2, isNew }: { readonly ec2: Ec2Api; readonly isNew: { readonly network: boolean; readonly service: boolean } },
 ): Promise<{ readonly quota: Quota } | { readonly finding: Finding } | object> {
-  const added = Number(isNew.network) + Number(isNew.service && api.uploadService)
+  const added = Number(isNew.network) + (isNew.service ? Number(api.uploadService) + Number(network.gateway) : 0)
   if (added === 0) return {}
   try {
     const present = await ec2.vpcCount()

@@ -25,6 +25,7 @@ export const ACCOUNT_CHECKS = [
   'Other containers',
   'Service role',
   'DNS firewall',
+  'Network gateway',
   'Entry',
   'Origin',
   'Canary',

@@ -93,6 +93,7 @@ export function costReport(usage: Usage, config: Config) {
     alarmMetrics: alarmMetrics(Object.values(pool).filter((warm) => warm > 0).length, config) - canaryMetrics(config),
     canaryMetrics: canaryMetrics(config),
     uploadService: config.api.uploadService,
+    networkGateway: config.network.gateway,
     privateIngress: config.api.privateIngress,
     rateLimit: config.api.rateLimit !== undefined,
     pool,
@@ -115,23 +116,27 @@ export function costReport(usage: Usage, config: Config) {
 
 type AlarmSettings = {
   readonly api: Pick<Config['api'], 'uploadService' | 'privateIngress'>
+  readonly network: Pick<Config['network'], 'gateway'>
   readonly sandboxes: Pick<Config['sandboxes'], 'spotPercent'>
   readonly deployment: Pick<Config['deployment'], 'canaryMinutes'>
 }
 
 /**
- * Number of alarm metrics in the templates: with pools, one more for cold starts and one per pool; with an upload service, one for its tasks; with
+ * Number of alarm metrics in the templates: with pools, one more for cold starts and one per pool; with an upload service or a network gateway, one for its tasks; with
  * on-demand and Spot tasks, one for the second quota; with a canary, two per function with an alias. Private ingress has two instead of those of
  * the API's function and the distribution, and no canary of that function.
  */
-export function alarmMetrics(pools: number, { api, sandboxes: { spotPercent }, deployment: { canaryMinutes } }: AlarmSettings): number {
+export function alarmMetrics(
+  pools: number,
+  { api, network, sandboxes: { spotPercent }, deployment: { canaryMinutes } }: AlarmSettings,
+): number {
   const standing = 25 + (pools === 0 ? 0 : 1 + pools)
-  const optional = (api.uploadService ? 1 : 0) + (spotPercent > 0 && spotPercent < 100 ? 1 : 0)
+  const optional = Number(api.uploadService) + Number(network.gateway) + (spotPercent > 0 && spotPercent < 100 ? 1 : 0)
   return standing + optional + canaryMetrics({ api, deployment: { canaryMinutes } })
 }
 
 /** Those by which CodeDeploy decides whether a canary is rolled back. */
-const canaryMetrics = ({ api, deployment: { canaryMinutes } }: Omit<AlarmSettings, 'sandboxes'>): number =>
+const canaryMetrics = ({ api, deployment: { canaryMinutes } }: Pick<AlarmSettings, 'api' | 'deployment'>): number =>
   canaryMinutes === 0 ? 0 : api.privateIngress === undefined ? 6 : 4
 
 const dollars = (usd: number): string => usd.toFixed(usd < 0.1 ? 4 : 2)

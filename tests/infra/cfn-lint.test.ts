@@ -43,6 +43,7 @@ const customDomain = { name: 'code.example.com', certificateArn: 'arn:aws:acm:us
 const CONFIGURATIONS: Readonly<Record<string, (outdir: string) => App>> = {
   default: (outdir) => buildApp({ api: {} }, outdir).app,
   'upload-service': (outdir) => buildApp({ api: { uploadService: true } }, outdir).app,
+  'network-gateway': (outdir) => buildApp({ network: { gateway: true } }, outdir).app,
   'private-ingress': (outdir) => buildApp({ api: { privateIngress: PRIVATE_INGRESS } }, outdir).app,
   'rate-limit-custom-domain': (outdir) => buildApp({ api: { customDomain, rateLimit: 1_000 } }, outdir).app,
   'arm-spot': (outdir) => buildApp({ sandboxes: { ...sandboxes, architecture: 'ARM64', spotPercent: 80 } }, outdir).app,
@@ -88,6 +89,6 @@ const TIMEOUT_MS = 600_000
 
 it('cfn-lint finds nothing in the templates of any documented configuration', { timeout: TIMEOUT_MS }, async () => {
   const templates = Object.entries(CONFIGURATIONS).flatMap(([name, build]) => templatesOf(name, build))
-  expect(templates.length).toBeGreaterThan(6 * 5)
+  expect(templates.length).toBeGreaterThan(7 * 5)
   expect(await lint(distinct(templates))).toEqual([])
 })

@@ -33,6 +33,9 @@ const account = {
   hasBackups: true,
   hasImages: true,
   otherEndpoint: null as string | null,
+  otherPeering: null as string | null,
+  /** Of the network gateway, seconds. */
+  leaseEndsIn: null as number | null,
   hasRole: true,
   failOpen: 'DISABLED',
   association: 'COMPLETE',
@@ -59,6 +62,10 @@ function platformAnswer(target: string | undefined, body: string): { status?: nu
     return isStored
       ? { body: JSON.stringify({ imageDetails: [{ repositoryName, imageTags: ['0123456789ab-standard'] }] }) }
       : { status: 400, body: JSON.stringify({ __type: 'ImageNotFoundException', message: 'none' }) }
+  }
+  if (target?.endsWith('.GetItem')) {
+    const endsAt = account.leaseEndsIn === null ? null : String(Date.now() + account.leaseEndsIn * 1_000)
+    return { body: JSON.stringify(endsAt === null ? {} : { Item: { holder: { S: 'wrk_a' }, expiresAt: { N: endsAt } } }) }
   }
   if (target?.endsWith('.Query')) return { body: JSON.stringify({ Items: [], Count: 0 }) }
   if (target?.endsWith('DescribeContinuousBackups')) {
@@ -142,6 +149,11 @@ beforeAll(async () => {
     const items = all.map(
       (id) => `<item><vpcEndpointId>${id}</vpcEndpointId><vpcId>x</vpcId><serviceName>com.amazonaws.eu-west-1.${id}</serviceName></item>`,
     )
+    if (asked.get('Action') === 'DescribeVpcPeeringConnections') {
+      const id = asked.get('Filter.1.Name') === 'accepter-vpc-info.vpc-id' ? account.otherPeering : null
+      const item = id === null ? '' : `<item><vpcPeeringConnectionId>${id}</vpcPeeringConnectionId></item>`
+      return { body: `<DescribeVpcPeeringConnectionsResponse>${item}</DescribeVpcPeeringConnectionsResponse>` }
+    }
     const isAsked = asked.get('Action') === 'DescribeVpcEndpoints' && asked.get('Filter.1.Value.1')?.includes('Vpc') === true
     return isAsked
       ? { body: `<DescribeVpcEndpointsResponse><vpcEndpointSet>${items.join('')}</vpcEndpointSet></DescribeVpcEndpointsResponse>` }
@@ -186,6 +198,8 @@ beforeEach(async () => {
     hasBackups: true,
     hasImages: true,
     otherEndpoint: null,
+    otherPeering: null,
+    leaseEndsIn: null,
     hasRole: true,
     functionUrl: originUrl,
     groups: GROUPS,
@@ -344,6 +358,20 @@ describe('the standing parts of a deployment', () => {
     expect(findings['Other containers']).toMatchObject({ outcome: 'warn', message: expect.stringContaining('aws-guardduty-agent-1') })
   })
 
+  it('include the network gateway: it serves, and nothing else is connected to the network of the sandboxes', async () => {
+    const withGateway = readConfig({ ...(context['cellblock'] as object), network: { gateway: true } })
+    expect((await examine())['Network gateway']).toMatchObject({ outcome: 'ok', message: expect.stringContaining('there is none') })
+    const gateway = async () => (await examine({ config: withGateway }))['Network gateway']
+    expect(await gateway()).toMatchObject({ outcome: 'fail', message: expect.stringContaining('No gateway has started') })
+    account.leaseEndsIn = 10
+    expect(await gateway()).toMatchObject({ outcome: 'ok' })
+    account.leaseEndsIn = -60
+    expect(await gateway()).toMatchObject({ outcome: 'fail', message: expect.stringContaining('no lease for 60 s') })
+    Object.assign(account, { leaseEndsIn: 10, otherPeering: 'pcx-other' })
+    expect(await gateway()).toMatchObject({ outcome: 'fail', message: expect.stringContaining('pcx-other') })
+    expect((await examine())['Network gateway']).toMatchObject({ outcome: 'fail', message: expect.stringContaining('pcx-other') })
+  })
+
   it('warn about a version that was rolled back, and fail without an alarm', async () => {
     account.groups = GROUPS.map((group) => ({ ...group, lastAttemptedDeployment: { status: 'Failed' } }))
     expect((await examine())['Canary']).toMatchObject({ outcome: 'warn', message: expect.stringContaining('was withdrawn') })
@@ -357,7 +385,13 @@ describe('the standing parts of a deployment', () => {
     expect(left['Entry']).toMatchObject({ outcome: 'fail', message: expect.stringContaining('AWS::CloudFront::Distribution') })
     const deployed = { serviceTypes: ['AWS::ECS::Service'] } as unknown as Deployed
     const entry = (host: string) =>
-      checkEntry({ api: { ...config.api, privateIngress: { ...PRIVATE_INGRESS, clientCidrs: [], tasks: 1, maxTasks: 1, host } } }, deployed)
+      checkEntry(
+        {
+          network: config.network,
+          api: { ...config.api, privateIngress: { ...PRIVATE_INGRESS, clientCidrs: [], tasks: 1, maxTasks: 1, host } },
+        },
+        deployed,
+      )
     expect(await entry('10.1.2.3')).toMatchObject({ outcome: 'ok', message: expect.stringContaining('10.1.2.3') })
     expect(await entry('93.184.216.34')).toMatchObject({ outcome: 'fail', message: expect.stringContaining('public address') })
     expect(await entry('code.invalid')).toMatchObject({ outcome: 'warn' })

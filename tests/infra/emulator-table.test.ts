@@ -50,6 +50,7 @@ describe('the list of what the emulated account models', () => {
     const templates = synthesise({
       sandboxes: { tiers: { '1g': { warm: 1 } }, architecture: 'X86_64' },
       api: { uploadService: true, rateLimit: 2_000 },
+      network: { gateway: true },
     })
     const types = Object.values(templates).flatMap(({ Resources }) => Object.values(Resources).map(({ Type }) => Type))
     const services = new Set(types.flatMap((type) => (type.startsWith('AWS::') ? [type.split('::')[1] ?? ''] : [])))

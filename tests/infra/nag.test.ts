@@ -52,7 +52,7 @@ function remoteBuilds(outdir: string): App {
 
 it('cdk-nag finds nothing that is not explained, and every explanation is still needed', () => {
   const found = [
-    ...findings((outdir) => buildApp({ api: { uploadService: true } }, outdir).app),
+    ...findings((outdir) => buildApp({ api: { uploadService: true }, network: { gateway: true } }, outdir).app),
     ...findings((outdir) => buildApp({ api: { privateIngress: PRIVATE_INGRESS } }, outdir).app),
     ...findings(remoteBuilds),
   ]

@@ -84,6 +84,7 @@ describe('stacks', () => {
     )
     const everyTier = synthesise({
       api: { uploadService: true },
+      network: { gateway: true },
       sandboxes: { tiers: Object.fromEntries(MEMORY_TIERS.map((tier) => [tier, { warm: 1 }])), architecture: 'X86_64' },
     })
     const alarmsOf = ({ operations }: Templates) =>
@@ -95,13 +96,14 @@ describe('stacks', () => {
   })
 
   it.each([
-    ['with every default', {}, 5],
-    ['with the upload service', { uploadService: true }, 5],
-    ['without a canary', {}, 0],
-    ['with private ingress', { privateIngress: PRIVATE_INGRESS }, 5],
-  ] as const)('have as many alarm metrics as the cost command counts, %s', (_, api, canaryMinutes) => {
+    ['with every default', {}, 5, undefined],
+    ['with the upload service', { uploadService: true }, 5, undefined],
+    ['with the network gateway', {}, 5, { gateway: true }],
+    ['without a canary', {}, 0, undefined],
+    ['with private ingress', { privateIngress: PRIVATE_INGRESS }, 5, undefined],
+  ] as const)('have as many alarm metrics as the cost command counts, %s', (_, api, canaryMinutes, network) => {
     const sandboxes = { tiers: { '1g': { warm: 2 }, '4g': { warm: 1 } }, architecture: 'X86_64', spotPercent: 0 }
-    const settings = { sandboxes, api, deployment: { canaryMinutes } }
+    const settings = { sandboxes, api, network, deployment: { canaryMinutes } }
     const metrics = all(synthesise(settings), 'AWS::CloudWatch::Alarm').flatMap(({ Properties }) =>
       Properties['Metrics'] === undefined
         ? [Properties]

@@ -69,6 +69,7 @@ export interface CellblockSettings {
     zoneIds?: string[]
     s3PrefixListId?: string
     dynamodbPrefixListId?: string
+    gateway?: boolean
   }
   deployment?: {
     bootstrapQualifier?: string

@@ -16,6 +16,7 @@ import { createDynamoTable } from '../../../services/adapters/storage/dynamodb/d
 import { fail, ok, warn, type Finding } from '../finding.ts'
 import { NotDeployedError, readDeployed, type Deployed } from './deployed.ts'
 import { checkDnsFirewall } from './dns-firewall-check.ts'
+import { checkNetworkGateway } from './network-gateway-check.ts'
 import { checkCanary } from './canary-check.ts'
 import { checkBackups, checkEntry, checkOrigin, checkServiceRole } from './standing-checks.ts'
 import { checkNetwork, checkSandbox, type PollOptions } from './probe-tasks.ts'
@@ -43,7 +44,7 @@ export interface AccountDoctorOptions {
     readonly roles: IAMClient
     readonly releases: CodeDeployClient
     readonly resolver: ResolverApi
-    readonly ec2: Pick<Ec2Api, 'endpoints'>
+    readonly ec2: Pick<Ec2Api, 'endpoints' | 'peerings'>
   }
   /** Creates a signed upload link for this bucket, and deletes the upload. */
   readonly upload: { link(bucket: string): Promise<string>; remove(bucket: string): Promise<void> }
@@ -81,7 +82,8 @@ export async function checkAccount(options: AccountDoctorOptions): Promise<reado
   report(await checkServiceRole(clients.roles), await checkDnsFirewall(clients.resolver, deployed))
   report(await checkEntry(config, deployed), await checkOrigin(deployed))
   const tableName = config.data.tableName ?? deployed.table
-  const { sandboxes } = createDynamoTable({ client: clients.tables, tableName, objects: NO_OBJECTS })
+  const { sandboxes, attachments } = createDynamoTable({ client: clients.tables, tableName, objects: NO_OBJECTS })
+  report(await checkNetworkGateway({ config, ec2: clients.ec2, attachments, deployed, now: poll.now() }))
   report(await checkCanary(clients.releases, config), await checkBackups(clients.tables, tableName))
   const tier = MEMORY_TIERS.find((one) => deployed.taskDefinitions[one] !== undefined)
   if (tier === undefined) {

@@ -26,6 +26,8 @@ export interface Deployed {
   readonly endpoints: readonly { readonly id: string; readonly name: string; readonly status: string }[]
   /** The network of the sandboxes; null in an app that brings its own. */
   readonly vpc: string | null
+  /** The connection of that network to the network gateway's; null without a gateway. */
+  readonly peering: string | null
 }
 
 /** A missing or incomplete stack; the message says what to do. */
@@ -72,6 +74,7 @@ export async function readDeployed(client: CloudFormationClient, stage: string, 
         status: ResourceStatus,
       })),
     vpc: physical(network, 'AWS::EC2::VPC')[0] ?? null,
+    peering: physical(service, 'AWS::EC2::VPCPeeringConnection')[0] ?? null,
   }
 }
 

@@ -18,6 +18,8 @@ export interface Ec2Api {
   zones(): Promise<readonly Zone[]>
   vpcCount(): Promise<number>
   endpoints(vpc: string): Promise<readonly VpcEndpoint[]>
+  /** Ids of the connections to other networks that packets can take. */
+  peerings(vpc: string): Promise<readonly string[]>
 }
 
 const VERSION = '2016-11-15'
@@ -49,6 +51,16 @@ export function createEc2Api(options: SignedServiceOptions): Ec2Api {
       const said = await call('DescribeVpcEndpoints', { 'Filter.1.Name': 'vpc-id', 'Filter.1.Value.1': vpc })
       const services = valuesOf(said, 'serviceName')
       return valuesOf(said, 'vpcEndpointId').map((id, place) => ({ id, service: services[place] ?? '' }))
+    },
+    async peerings(vpc) {
+      const on = (side: 'accepter' | 'requester') =>
+        call('DescribeVpcPeeringConnections', {
+          'Filter.1.Name': `${side}-vpc-info.vpc-id`,
+          'Filter.1.Value.1': vpc,
+          'Filter.2.Name': 'status-code',
+          'Filter.2.Value.1': 'active',
+        })
+      return [...valuesOf(await on('accepter'), 'vpcPeeringConnectionId'), ...valuesOf(await on('requester'), 'vpcPeeringConnectionId')]
     },
   }
 }

@@ -7,7 +7,9 @@ import { fail, ok, warn, type Finding } from '../finding.ts'
 import type { Deployed } from './deployed.ts'
 
 /** Types of resources that give the service a public entry. */
-const PUBLIC_TYPES = ['AWS::CloudFront::Distribution', 'AWS::Lambda::Url', 'AWS::ApiGateway::RestApi', 'AWS::EC2::InternetGateway']
+const PUBLIC_TYPES = ['AWS::CloudFront::Distribution', 'AWS::Lambda::Url', 'AWS::ApiGateway::RestApi']
+/** The network gateway leaves through one, and accepts no connection. */
+const GATEWAY_TYPE = 'AWS::EC2::InternetGateway'
 
 const PRIVATE_RANGES = new BlockList()
 PRIVATE_RANGES.addSubnet('10.0.0.0', 8)
@@ -49,7 +51,7 @@ export async function checkServiceRole(client: IAMClient): Promise<Finding> {
 }
 
 /** Private ingress: nothing of the deployment is public, and the name leads to private addresses. */
-export async function checkEntry({ api }: Pick<Config, 'api'>, { serviceTypes }: Deployed): Promise<Finding> {
+export async function checkEntry({ api, network }: Pick<Config, 'api' | 'network'>, { serviceTypes }: Deployed): Promise<Finding> {
   const what = 'Entry'
   if (api.privateIngress === undefined) {
     const missing = ['AWS::CloudFront::Distribution', 'AWS::Lambda::Url'].filter((type) => !serviceTypes.includes(type))
@@ -57,7 +59,7 @@ export async function checkEntry({ api }: Pick<Config, 'api'>, { serviceTypes }:
       ? ok(what, 'a distribution in front of the function URL')
       : fail(what, `The service stack has no ${missing.join(', ')}. Run npm run deploy again.`)
   }
-  const left = PUBLIC_TYPES.filter((type) => serviceTypes.includes(type))
+  const left = [...PUBLIC_TYPES, ...(network.gateway ? [] : [GATEWAY_TYPE])].filter((type) => serviceTypes.includes(type))
   if (left.length > 0)
     return fail(what, `api.privateIngress is set, and the service stack still has ${left.join(', ')}. Run npm run deploy again.`)
   const { host } = api.privateIngress

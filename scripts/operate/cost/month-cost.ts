@@ -12,6 +12,7 @@ export interface IdleDeployment {
   /** Further alarm metrics, of canary deployments. */
   readonly canaryMetrics?: number
   readonly uploadService: boolean
+  readonly networkGateway: boolean
   /** Tasks of the API behind an internal load balancer; undefined: a distribution and a function. */
   readonly privateIngress?: { readonly tasks: number } | undefined
   /** A web ACL with a rate rule. */
@@ -33,7 +34,7 @@ const DEAD_LETTER_QUEUES = 3
 
 /** The cost of an idle month, line by line, US dollars. */
 export function costOfMonth(deployment: IdleDeployment): readonly Line[] {
-  const { uploadService, privateIngress, rateLimit = false, canaryMetrics = 0 } = deployment
+  const { uploadService, networkGateway, privateIngress, rateLimit = false, canaryMetrics = 0 } = deployment
   const pools = (Object.entries(deployment.pool) as [MemoryTier, number][]).filter(([, count]) => count > 0)
   return [
     ...accountMonth(deployment),
@@ -41,6 +42,7 @@ export function costOfMonth(deployment: IdleDeployment): readonly Line[] {
     ...reconcilerMonth(),
     metricsMonth(pools.length),
     ...(uploadService ? [uploadServiceMonth()] : []),
+    ...(networkGateway ? [networkGatewayMonth()] : []),
     ...(privateIngress === undefined ? [] : [privateIngressMonth(privateIngress)]),
     ...(rateLimit ? [rateLimitMonth()] : []),
     { name: 'images', usd: 0.65 * PRICES.ecrGbMonth.usd, how: 'one build of slim (150 MB) and standard (500 MB)' },
@@ -127,6 +129,26 @@ function privateIngressMonth({ tasks }: { readonly tasks: number }): Line {
     name: 'private ingress',
     usd,
     how: `internal load balancer, ${tasks} task${tasks === 1 ? '' : 's'}; your NAT or endpoints are extra`,
+    isOptional: true,
+  }
+}
+
+/** Consistent reads of the list of containers, and renewals of the lease. */
+const GATEWAY_READS_A_SECOND = 4
+const GATEWAY_WRITES_A_SECOND = 0.2
+const SECONDS_A_MONTH = HOURS_A_MONTH * 3600
+
+/** The smallest ARM task, its public address, its secret, and what it asks of the table while it waits. */
+function networkGatewayMonth(): Line {
+  const task = 0.25 * PRICES.fargateArmVcpuHour.usd + 0.5 * PRICES.fargateArmGbHour.usd
+  const requests =
+    (SECONDS_A_MONTH *
+      (GATEWAY_READS_A_SECOND * PRICES.dynamodbMillionReads.usd + GATEWAY_WRITES_A_SECOND * PRICES.dynamodbMillionWrites.usd)) /
+    1e6
+  return {
+    name: 'network gateway',
+    usd: (task + PRICES.publicAddressHour.usd) * HOURS_A_MONTH + PRICES.secretMonth.usd + requests,
+    how: 'one task, its public address, its keys, its reads of the table; traffic to the internet is extra',
     isOptional: true,
   }
 }

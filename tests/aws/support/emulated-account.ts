@@ -29,10 +29,12 @@ const EMULATED_STACKS = ['Data', 'Image', 'Network', 'Service'] as const
 /** The CDK app with what the emulator lacks taken out. */
 export const EMULATED_APP = `${process.execPath} --disable-warning=ExperimentalWarning tests/aws/support/emulated-app.ts`
 
-/** Settings of `sandboxes` that a test deploys with. */
+/** Settings that a test deploys with. */
 export interface SandboxSettings {
   readonly warm: number
   readonly imageTag?: string
+  /** With the network gateway, as far as the emulator has it. */
+  readonly gateway?: boolean
 }
 
 export interface AccountTenant {
@@ -76,7 +78,7 @@ export interface Account {
 }
 
 /** The settings of cdk.json with those of a test. */
-export async function emulatedSettings({ warm, imageTag }: SandboxSettings): Promise<object> {
+export async function emulatedSettings({ warm, imageTag, gateway = false }: SandboxSettings): Promise<object> {
   const { context } = JSON.parse(await readFile(join(PROJECT, 'cdk.json'), 'utf8')) as { context: { cellblock: object } }
   const sandboxes = {
     tiers: { '1g': { warm } },
@@ -87,7 +89,7 @@ export async function emulatedSettings({ warm, imageTag }: SandboxSettings): Pro
   }
   // The emulator has no VPC origins: the upload service runs beside it (suites/large-uploads.ts). It has no CodeDeploy: aliases shift at once.
   const without = { api: { uploadService: false }, deployment: { canaryMinutes: 0 } }
-  return { ...context.cellblock, stage: 'emulated', sandboxes, ...without }
+  return { ...context.cellblock, stage: 'emulated', sandboxes, network: { gateway }, ...without }
 }
 
 /** An empty emulated account, and the project's own commands to deploy into it, look into it and remove what they made. */

@@ -59,6 +59,7 @@ describe('an idle month', () => {
       endpointZones: 1,
       alarmMetrics: 20,
       uploadService: false,
+      networkGateway: false,
       pool: {},
       architecture: 'X86_64',
       diskGiB: 20,
@@ -70,10 +71,16 @@ describe('an idle month', () => {
     expect(line?.usd).toBeCloseTo(730 * (0.25 * 0.03238 + 2 * 0.00356 + 0.0225 + 0.005), 9)
     expect(month({}).some(({ name }) => name === 'upload service')).toBe(false)
   })
+  it('shows the network gateway on a line, worked out by hand', () => {
+    const line = month({ networkGateway: true }).find(({ name }) => name === 'network gateway')
+    const seconds = 730 * 3600
+    expect(line?.usd).toBeCloseTo(730 * (0.25 * 0.03238 + 0.5 * 0.00356 + 0.005) + 0.4 + (seconds * (4 * 0.125 + 0.2 * 0.625)) / 1e6, 9)
+    expect(month({}).some(({ name }) => name === 'network gateway')).toBe(false)
+  })
   it('marks what a setting removes or what depends on use', () => {
-    const lines = month({ uploadService: true, rateLimit: true, pool: { '1g': 1 } })
+    const lines = month({ uploadService: true, networkGateway: true, rateLimit: true, pool: { '1g': 1 } })
     const optional = lines.filter(({ isOptional }) => isOptional === true).map(({ name }) => name)
-    expect(optional).toEqual(['metrics', 'upload service', 'rate limit', 'pool 1g'])
+    expect(optional).toEqual(['metrics', 'upload service', 'network gateway', 'rate limit', 'pool 1g'])
   })
   it('shows endpoints and each pool apart', () => {
     expect(month({}).find(({ name }) => name === 'endpoints')?.usd).toBeCloseTo(21.9, 9)

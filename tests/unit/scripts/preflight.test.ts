@@ -118,6 +118,8 @@ function deploymentWith(settings: object = {}): Deployment {
   }
   return { config, context, app: '', output: '', env: {}, sdk, stacks: stacksFor(config), progress: (line) => void lines.push(line) }
 }
+/** Three networks: those of the sandboxes, the upload service and the network gateway. */
+const WITH_EVERY_NETWORK = { api: { uploadService: true }, network: { gateway: true } }
 const WITH_UPLOADS = { api: { uploadService: true } }
 const check = (settings: object = {}, bootstrapVersion: number | null = null) =>
   preflight(deploymentWith(settings), { region: 'us-east-1', bootstrapVersion })
@@ -144,6 +146,11 @@ describe('before the first stack, a deployment', () => {
       'VPCs: 5 VPCs; at least 6 are needed for the 4 that exist and 2 of this deployment. Request more in Service Quotas (L-F678F1CE).',
     ])
     expect(calls.filter((call) => !/^(Get|Describe)/.test(call))).toEqual([])
+  })
+
+  it('counts the network of each option', async () => {
+    account.vpcs = 3
+    await expect(check(WITH_EVERY_NETWORK)).rejects.toThrow('at least 6 are needed for the 3 that exist and 3 of this deployment')
   })
 
   it('warns about the ten functions of a new account and about builds that wait for each other', async () => {
