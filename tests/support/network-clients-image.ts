@@ -6,7 +6,10 @@ import { ensureBaseImage } from '../../scripts/setup/base-image.ts'
 import { explainFailure, runCommand } from '../../scripts/setup/command.ts'
 import { readSetupConfig } from '../../scripts/setup/config.ts'
 
-/** What `standard` has and the small image of the tests lacks: the loopback layer, programs of Debian with their libraries, and the Node of this machine with npm. */
+/**
+ * What `standard` has and the small image of the tests lacks: the loopback layer, programs of Debian with their libraries, and the Node of this machine with
+ * npm. `/run/network` is a tmpfs in Docker and Fargate, which the emulated account does not mount.
+ */
 const dockerfile = (base: string, image: string): string => `
 FROM ${base} AS clients
 ARG DEBIAN_MIRROR=http://deb.debian.org/debian
@@ -15,7 +18,7 @@ RUN find /etc/apt -name '*.sources' -o -name sources.list | xargs sed -i "s#http
  && apt-get -o Acquire::Retries=3 update \\
  && apt-get -o Acquire::Retries=3 install -y --no-install-recommends git curl python3-requests python3-httpx python3-aiohttp gcc libc6-dev libsocket-wrapper
 COPY preload /tmp/preload
-RUN mkdir /copied && cd / \\
+RUN mkdir -p /copied/run/network && cd / \\
  && for program in usr/bin/git usr/bin/curl usr/lib/git-core/git-remote-http; do ldd $program | grep -o '/lib[^ ]*\\|/usr/lib[^ ]*'; done | sort -u \\
       | xargs -I{} sh -c 'install -D "$(readlink -f {})" "/copied/$(readlink -f $(dirname {}))/$(basename {})"' \\
  && install -D usr/bin/git copied/usr/bin/git && install -D usr/bin/curl copied/usr/bin/curl \\

@@ -8,8 +8,25 @@ const gateway = (protection: string, file: string, find: string, replace: string
   killer: { test: 'tests/unit/network/gateway.test.ts' },
 })
 
+/** Of the gateway that reads its requests from the table. */
+const requests = (protection: string, file: string, find: string, replace: string): Mutant => ({
+  protection: `gateway in AWS: ${protection}`,
+  edits: [{ file: `services/workers/gateway/${file}`, find, replace }],
+  killer: { test: 'tests/unit/network/attachment-watch.test.ts' },
+})
+
 /** Every check between user code and the internet. */
 export const NETWORK_MUTANTS: readonly Mutant[] = [
+  requests('a request that is gone', 'attachment-watch.ts', 'if (this.#isLatest(row, known)) gateway.attach', 'gateway.attach'),
+  requests(
+    'order of policies',
+    'attachment-watch.ts',
+    'known.work = known.work.then(async () => {',
+    'known.work = Promise.resolve().then(async () => {',
+  ),
+  requests('sandbox of another container', 'attachment-watch.ts', ' || sandbox.claimedBy?.containerId !== containerId', ''),
+  requests('rows that cannot be read', 'attachment-watch.ts', 'this.#parts.gateway.detach(containerId)\n      problem =', 'problem ='),
+  requests('end of the lease', 'gateway-lease.ts', 'this.#until - MARGIN_MS', 'this.#until + MARGIN_MS'),
   gateway('host of a tunnel', 'workers/gateway/container-proxy.ts', 'if (refusal !== null) {', 'if (refusal === undefined) {'),
   gateway('policy of a request', 'workers/gateway/container-proxy.ts', 'if (!decision.allowed) return refuse(403, decision.reason)', ''),
   gateway('Host header', 'workers/gateway/container-proxy.ts', 'if (!namesHost(incoming, destination))', 'if (destination.host === null)'),
