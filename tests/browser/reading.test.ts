@@ -83,6 +83,34 @@ it(
 )
 
 it(
+  'opens a chat with pictures at its end, however late they get their size',
+  async () => {
+    const { page } = await openPage(browser, server)
+    await runCell(page, 'import matplotlib.pyplot as plt\nfor i in range(4):\n    plt.plot([i, 1])\n    plt.show()')
+    await expect.poll(() => done(page).getByRole('img').count()).toBe(4)
+    await isIdle(page)
+    await page.reload()
+    await expect.poll(() => done(page).getByRole('img').count()).toBe(4)
+    const place = page.getByRole('region', { name: 'Conversation' })
+    const below = () => place.evaluate((element) => element.scrollHeight - element.scrollTop - element.clientHeight)
+    await expect.poll(below).toBeLessThan(2)
+    // A picture grows between the page's own scrolling and the event of it.
+    await place.evaluate(async (element) => {
+      const frame = () => new Promise((resolve) => requestAnimationFrame(resolve))
+      element.scrollTop -= 50
+      await frame()
+      await frame()
+      element.scrollTop = element.scrollHeight
+      const picture = element.querySelector('img') as HTMLImageElement
+      picture.style.paddingBottom = '600px'
+    })
+    await expect.poll(below).toBeLessThan(2)
+    expect(await page.getByRole('button', { name: 'To the end' }).count()).toBe(0)
+  },
+  2 * RUN_MS,
+)
+
+it(
   'previews spreadsheets, PDF and an empty table, and says which library a preview lacks',
   async () => {
     const { page } = await openPage(browser, server)
