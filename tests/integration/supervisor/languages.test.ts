@@ -110,6 +110,14 @@ describe('the JavaScript session', () => {
     ])
   })
 
+  it('fails when the code sets an exit code, and continues', async () => {
+    expect(await javascript(['process.exitCode = 3'], ['process.exitCode = 0; 1'], ['2'])).toMatchObject([
+      { error: { name: 'ExitStatus', value: 'exit status 3' } },
+      { result: '1' },
+      { result: '2' },
+    ])
+  })
+
   it('gives errors that code prints the stack of a program, without frames of the session', async () => {
     const code = [
       'const fs = require("node:fs")',

@@ -188,12 +188,24 @@ async function runToEnd(written, language) {
     for (const handle of served) handle.unref()
     const shown = display(value)
     await promise
+    throwExitCode()
     return shown
   } finally {
     if (!current.hasValue) unsettledCells.push(current)
     cell = undefined
     input.ref()
   }
+}
+
+/** A program that sets `process.exitCode` fails with it when it ends. */
+function throwExitCode() {
+  const code = Number(process.exitCode ?? 0)
+  process.exitCode = undefined
+  if (code === 0) return
+  const error = new Error(`exit status ${code}`)
+  error.name = 'ExitStatus'
+  error.stack = String(error)
+  throw error
 }
 
 function unsettled() {
