@@ -36,13 +36,27 @@ const done = {
   exit: null,
 }
 
+const bodyOf = async function* (events: readonly object[]): AsyncGenerator<Uint8Array> {
+  yield Buffer.from(events.map((line) => `${JSON.stringify(line)}\n`).join(''))
+}
+const printed = (seq: number) => ({ seq, t: 1, type: 'stream', index: 0, name: 'stdout', text: 'x' })
+
+it.each([
+  ['none is missing', -1, [printed(0), printed(1), { ...done, seq: 2 }], []],
+  ['the first is missing', -1, [printed(1), { ...done, seq: 2 }], ['events']],
+  ['all but the last are missing', 4, [{ ...done, seq: 9 }], ['events']],
+  ['a reader continues', 4, [printed(5), { ...done, seq: 6 }], []],
+])('names events that the sandbox no longer had: %s', async (_case, after, events, lost) => {
+  let end: SupervisorEvent | undefined
+  for await (const one of readEvents(bodyOf(events), after)) end = one
+  if (end?.type !== 'done') throw new Error('no end')
+  expect(end.truncated.map(({ what }) => what)).toEqual(['stdout', ...lost])
+})
+
 describe('an event of a sandbox', () => {
   it.each(vectors.streams)('is parsed as the supervisor sends it: $name', async ({ events }) => {
-    async function* body(): AsyncGenerator<Uint8Array> {
-      yield Buffer.from(events.map((line) => `${JSON.stringify(line)}\n`).join(''))
-    }
     const seen: SupervisorEvent[] = []
-    for await (const line of readEvents(body(), -1)) seen.push(line)
+    for await (const line of readEvents(bodyOf(events), -1)) seen.push(line)
     expect(seen.map((line) => line.type)).toEqual(events.map((line) => line.type))
   })
 
