@@ -1,7 +1,7 @@
 import { execFile } from 'node:child_process'
 import { createHash } from 'node:crypto'
 import { mkdtemp, rm } from 'node:fs/promises'
-import { request } from 'node:http'
+import { request, type IncomingHttpHeaders } from 'node:http'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
@@ -31,14 +31,18 @@ beforeAll(async () => {
 afterAll(() => server.stop())
 
 /** As a client whose system resolves names below `localhost`. */
-function visit(address: string, headers: Record<string, string> = {}, body?: Buffer): Promise<{ status: number; body: Buffer }> {
+function visit(
+  address: string,
+  headers: Record<string, string> = {},
+  body?: Buffer,
+): Promise<{ status: number; headers: IncomingHttpHeaders; body: Buffer }> {
   const { host, port, pathname, search } = new URL(address)
   const options = { host: '127.0.0.1', port, path: `${pathname}${search}`, method: body === undefined ? 'GET' : 'POST' }
   return new Promise((resolve, reject) => {
     const sent = request({ ...options, headers: { host, ...headers }, agent: false }, (answer) => {
       const parts: Buffer[] = []
       answer.on('data', (part: Buffer) => parts.push(part)).once('error', reject)
-      answer.on('end', () => resolve({ status: answer.statusCode ?? 0, body: Buffer.concat(parts) }))
+      answer.on('end', () => resolve({ status: answer.statusCode ?? 0, headers: answer.headers, body: Buffer.concat(parts) }))
     })
     sent.once('error', reject).end(body)
   })
@@ -126,7 +130,7 @@ for port, target in ((8001, "/run/cellblock/control/supervisor.sock"), (8002, "/
   }
 })
 
-it('a visitor keeps the container awake; a container without visitors falls asleep and says so', { timeout: 180_000 }, async () => {
+it('a visitor keeps the container awake; a container without visitors hibernates and says so', { timeout: 180_000 }, async () => {
   const short = await startServer({ env: { CELLBLOCK_SANDBOX_IMAGE: image, CELLBLOCK_IDLE_SECONDS: '4' } })
   try {
     const id = await short.native.createContainer()
@@ -135,10 +139,10 @@ it('a visitor keeps the container awake; a container without visitors falls asle
     await expect
       .poll(async () => [(await visit(files.origin, withToken(files))).status, Date.now() > until], { timeout: 60_000, interval: 500 })
       .toEqual([200, true])
-    // Nobody visits it any more.
+    // There are no more visits.
     await expect.poll(() => sandboxesOf(short), { timeout: 60_000, interval: 1_000 }).toBe(0)
     const answer = await visit(files.origin, withToken(files))
-    expect([answer.status, answer.body.toString()]).toEqual([503, expect.stringContaining('asleep')])
+    expect([answer.status, answer.body.toString()]).toEqual([503, expect.stringContaining('hibernates')])
   } finally {
     await short.stop()
   }

@@ -4,7 +4,7 @@ import type { List } from '../api/types.ts'
 
 export const isAppOpen = signal(false)
 
-/** The usual port of Streamlit. */
+/** The default port of Streamlit. */
 export const FIRST_PORT = 8501
 
 interface WirePort {

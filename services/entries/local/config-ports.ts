@@ -3,7 +3,7 @@ import { LOOPBACK_HOSTS } from '../../http/config.ts'
 import { hostNameOf } from '../../http/public-url.ts'
 
 const OFF = 'off'
-/** Browsers resolve every name below it to the machine they run on, and treat each as a site of its own. */
+/** Browsers resolve every name below it to the machine they run on, and treat each as a separate site. */
 const THIS_MACHINE = 'localhost'
 
 export const PORTS_VARIABLES = {

@@ -15,8 +15,7 @@ import { METRICS_PATH } from './telemetry/metrics-handler.ts'
 /** Load balancers keep idle connections for 60 s. The server keeps them longer, so that it never closes one that is about to be used. */
 const KEEP_ALIVE_MS = 65_000
 
-/** The API, metrics and, below OBJECTS_PATH, presigned links on one port, so that a forwarded port is enough for links to work. */
-export async function listen(options: {
+interface ListenOptions {
   readonly app: { readonly fetch: (request: Request, env: unknown) => Response | Promise<Response> }
   /** Null when another server serves presigned links. */
   readonly objectHandler: HttpHandler | null
@@ -32,7 +31,10 @@ export async function listen(options: {
   readonly stallMs?: number
   /** Connections of one address on which no request had a valid key. */
   readonly maxKeyless?: number
-}): Promise<{ readonly url: string; stop(): Promise<void> }> {
+}
+
+/** The API, metrics and, below OBJECTS_PATH, presigned links on one port, so that a forwarded port is enough for links to work. */
+export async function listen(options: ListenOptions): Promise<{ readonly url: string; stop(): Promise<void> }> {
   const { webSockets = null, ports = null } = options
   const isOfPort = (request: IncomingMessage): boolean => ports?.serves(request) === true
   const shouldUpgradeCallback = (request: IncomingMessage): boolean =>

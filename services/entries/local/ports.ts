@@ -41,7 +41,7 @@ export interface LocalPorts {
   readonly webPorts: { readonly domain: string; readonly published: PublishedPorts }
 }
 
-/** Ports of sandboxes on origins of their own; null when the operator has no domain for them. */
+/** Ports of sandboxes on separate origins; null when the operator has no domain for them. */
 export function openPorts(config: PortsConfig, { common, sandboxes, api, idleMs }: PortParts): LocalPorts | null {
   const { portsDomain: domain, publicUrl } = config
   if (domain === null) return null

@@ -11,7 +11,7 @@ import type { PortRule } from './port-rule.ts'
 const COOKIE = 'cellblock_port'
 /** Frames have their own, because browsers send them no cookie of the other kind. */
 const FRAME_COOKIE = 'cellblock_port_frame'
-/** Cookies of one name that are looked at: pages of sibling hosts can add some. */
+/** Cookies of one name that are checked: pages of sibling hosts can add some. */
 const MAX_COOKIES = 20
 
 /** A rule that refused a visitor, in the form of its wire. */

@@ -4,13 +4,18 @@ import type { ServerResponse } from 'node:http'
 export class PortError extends Error {
   readonly status: number
   readonly code: string
-  readonly retryAfterSeconds: number | null
-  constructor(status: number, code: string, message: string, retryAfterSeconds: number | null = null) {
+  /** When the same request may succeed; null: not by itself. */
+  retryAfterSeconds: number | null = null
+  constructor(status: number, code: string, message: string) {
     super(message)
     this.name = 'PortError'
     this.status = status
     this.code = code
-    this.retryAfterSeconds = retryAfterSeconds
+  }
+
+  after(seconds: number): this {
+    this.retryAfterSeconds = seconds
+    return this
   }
 }
 
@@ -33,11 +38,11 @@ export const nothingListens = (port: number): PortError =>
     'nothing_listens',
     `Nothing listens on port ${port} of this sandbox. Start the program, and let it listen on 127.0.0.1 or 0.0.0.0.`,
   )
-export const asleep = (): PortError =>
+export const hibernated = (): PortError =>
   new PortError(
     503,
-    'sandbox_asleep',
-    'The sandbox of this port is asleep, and its programs have ended. Run the code that starts the program again.',
+    'sandbox_hibernated',
+    'The sandbox of this port is hibernated, and its programs have ended. Run the code that starts the program again.',
   )
 
 const ESCAPES: Readonly<Record<string, string>> = { '&': '&amp;', '<': '&lt;', '>': '&gt;', '"': '&quot;' }

@@ -27,10 +27,10 @@ interface ExchangeOptions {
 /** Fields that the parser of the program's answer needs from the visitor's handshake. */
 const UPGRADE: HeaderFields = { connection: ['Upgrade'], upgrade: ['websocket'] }
 const noAnswer = (): PortError =>
-  new PortError(502, 'no_answer', 'The program on this port ended the connection, or its answer is not HTTP. Look at its output.')
+  new PortError(502, 'no_answer', 'The program on this port ended the connection, or its answer is not HTTP. Read its output.')
 
 /**
- * One request to a program, on a connection of its own: both sides are parsed and framed anew, so that no byte of one request can be taken for another one.
+ * One request to a program, on a separate connection: both sides are parsed, and framed again, so that no byte of one request can be taken for another one.
  * After an upgrade the connection carries bytes both ways.
  */
 export class PortExchange {

@@ -3,6 +3,7 @@ import type { Socket } from 'node:net'
 import type { Duplex } from 'node:stream'
 import { parsePortHost, type PortHost } from '../../model/containers/container-label.ts'
 import { isSuspended, type Container } from '../../model/containers/container.ts'
+import { ServiceError } from '../../model/errors.ts'
 import type { SandboxSession } from '../../model/sandboxes/sandbox.ts'
 import type { PublishedPorts } from '../../operations/containers/published-ports.ts'
 import type { LimitReader } from '../../operations/tenancy/limit-reader.ts'
@@ -16,7 +17,7 @@ import { hostNameOf } from '../public-url.ts'
 import type { WireHosts } from '../wire-hosts.ts'
 import { OpenExchanges, type ReviewOptions } from './open-exchanges.ts'
 import { checkForm, checkOrigin, linkIn, PortAccess, RuleRefusal, type PortLink, type Visit } from './port-access.ts'
-import { answerError, asleep, notOpened, nothingListens, PortError } from './port-error.ts'
+import { answerError, hibernated, notOpened, nothingListens, PortError } from './port-error.ts'
 import { PortExchange, type Messages } from './port-exchange.ts'
 import { originOf, type PortAddress } from './port-headers.ts'
 import type { PortRule } from './port-rule.ts'
@@ -72,10 +73,6 @@ export class PortProxy {
     this.#secretHeaders = options.rules.flatMap(({ secretHeaders }) => secretHeaders)
     this.#policy = `frame-ancestors ${["'self'", ...options.pages].join(' ')}`
     this.#exchanges = new OpenExchanges(this.#access, options)
-  }
-
-  get open(): number {
-    return this.#slots.open
   }
 
   /** Whether the request is for a port. Nothing else of the server answers for these hosts. */
@@ -190,8 +187,7 @@ export class PortProxy {
       429,
       'rate_limit_exceeded',
       `This account gets more than ${limit} requests per second (limit requests_per_second). Wait ${retryAfterSeconds} s, then send fewer.`,
-      retryAfterSeconds,
-    )
+    ).after(retryAfterSeconds)
   }
 
   /** A connection to the program. Throws PortError. */
@@ -203,19 +199,25 @@ export class PortProxy {
       const program = await this.#options.supervisor.connectPort(session, host.port, signal)
       if (!left.aborted) return program
       program.destroy()
-      throw asleep()
+      throw hibernated()
     } catch (error) {
       if (error instanceof SupervisorError && error.code === 'not_found') throw nothingListens(host.port)
       if (error instanceof PortError) throw error
+      // A sandbox that could not be resumed.
+      if (error instanceof ServiceError) throw new PortError(503, 'sandbox_busy', error.message).after(1)
       if (error instanceof SupervisorError || error instanceof LinkError || signal.aborted)
-        throw new PortError(503, 'sandbox_busy', 'The sandbox of this port accepts no further connection now. Try again in a moment.', 1)
+        throw new PortError(
+          503,
+          'sandbox_busy',
+          'The sandbox of this port accepts no further connection now. Try again in a moment.',
+        ).after(1)
       throw error
     }
   }
 
   async #sessionOf({ sandboxId }: Container): Promise<SandboxSession> {
     const sandbox = sandboxId === null ? null : await this.#options.api.table.sandboxes.get(sandboxId)
-    if (sandbox === null || sandbox.address === null || sandbox.state !== 'claimed') throw asleep()
+    if (sandbox === null || sandbox.address === null || sandbox.state !== 'claimed') throw hibernated()
     return { sandboxId: sandbox.id, address: sandbox.address, privateKey: sandbox.privateKey }
   }
 

@@ -1,7 +1,8 @@
 import { admitsShare } from '../../model/tenants/share.ts'
 import { PortError } from './port-error.ts'
 
-const tooMany = (what: string): PortError => new PortError(429, 'too_many_connections', `${what} Close some, or try again in a moment.`, 1)
+const tooMany = (what: string): PortError =>
+  new PortError(429, 'too_many_connections', `${what} Close some, or try again in a moment.`).after(1)
 
 /** Requests and WebSockets that are open to programs of this process, by tenant. */
 export class PortSlots {
@@ -11,10 +12,6 @@ export class PortSlots {
 
   constructor(capacity: number) {
     this.#capacity = capacity
-  }
-
-  get open(): number {
-    return this.#open
   }
 
   /** Returns a function that frees the place; further calls of it have no effect. `max` is the tenant's limit. Throws PortError `too_many_connections`. */

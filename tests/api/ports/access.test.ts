@@ -58,7 +58,7 @@ describe('credentials', () => {
     expect(await answerOf(published.origin, { headers: { cookie: `cellblock_port=${published.token}` } })).toEqual(NONE)
   })
 
-  it('an added cookie of the same name takes nobody the port', async () => {
+  it('an added cookie of the same name does not close the port', async () => {
     expect(await answerOf(published.origin, { headers: { cookie: `cellblock_port=other; ${cookie}` } })).toEqual([200, 'program'])
   })
 
@@ -213,11 +213,11 @@ describe('a port that does not answer', () => {
     expect(await answerOf(silent.origin, { headers })).toEqual([502, 'nothing_listens'])
   })
 
-  it('says that the sandbox is asleep', async () => {
+  it('says that the container hibernates', async () => {
     const { tenant } = ports.api.owner
     const own = await ports.container()
     const one = await ports.publish(own)
     await ports.api.table.containers.setSandbox(tenant, own, { generation: 1, sandboxId: null, stateLost: null, dueAt: null })
-    expect(await answerOf(one.origin, withToken(one.token))).toEqual([503, 'sandbox_asleep'])
+    expect(await answerOf(one.origin, withToken(one.token))).toEqual([503, 'sandbox_hibernated'])
   })
 })

@@ -159,7 +159,7 @@ describe('bytes', () => {
     const head = `host: ${host}\r\ncookie: ${cookie}\r\n`
     const attempts = [
       `POST / HTTP/1.1\r\n${head}content-length: 5\r\ntransfer-encoding: chunked\r\n\r\n0\r\n\r\nGET /smuggled HTTP/1.1\r\n${head}\r\n`,
-      `POST / HTTP/1.1\r\n${head}transfer-encoding: xchunked\r\n\r\nGET /smuggled HTTP/1.1\r\n${head}\r\n`,
+      `POST / HTTP/1.1\r\n${head}transfer-encoding: x-chunked\r\n\r\nGET /smuggled HTTP/1.1\r\n${head}\r\n`,
       `POST / HTTP/1.1\r\n${head}content-length: 3\r\ncontent-length: 50\r\n\r\nabcGET /smuggled HTTP/1.1\r\n${head}\r\n`,
       `GET / HTTP/1.1\r\n${head}x: a\nGET /smuggled HTTP/1.1\r\n\r\n`,
     ]

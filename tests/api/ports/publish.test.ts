@@ -14,7 +14,7 @@ const codeOf = async (answer: Response) => {
   return [answer.status, error?.code]
 }
 
-it('publishes a port on an origin of its own, with a link, a token and an end', async () => {
+it('publishes a port on a separate origin, with a link, a token and an end', async () => {
   const id = await ports.container()
   const published = await ports.publish(id)
   const server = new URL(ports.api.url)

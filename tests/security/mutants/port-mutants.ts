@@ -72,7 +72,7 @@ export const PORT_MUTANTS: readonly Mutant[] = [
     ON_FORWARD,
   ),
   port('idle connections', [`${PROXY}/open-exchanges.ts`, 'if (now - open.movedAt > idleMs)', 'if (now < 0)'], ON_FORWARD),
-  port('connections of a tenant', [`${PROXY}/port-slots.ts`, 'if (own >= max)', 'if (own < 0)'], ON_FORWARD),
+  port('connections of a tenant', [`${PROXY}/port-slots.ts`, 'if (own >= max)', 'if (own < 0)'], 'tests/unit/api/port-slots.test.ts'),
   port('requests of a tenant', [`${PROXY}/port-proxy.ts`, 'await this.#checkRate(tenant)', ''], ON_FORWARD),
   port(
     'closed ports of E2B',
