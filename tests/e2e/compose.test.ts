@@ -182,7 +182,7 @@ describe('docker compose up', () => {
       (await ownContainers('cellblock.engine-proxy')).filter(({ Mounts }) => Mounts.some(({ Source }) => Source?.includes(`/${volume}/`)))
         .length
     const folders = async (): Promise<number> =>
-      Number(await project.run('exec', '--no-TTY', 'engine-proxy', 'sh', '-c', 'ls /run/cellblock/control | wc -l'))
+      Number(await project.run('exec', '--no-TTY', 'engine-proxy', 'sh', '-c', 'ls -p /run/cellblock/control | grep -c / || true'))
     expect(await sandboxes()).toBeGreaterThan(0)
     await expect.poll(async () => (await folders()) === (await sandboxes())).toBe(true)
     await project.run('stop', '--timeout', '60', 'cellblock')

@@ -108,7 +108,10 @@ describe('the Docker driver', () => {
     expect(HostConfig.SecurityOpt).toContain('no-new-privileges')
     expect(HostConfig.SecurityOpt?.some((option: string) => option.startsWith('seccomp={'))).toBe(true)
     for (const options of Object.values(HostConfig.Tmpfs ?? {})) expect(options).toMatch(/nosuid,nodev.*size=\d+/)
-    expect(Object.keys(NetworkSettings.Networks)).toEqual(['none'])
+    expect(Object.keys(NetworkSettings.Networks)).toEqual([])
+    expect(await sandbox.run('import socket; print(*map(socket.gethostbyname, ("localhost", socket.gethostname())))')).toMatchObject({
+      stdout: '127.0.0.1 127.0.0.1\n',
+    })
     expect([Config.Hostname, HostnamePath === '', State.Running]).toEqual(['sandbox', false, true])
     expect(Config.Env.filter((line) => /KEY|SECRET|TOKEN|AWS/.test(line) && !line.startsWith('CELLBLOCK_PUBLIC_KEY='))).toEqual([])
 

@@ -57,7 +57,9 @@ const profile = (): { defaultAction: string; names: (action: string) => string[]
 
 /** The checks of container settings on a running container. */
 const CHECKS: Readonly<Record<string, () => void>> = {
-  'has no network': () => expect([host.NetworkMode, Object.keys(seen.NetworkSettings.Networks)]).toEqual(['none', ['none']]),
+  'has no network': () =>
+    expect([host.NetworkMode, seen.Config, seen.NetworkSettings.Networks]).toMatchObject(['none', { NetworkDisabled: true }, {}]),
+  'is in no network of the engine': () => expect(Object.keys(seen.NetworkSettings.Networks)).toEqual([]),
   'publishes no port': () => expect([host.PortBindings ?? {}, host.PublishAllPorts]).toEqual([{}, false]),
   'has a read-only root': () => expect(host.ReadonlyRootfs).toBe(true),
   'drops every capability': () => expect(host.CapDrop).toEqual(['ALL']),
@@ -98,9 +100,10 @@ const CHECKS: Readonly<Record<string, () => void>> = {
         ([, options]) => !/size=\d+/.test(options) || !/nosuid,nodev/.test(options) || !/nr_inodes=\d+/.test(options),
       ),
     ).toEqual([]),
-  'mounts only its control folder from the host': () =>
-    expect(seen.Mounts.map(({ Source, Destination }) => [Source.startsWith(controlRoot), Destination])).toEqual([
-      [true, '/run/cellblock/control'],
+  'mounts only its control folder and the file of names from the host': () =>
+    expect(seen.Mounts.map(({ Source, Destination, RW }) => [Source.startsWith(controlRoot), Destination, RW])).toEqual([
+      [true, '/run/cellblock/control', true],
+      [true, '/etc/hosts', false],
     ]),
   'has a small control folder without programs, devices and setuid bits': () => {
     const line = mountsInside.find((mount) => mount.split(' ')[4] === '/run/cellblock/control') ?? ''
@@ -136,7 +139,7 @@ const CHECKS: Readonly<Record<string, () => void>> = {
 const DOCKER_BENCH: Readonly<Record<number, keyof typeof CHECKS>> = {
   3: 'adds three capabilities for the supervisor',
   4: 'is not privileged',
-  5: 'mounts only its control folder from the host',
+  5: 'mounts only its control folder and the file of names from the host',
   6: 'runs only the supervisor from a content-addressed image',
   7: 'publishes no port',
   8: 'publishes no port',
@@ -161,7 +164,7 @@ const DOCKER_BENCH: Readonly<Record<number, keyof typeof CHECKS>> = {
   28: 'has a process limit',
   29: 'has no network',
   30: 'shares no PID, user or UTS namespace',
-  31: 'mounts only its control folder from the host',
+  31: 'mounts only its control folder and the file of names from the host',
 }
 const NOT_APPLICABLE: Readonly<Record<number, string>> = {
   1: 'AppArmor depends on the host. Where it is enabled, the engine applies its default profile.',

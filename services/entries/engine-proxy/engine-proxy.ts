@@ -4,7 +4,7 @@ import { basename, join } from 'node:path'
 import { json } from 'node:stream/consumers'
 import { pipeline } from 'node:stream/promises'
 import { containerOptions, SANDBOX_LABEL, SHARES_WHEN_READY } from '../../adapters/drivers/docker/container-options.ts'
-import { controlFolder } from '../../adapters/drivers/docker/control-folder.ts'
+import { controlFolder, writeHostsFile } from '../../adapters/drivers/docker/control-folder.ts'
 import { readSandboxRequest } from '../../adapters/drivers/docker/read-sandbox-request.ts'
 import { readSeccompProfile } from '../../adapters/drivers/docker/seccomp-profile.ts'
 import type { EngineClient, EngineRequest } from './engine-client.ts'
@@ -140,6 +140,7 @@ export class EngineProxy {
     // The server cannot write into the folder above, so nothing can take the place of this one before the engine mounts it.
     const isNew = (await mkdir(folder, { recursive: true })) !== undefined
     await chmod(folder, 0o777)
+    await writeHostsFile(folder)
     const created = { ...options, Labels: { ...Labels, [OWNER_LABEL]: owner } }
     const answer = await engine.read({ method: 'POST', path: `/containers/create?name=${name}`, body: created, signal })
     if (answer.status >= 400 && isNew) await rm(folder, { recursive: true, force: true })

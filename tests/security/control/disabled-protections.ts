@@ -21,6 +21,7 @@ export const DISABLED_PROTECTIONS: readonly Edit[] = [
     find: "NetworkMode: 'none',",
     replace: "NetworkMode: 'bridge', Dns: [String(process.env['CELLBLOCK_CONTROL_GATEWAY'])],",
   },
+  { file: OPTIONS, find: 'NetworkDisabled: plan.controlFolder !== undefined,', replace: '' },
   { file: OPTIONS, find: "CapDrop: ['ALL'],", replace: 'CapDrop: [],' },
   { file: OPTIONS, find: "'no-new-privileges', `seccomp=${plan.seccompProfile}`", replace: "'seccomp=unconfined'" },
   { file: OPTIONS, find: 'ReadonlyRootfs: true', replace: 'ReadonlyRootfs: false' },

@@ -11,6 +11,7 @@ const option = (protection: string, find: string, replace = ''): Mutant => ({
 /** Protections of the container that Docker starts. */
 export const ENGINE_MUTANTS: readonly Mutant[] = [
   option('no network', "NetworkMode: 'none',"),
+  option('no network that the engine makes', 'NetworkDisabled: plan.controlFolder !== undefined,'),
   option('read-only root', 'ReadonlyRootfs: true', 'ReadonlyRootfs: false'),
   option('capabilities dropped', "CapDrop: ['ALL'],"),
   option('three capabilities only', "CapAdd: ['SETUID', 'SETGID', 'KILL']", "CapAdd: ['SETUID', 'SETGID', 'KILL', 'SYS_PTRACE']"),

@@ -1,6 +1,7 @@
 import type Docker from 'dockerode'
 import { TIERS } from '../../../model/limits.ts'
 import type { SandboxSpec } from '../../../ports/sandbox-driver.ts'
+import { HOST_NAME, hostsFileOf } from './control-folder.ts'
 import { memoryLimitBytes, NETWORK_BYTES, RUN_BYTES, SKILLS_BYTES, type DockerLimits } from './limits.ts'
 
 export const SANDBOX_LABEL = 'cellblock.sandbox'
@@ -10,7 +11,6 @@ export const WORKER_UID_LABEL = 'cellblock.worker-uid'
 
 export const CONTROL_SOCKET = '/run/cellblock/control/supervisor.sock'
 const CONTROL_FOLDER = '/run/cellblock/control'
-const HOST_NAME = 'sandbox'
 /** For /etc/passwd and /etc/group, which name the worker. */
 const IDENTITY_BYTES = 64 * 1024
 
@@ -43,6 +43,8 @@ export function containerOptions(spec: SandboxSpec, plan: ContainerPlan): Docker
     name: spec.sandboxId,
     Image: plan.image,
     Hostname: HOST_NAME,
+    // The engine then makes no network, which takes longer than the rest of a start. The runtime makes the namespace, with a loopback device only.
+    NetworkDisabled: plan.controlFolder !== undefined,
     AttachStdin: false,
     AttachStdout: false,
     AttachStderr: false,
@@ -99,8 +101,7 @@ function hostConfig(spec: SandboxSpec, plan: ContainerPlan): HostConfig {
   const worker = `uid=${plan.workerUid},gid=${plan.workerUid}`
   return {
     NetworkMode: 'none',
-    // Programs listen on the name of their machine.
-    ExtraHosts: [`${HOST_NAME}:127.0.0.1`],
+    ...(plan.controlFolder === undefined && { ExtraHosts: [`${HOST_NAME}:127.0.0.1`] }),
     IpcMode: 'private',
     CgroupnsMode: 'private',
     ReadonlyRootfs: true,
@@ -136,11 +137,16 @@ function hostConfig(spec: SandboxSpec, plan: ContainerPlan): HostConfig {
       '/run/cellblock': `${noExec},mode=0700,size=${RUN_BYTES},nr_inodes=1000`,
       ...(plan.controlFolder === undefined && { [CONTROL_FOLDER]: `${noExec},mode=0700,size=${RUN_BYTES},nr_inodes=1000` }),
     },
-    Mounts: plan.controlFolder === undefined ? [] : [{ Type: 'bind', Source: plan.controlFolder, Target: CONTROL_FOLDER }],
+    Mounts: plan.controlFolder === undefined ? [] : mountsOf(plan.controlFolder),
     ...(plan.readOnlyBinds && { Binds: plan.readOnlyBinds.map((bind) => `${bind}:ro`) }),
     ...(plan.runtime !== undefined && { Runtime: plan.runtime }),
   }
 }
+
+const mountsOf = (controlFolder: string): Docker.MountConfig => [
+  { Type: 'bind', Source: controlFolder, Target: CONTROL_FOLDER },
+  { Type: 'bind', Source: hostsFileOf(controlFolder), Target: '/etc/hosts', ReadOnly: true },
+]
 
 const supervisorEnv = (spec: SandboxSpec, { limits, preload, workerUid, runtime }: ContainerPlan): Record<string, string> => ({
   CELLBLOCK_SANDBOX_ID: spec.sandboxId,
