@@ -62,10 +62,10 @@ export interface SandboxSuspension {
    */
   suspend(session: SandboxSession, checkpointId: string): Promise<{ readonly bytes: number }>
   /**
-   * Continues the processes of the checkpoint with this id; `waitReady` says when the sandbox answers. Idempotent per id. Throws DriverError when the
-   * checkpoint cannot be used; the caller stops the sandbox then.
+   * Continues the processes of the checkpoint with this id. Resolves as `waitReady` does. Idempotent per id. Throws DriverError when the checkpoint cannot be
+   * used; the caller stops the sandbox then.
    */
-  resume(sandboxId: string, checkpointId: string): Promise<void>
+  resume(sandboxId: string, checkpointId: string, signal: AbortSignal): Promise<SandboxStatus>
 }
 
 /** Starts, observes and stops sandboxes. A driver reports states; the orchestrator decides what follows. */

@@ -22,7 +22,6 @@ async def run(config: Config) -> int:
         loop.add_signal_handler(number, sandbox.shutdown.on_signal)
     verifier = Verifier(config.sandbox_id, config.public_key)
     port = ControlPort(config.listen, verifier, lambda request: dispatch(sandbox, request))
-    loop.add_signal_handler(signal.SIGUSR1, port.on_resumed)
     try:
         await port.open()
     except OSError as error:

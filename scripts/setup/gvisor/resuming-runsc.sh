@@ -1,6 +1,6 @@
 #!/bin/sh
 # The engine's runtime: gVisor's runsc, which also resumes. The engine calls it with options, `start` and the container's id. If the container has a checkpoint to
-# resume, its processes are restored instead, and the signal says to its supervisor that it continues (docs/adr/0075-processes-in-checkpoints.md).
+# resume, its processes are restored instead; they continue while their memory is still being read (docs/adr/0075-processes-in-checkpoints.md).
 runsc='@RUNSC@'
 checkpoints=/var/lib/cellblock/checkpoints
 
@@ -22,4 +22,4 @@ while [ "$count" -gt 0 ]; do
   count=$((count - 1))
 done
 shift 2
-"$runsc" "$@" restore --detach --image-path "$image" "$container" && "$runsc" "$@" kill "$container" USR1
+exec "$runsc" "$@" restore --detach --background --image-path "$image" "$container"

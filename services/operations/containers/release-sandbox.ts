@@ -10,7 +10,8 @@ export interface ReleasePorts {
   readonly clock: Clock
 }
 
-const POLL_MS = 50
+const FIRST_PAUSE_MS = 5
+const LONGEST_PAUSE_MS = 50
 
 /**
  * Hibernates or suspends a container now, and waits until its row says so. Returns the row; null when it was deleted. `busy`: it was in use until the time was over
@@ -23,7 +24,7 @@ export async function releaseSandbox(
 ): Promise<Container | null | 'busy'> {
   const deadline = clock.now() + timeoutMs
   let asked: number | null = null
-  for (;;) {
+  for (let pause = FIRST_PAUSE_MS; ; pause = Math.min(pause * 2, LONGEST_PAUSE_MS)) {
     const row = await table.containers.get(tenant, id)
     if (row === null || row.deletedAt !== null) return null
     if (row.sandboxId === null || isSuspended(row)) return row
@@ -35,6 +36,6 @@ export async function releaseSandbox(
       await queue.send('executions', message, { group: tenant })
     }
     if (clock.now() >= deadline || signal.aborted) return 'busy'
-    await delay(POLL_MS)
+    await delay(pause)
   }
 }

@@ -22,7 +22,8 @@ export async function startSandbox(deps: PlaceDeps, sandbox: Sandbox): Promise<S
   try {
     const { id: sandboxId, memoryTier, imageName, limits, publicKey } = sandbox
     const spec = { sandboxId, memoryTier, imageName, limits, publicKey, isAwaited: sandbox.claimedBy !== null }
-    const platformId = sandbox.checkpoint === undefined ? await driver.start(spec, signal) : await resume(driver, sandbox)
+    if (sandbox.checkpoint !== undefined) return await settleStart(deps, sandbox, { status: await resume(driver, sandbox, signal), began })
+    const platformId = await driver.start(spec, signal)
     if (driver.capabilities.reportsStarts) return await recordLaunch(deps, sandbox, platformId)
     return await settleStart(deps, sandbox, { status: await driver.waitReady(sandboxId, signal), began })
   } catch (cause) {
@@ -42,10 +43,9 @@ export async function startSandbox(deps: PlaceDeps, sandbox: Sandbox): Promise<S
 }
 
 /** The processes of a suspended sandbox continue. One of a server that cannot do that is a failed start. */
-async function resume({ suspension }: PlaceDeps['driver'], { id, checkpoint }: Sandbox): Promise<undefined> {
+async function resume({ suspension }: PlaceDeps['driver'], { id, checkpoint }: Sandbox, signal: AbortSignal): Promise<SandboxStatus> {
   if (suspension === undefined || checkpoint === undefined) throw new DriverError('configuration', 'This platform keeps no processes.')
-  await suspension.resume(id, checkpoint.id)
-  return undefined
+  return suspension.resume(id, checkpoint.id, signal)
 }
 
 /** The platform accepted the start and will report the rest. */

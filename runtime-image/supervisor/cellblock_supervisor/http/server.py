@@ -9,8 +9,11 @@ from ..signing import Verifier
 from .connection import Connection, Handler
 from ..socket_stream import SocketStream
 
-# Without the signal of a resumed sandbox the port opens again after this time.
-_MAX_CLOSED_SECONDS = 30.0
+# The host makes this file beside the socket before a sandbox continues from its checkpoint.
+_RESUMED_MARK = "resumed"
+_POLL_SECONDS = 0.003
+# Without the mark the port opens again after 30 s. They are counted, because clocks include the time in the checkpoint.
+_MAX_POLLS = 10_000
 
 
 class ControlPort:
@@ -24,7 +27,7 @@ class ControlPort:
         self._address = address
         self._verifier = verifier
         self._handler = handler
-        self._resumed = asyncio.Event()
+        self._mark = os.path.join(os.path.dirname(address.removeprefix("unix:")), _RESUMED_MARK)
 
     async def open(self) -> None:
         """Raises OSError when the address cannot be bound."""
@@ -33,20 +36,24 @@ class ControlPort:
     def close(self) -> None:
         self._server.close()
 
-    def on_resumed(self) -> None:
-        self._resumed.set()
-
     async def follow(self, requested: asyncio.Event) -> None:
         """Closes the port for each request. Runs until it is cancelled."""
         while True:
             await requested.wait()
-            self._resumed.clear()
+            # One that is left would say so before there is a checkpoint.
+            self._remove_mark()
             await self._close_all()
-            with contextlib.suppress(TimeoutError):
-                async with asyncio.timeout(_MAX_CLOSED_SECONDS):
-                    await self._resumed.wait()
+            for _ in range(_MAX_POLLS):
+                if os.path.lexists(self._mark):
+                    break
+                await asyncio.sleep(_POLL_SECONDS)
             requested.clear()
             await self.open()
+            self._remove_mark()
+
+    def _remove_mark(self) -> None:
+        with contextlib.suppress(FileNotFoundError):
+            os.unlink(self._mark)
 
     async def _close_all(self) -> None:
         # The reply to the request is sent first.

@@ -12,6 +12,8 @@ const CHECKPOINT_ROOT = '/var/lib/cellblock/checkpoints'
 const NEXT_START = 'next-start'
 /** Names the last checkpoint that was used: a late repetition of its request writes no second one. */
 const USED = 'used'
+/** The end of the name of what is not complete, or not any more. */
+const PARTIAL = '.partial'
 const DESCRIPTION = 'cellblock.json'
 const BOOT_ID = '/proc/sys/kernel/random/boot_id'
 /** The engine keeps the state of a runtime's containers in `<this>/runtime-<name>/moby`. */
@@ -53,7 +55,7 @@ export class Checkpoints {
   /** Writes the processes of a running container and ends them. A failure ends them too. */
   async write(containerId: string, checkpointId: string): Promise<void> {
     const folder = this.#folder(containerId)
-    const partial = join(folder, `${checkpointId}.partial`)
+    const partial = join(folder, `${checkpointId}${PARTIAL}`)
     await rm(folder, { recursive: true, force: true })
     await mkdir(partial, { recursive: true, mode: 0o700 })
     const { program, args } = this.#options
@@ -72,10 +74,12 @@ export class Checkpoints {
     return sizes.reduce((sum, size) => sum + size, 0)
   }
 
-  /** Whether a stopped container has one. */
-  async has(containerId: string): Promise<boolean> {
-    const names = await readdir(this.#folder(containerId)).catch((): string[] => [])
-    return names.some((name) => name !== USED && !name.endsWith('.partial'))
+  /** Whether a container has one that can be used. One that has not ended may just resume what was renamed. */
+  async has(containerId: string, { hasEnded }: { readonly hasEnded: boolean }): Promise<boolean> {
+    const folder = this.#folder(containerId)
+    const names = await readdir(folder).catch((): string[] => [])
+    const name = names.find((found) => found !== USED && !found.endsWith(PARTIAL) && (hasEnded || found !== NEXT_START))
+    return name !== undefined && (await this.#faultOf(join(folder, name))) === null
   }
 
   wasUsed = async (containerId: string, checkpointId: string): Promise<boolean> =>
@@ -92,14 +96,20 @@ export class Checkpoints {
         throw new DriverError('unavailable', 'The checkpoint of the processes no longer exists.', { cause })
       })
     }
-    const made = JSON.parse(await readFile(join(next, DESCRIPTION), 'utf8')) as Description
-    const { program, bootId } = await this.#describe()
-    if (made.program !== program) throw new DriverError('unavailable', 'The checkpoint was written by another version of gVisor.')
-    if (made.bootId !== bootId) throw new DriverError('unavailable', 'The checkpoint was written before the host was restarted.')
+    const fault = await this.#faultOf(next)
+    if (fault !== null) throw new DriverError('unavailable', fault)
   }
 
-  /** Removes what a start has resumed. */
-  forget = (containerId: string): Promise<void> => rm(join(this.#folder(containerId), NEXT_START), { recursive: true, force: true })
+  /** Removes what a start has resumed. Its bytes follow later: they may be many, and what removes the container removes them too. */
+  async forget(containerId: string): Promise<void> {
+    const folder = this.#folder(containerId)
+    const rest = join(folder, `${NEXT_START}${PARTIAL}`)
+    await rm(rest, { recursive: true, force: true })
+    await rename(join(folder, NEXT_START), rest).catch((error: NodeJS.ErrnoException) => {
+      if (error.code !== 'ENOENT') throw error
+    })
+    void rm(rest, { recursive: true, force: true }).catch(() => undefined)
+  }
 
   /** Removes what containers left that the engine does not have any more. */
   async removeOthers(listContainers: () => Promise<readonly string[]>): Promise<void> {
@@ -113,6 +123,16 @@ export class Checkpoints {
 
   #folder(containerId: string): string {
     return join(this.#root, containerId)
+  }
+
+  /** Why a checkpoint cannot be used; null if it can. */
+  async #faultOf(folder: string): Promise<string | null> {
+    const text = await readFile(join(folder, DESCRIPTION), 'utf8').catch(() => null)
+    if (text === null) return 'The checkpoint is not complete.'
+    const made = JSON.parse(text) as Description
+    const { program, bootId } = await this.#describe()
+    if (made.program !== program) return 'The checkpoint was written by another version of gVisor.'
+    return made.bootId === bootId ? null : 'The checkpoint was written before the host was restarted.'
   }
 
   async #describe(): Promise<Description> {

@@ -1,14 +1,7 @@
 import type Docker from 'dockerode'
 import { setTimeout as delay } from 'node:timers/promises'
 import type { ImageCatalogue } from '../../../model/containers/images.ts'
-import {
-  DriverError,
-  type SandboxDriver,
-  type SandboxRef,
-  type SandboxStatus,
-  type SandboxSpec,
-  type SandboxSuspension,
-} from '../../../ports/sandbox-driver.ts'
+import { DriverError, type SandboxDriver, type SandboxRef, type SandboxStatus, type SandboxSpec } from '../../../ports/sandbox-driver.ts'
 import { SupervisorError, type Supervisor } from '../../../ports/supervisor.ts'
 import type { SandboxAddress } from '../../../model/sandboxes/sandbox.ts'
 import { exitReason } from '../exit-reason.ts'
@@ -21,7 +14,7 @@ import { DockerSuspension } from './docker-suspension.ts'
 import { DEFAULT_LIMITS, withSandboxLimits, type DockerLimits } from './limits.ts'
 import { DOCKER_PROFILE } from './profile.ts'
 import { readSeccompProfile } from './seccomp-profile.ts'
-import { LinkError } from '../../../ports/sandbox-link.ts'
+import { untilReady } from './until-ready.ts'
 
 export interface DockerDriverOptions {
   readonly docker: Docker
@@ -61,7 +54,7 @@ class DockerDriver implements SandboxDriver {
   readonly #controlFolders: ControlFolders
   readonly #seccompProfile = readSeccompProfile()
   readonly #checkpoints: Checkpoints | null
-  readonly suspension?: SandboxSuspension
+  readonly suspension?: DockerSuspension
 
   constructor(options: DockerDriverOptions) {
     this.images = options.images
@@ -72,7 +65,9 @@ class DockerDriver implements SandboxDriver {
     const { docker, supervisor } = options
     const checkpoints = options.checkpoints === undefined ? null : new Checkpoints(options.checkpoints)
     this.#checkpoints = checkpoints
-    if (checkpoints !== null) this.suspension = new DockerSuspension({ docker, supervisor, checkpoints })
+    if (checkpoints === null) return
+    const waitReady = this.waitReady.bind(this)
+    this.suspension = new DockerSuspension({ docker, supervisor, checkpoints, folders: this.#controlFolders, waitReady })
   }
 
   async start(spec: SandboxSpec, signal: AbortSignal): Promise<undefined> {
@@ -102,9 +97,10 @@ class DockerDriver implements SandboxDriver {
   }
 
   async inspect(sandboxId: string): Promise<SandboxStatus> {
+    await this.suspension?.settled(sandboxId)
     const seen = await this.#read(sandboxId)
     const gone = goneStatus(seen)
-    if (gone && seen && (await this.#checkpoints?.has(seen.Id)) === true) return { phase: 'suspended' }
+    if (seen && (await this.#checkpoints?.has(seen.Id, { hasEnded: gone !== null })) === true) return { phase: 'suspended' }
     if (gone) return gone
     const address = this.#addressOf(sandboxId)
     const state = await this.#options.supervisor.health(address, 0, AbortSignal.timeout(HEALTH_MS)).then(
@@ -243,25 +239,5 @@ const unless404 = async <T>(call: Promise<T>): Promise<T | null> => {
   } catch (error) {
     if (engineStatus(error) === 404) return null
     throw error
-  }
-}
-
-/** The supervisor holds its answer until it knows more, at most this long, milliseconds. */
-const HOLD_MS = 20_000
-const FIRST_PAUSE_MS = 5
-const LONGEST_PAUSE_MS = 25
-
-/** Resolves with true once the supervisor says `ready`, with false when it refused to. Rejects only with the signal's reason. */
-async function untilReady(supervisor: Pick<Supervisor, 'health'>, address: SandboxAddress, signal: AbortSignal): Promise<boolean> {
-  // There is nothing to listen to before the socket exists, so the first tries come close together.
-  for (let pause = FIRST_PAUSE_MS; ; pause = Math.min(pause * 2, LONGEST_PAUSE_MS)) {
-    try {
-      const { state } = await supervisor.health(address, HOLD_MS, signal)
-      if (state !== 'starting') return state === 'ready'
-    } catch (error) {
-      signal.throwIfAborted()
-      if (!(error instanceof LinkError)) throw error
-      await delay(pause, undefined, { signal })
-    }
   }
 }

@@ -2,10 +2,12 @@ import type Docker from 'dockerode'
 import { existsSync } from 'node:fs'
 import { setTimeout as delay } from 'node:timers/promises'
 import type { SandboxSession } from '../../../model/sandboxes/sandbox.ts'
-import { DriverError, type SandboxSuspension } from '../../../ports/sandbox-driver.ts'
+import { DriverError, type SandboxDriver, type SandboxStatus, type SandboxSuspension } from '../../../ports/sandbox-driver.ts'
 import type { Supervisor } from '../../../ports/supervisor.ts'
 import type { Checkpoints } from './checkpoints.ts'
+import { createFile, resumptionMark, type ControlFolders } from './control-folder.ts'
 import { engineStatus } from './engine-error.ts'
+import { untilReady } from './until-ready.ts'
 
 /** The supervisor closes its socket within some milliseconds of its answer. */
 const CLOSE_TIMEOUT_MS = 5_000
@@ -14,7 +16,9 @@ const POLL_MS = 3
 interface SuspensionPorts {
   readonly docker: Docker
   readonly checkpoints: Checkpoints
-  readonly supervisor: Pick<Supervisor, 'suspend'>
+  readonly supervisor: Pick<Supervisor, 'health' | 'suspend'>
+  readonly folders: ControlFolders
+  readonly waitReady: SandboxDriver['waitReady']
 }
 
 /**
@@ -25,6 +29,9 @@ export class DockerSuspension implements SandboxSuspension {
   readonly #ports: SuspensionPorts
   /** A message that is delivered twice must not write two checkpoints. */
   readonly #suspending = new Map<string, Promise<{ readonly bytes: number }>>()
+
+  /** Starts that the engine has not answered yet. */
+  readonly #starting = new Map<string, Promise<unknown>>()
 
   constructor(ports: SuspensionPorts) {
     this.#ports = ports
@@ -41,22 +48,56 @@ export class DockerSuspension implements SandboxSuspension {
     return known
   }
 
-  resume(sandboxId: string, checkpointId: string): Promise<void> {
-    return this.#resume(sandboxId, checkpointId).catch(refused)
+  resume(sandboxId: string, checkpointId: string, signal: AbortSignal): Promise<SandboxStatus> {
+    return this.#resume(sandboxId, { checkpointId, signal }).catch(refused)
   }
 
-  async #resume(sandboxId: string, checkpointId: string): Promise<void> {
-    const { docker, checkpoints } = this.#ports
+  /** The engine reports a container that resumes as ended until its start returns, which is later than the first answer of the supervisor. */
+  async settled(sandboxId: string): Promise<void> {
+    await this.#starting.get(sandboxId)?.catch(() => undefined)
+  }
+
+  async #resume(
+    sandboxId: string,
+    { checkpointId, signal }: { readonly checkpointId: string; readonly signal: AbortSignal },
+  ): Promise<SandboxStatus> {
+    const { docker, checkpoints, waitReady } = this.#ports
+    await this.settled(sandboxId)
     const container = docker.getContainer(sandboxId)
     const { Id, State } = await container.inspect()
-    if (State.Running && (await checkpoints.wasUsed(Id, checkpointId))) return
-    await checkpoints.use(Id, checkpointId)
-    await container.start()
+    const isResumed = State.Running && (await checkpoints.wasUsed(Id, checkpointId))
+    // The engine notices some tenths of a second after the checkpoint that the processes ended, and starts only what has ended.
+    if (State.Running && !isResumed && (await checkpoints.bytesOf(Id, checkpointId)) !== null) await container.wait()
+    if (!isResumed) await checkpoints.use(Id, checkpointId)
+    const status = await (isResumed ? waitReady(sandboxId, signal) : this.#start(sandboxId, signal))
+    // Before any code runs: these processes never continue from there again.
     await checkpoints.forget(Id)
+    return status
+  }
+
+  /** Starts the engine's container, and waits for the supervisor or the engine, whichever answers first. */
+  async #start(sandboxId: string, signal: AbortSignal): Promise<SandboxStatus> {
+    const { docker, supervisor, folders, waitReady } = this.#ports
+    const address = { kind: 'unix', socketPath: folders.socketOf(sandboxId) } as const
+    await folders.make(sandboxId)
+    await createFile(resumptionMark(address.socketPath), '')
+    const starting: Promise<unknown> = docker.getContainer(sandboxId).start()
+    this.#starting.set(sandboxId, starting)
+    const started = starting.finally(() => this.#starting.delete(sandboxId)).then(() => waitReady(sandboxId, signal))
+    started.catch(() => undefined)
+    const over = new AbortController()
+    const answered = untilReady(supervisor, address, AbortSignal.any([signal, over.signal]))
+    const ready = answered.then((isReady): SandboxStatus | Promise<SandboxStatus> => (isReady ? { phase: 'ready', address } : started))
+    try {
+      return await Promise.race([started, ready.catch(() => started)])
+    } finally {
+      over.abort()
+    }
   }
 
   async #suspend(session: SandboxSession, checkpointId: string): Promise<{ readonly bytes: number }> {
     const { docker, checkpoints, supervisor } = this.#ports
+    await this.settled(session.sandboxId)
     const container = docker.getContainer(session.sandboxId)
     const { Id, State, HostConfig } = await container.inspect()
     const before = await checkpoints.bytesOf(Id, checkpointId)
@@ -70,8 +111,6 @@ export class DockerSuspension implements SandboxSuspension {
       const detail = cause instanceof Error ? cause.message.slice(0, 500) : String(cause)
       throw new DriverError('unavailable', `gVisor could not write a checkpoint: ${detail}`, { cause })
     })
-    // The next start needs a container that has ended.
-    await container.wait()
     return { bytes: (await checkpoints.bytesOf(Id, checkpointId)) ?? 0 }
   }
 }

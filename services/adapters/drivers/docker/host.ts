@@ -33,7 +33,8 @@ export function createDockerHost(): DriverHost {
     openRelay: createExecRelay(docker),
     async open({ stage, supervisor, images, runtime, transport, controlDir, preload, wheelhouse, onRun, now }) {
       const info = (await docker.info().catch(() => null)) as { readonly MemTotal?: number; readonly Runtimes?: Runtimes } | null
-      const checkpoints = checkpointOptions({ runtime, transport }, info?.Runtimes)
+      // Behind the engine proxy this process has no access to the state of the runtime.
+      const checkpoints = controlDir === null ? checkpointOptions({ runtime, transport }, info?.Runtimes) : undefined
       const driver = createDockerDriver({
         ...{ docker, stage, supervisor, images, transport, onRun },
         runtime: runtime ?? undefined,
