@@ -7,25 +7,22 @@ import { resumeContainer, suspendContainer } from '../../services/operations/con
 import { createLimitReader } from '../../services/operations/tenancy/limit-reader.ts'
 import { createResourceCounts } from '../../services/operations/tenancy/resource-counts.ts'
 import { isSuspended, type Container } from '../../services/model/containers/container.ts'
-import type { Sandbox } from '../../services/model/sandboxes/sandbox.ts'
 import { createPlaceStep } from '../../services/workers/place/place-step.ts'
 import { createPool } from '../../services/workers/place/pool.ts'
 import { repairSandbox } from '../../services/workers/place/repair-sandbox.ts'
-import { gvisorOptions } from './gvisor-driver.ts'
-import { startRunBench, type RunBench } from '../support/run-bench.ts'
+import type { RunBench } from '../support/run-bench.ts'
+import { startSuspendingBench, type SuspendingBench } from './suspending-bench.ts'
 
 /** `npm run test:gvisor -- --long` repeats it a hundred times. */
 const ROUNDS = process.env['CELLBLOCK_LONG_CALLS'] === '1' ? 100 : 3
 
 let bench: RunBench
-let place: ReturnType<typeof createPlaceStep>
+let place: SuspendingBench['place']
+let sandboxOf: SuspendingBench['sandboxOf']
+let suspend: SuspendingBench['suspend']
+let runResumed: SuspendingBench['runResumed']
 beforeAll(async () => {
-  bench = await startRunBench({
-    image: inject('sandboxImage'),
-    stage: `suspension-test-${process.pid}`,
-    driver: await gvisorOptions(),
-  })
-  place = createPlaceStep(bench.placing, createPool(bench.placing))
+  ;({ bench, place, sandboxOf, suspend, runResumed } = await startSuspendingBench({ image: inject('sandboxImage') }))
 }, 900_000)
 afterAll(() => bench.stop())
 
@@ -74,30 +71,6 @@ async function withPrograms(): Promise<Container> {
   await bench.warm()
   expect(await bench.run(container.id, PROGRAMS)).toMatchObject({ status: 'succeeded', result: { stdout: '0\n', lost: [] } })
   return container
-}
-
-async function sandboxOf(id: string): Promise<Sandbox> {
-  const { sandboxId } = await bench.container(id)
-  const sandbox = sandboxId === null ? null : await bench.storage.table.sandboxes.get(sandboxId)
-  if (sandbox === null) throw new Error('The container has no sandbox')
-  return sandbox
-}
-
-/** Suspends an idle container as the workers do. */
-async function suspend(id: string): Promise<Sandbox> {
-  await bench.hibernate(id)
-  await place({ v: 1, type: 'sandbox.suspend', sandboxId: (await sandboxOf(id)).id })
-  return sandboxOf(id)
-}
-
-/** The first step requests the resumption, and the next one runs the code. */
-async function runResumed(id: string, code: string) {
-  const execution = await bench.accept(id, code)
-  await bench.step(id, execution)
-  const { sandboxId } = await bench.container(id)
-  await place({ v: 1, type: 'sandbox.start', sandboxId: sandboxId ?? '' })
-  await bench.step(id, execution)
-  return bench.ended(execution)
 }
 
 /** Delivers what the workers and the reconciler would, until the execution has ended. */
