@@ -54,11 +54,13 @@ export interface AcceptOptions {
 }
 
 /** Starts the storage that CELLBLOCK_STORAGE names, a fake compute platform with scripted sandboxes, and the history. The same `seed` gives the same faults. */
-export async function startHarness(options: { readonly seed?: number; readonly isDurable?: boolean } = {}): Promise<Harness> {
+export async function startHarness(
+  options: { readonly seed?: number; readonly isDurable?: boolean; readonly canSuspend?: boolean } = {},
+): Promise<Harness> {
   const history = createHistory()
   const faults: Faults = { rate: 0, history, random: seeded(options.seed ?? 1) }
   const storage = await startChaosStorage({ history, faults, isDurable: options.isDurable ?? false })
-  const platform = await startFakePlatform(history)
+  const platform = await startFakePlatform(history, options)
   const manualQueue = createManualQueue(history)
   const link = createSandboxLink()
   const portsOf = (ports: StoragePorts): Ports => ({ ...ports, driver: platform.driver, link })

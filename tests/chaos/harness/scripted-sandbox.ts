@@ -39,12 +39,17 @@ export class ScriptedSandbox {
     await once(this.#server, 'listening')
   }
 
+  /** Its kernel stays as it is, and no client reaches it until it listens again. */
+  async suspend(): Promise<void> {
+    this.#server.closeAllConnections()
+    await new Promise<void>((resolve) => void this.#server.close(() => resolve()))
+  }
+
   /** Stops at once, like a killed container. */
   async kill(): Promise<void> {
     if (this.kernel.isKilled) return
     this.kernel.kill()
-    this.#server.closeAllConnections()
-    await new Promise<void>((resolve) => void this.#server.close(() => resolve()))
+    await this.suspend()
   }
 
   async #answer(request: IncomingMessage, response: ServerResponse): Promise<void> {

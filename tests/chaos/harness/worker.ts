@@ -43,7 +43,11 @@ export function createWorker(options: {
   })
   const common = { table: ports.table, queue: ports.queue, objects: ports.objects, signals: createLocalSignals(), clock, telemetry }
   const supervisor = createSupervisorClient({ link: ports.link })
-  const deps: RunDeps = { ...common, supervisor, workerId: name, images: ports.driver.images, stepBudgetMs, costPerSecond: () => 0 }
+  const canSuspend = ports.driver.suspension !== undefined
+  const deps: RunDeps = {
+    ...{ ...common, supervisor, workerId: name, canSuspend },
+    ...{ images: ports.driver.images, stepBudgetMs, costPerSecond: () => 0 },
+  }
   const poolSizes = poolSize === 0 ? {} : ({ '1g': poolSize } as const)
   const placing: ReconcilerDeps = {
     ...common,

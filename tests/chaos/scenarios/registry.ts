@@ -12,11 +12,13 @@ import { runTask } from './run-task.ts'
 import { server } from './server.ts'
 import { turns } from './turns.ts'
 import { sandboxCrashes } from './sandbox-crashes.ts'
+import { suspensions } from './suspensions.ts'
 import type { Scenario } from './scenario.ts'
 
 /** The scenarios in the order in which they run. */
 export const SCENARIOS: readonly Scenario[] = [
   workerCrashes,
+  suspensions,
   crashAtEnd,
   races,
   rivalClaims,

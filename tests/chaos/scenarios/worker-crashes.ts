@@ -28,8 +28,8 @@ export interface Fixture {
   readonly clock: { readonly now: () => number }
 }
 
-export async function startFixture(): Promise<Fixture> {
-  const harness = await startHarness()
+export async function startFixture(options: { readonly canSuspend?: boolean } = {}): Promise<Fixture> {
+  const harness = await startHarness(options)
   const clockOffset: ClockOffset = { ms: 0 }
   const clock = { now: () => Date.now() + clockOffset.ms }
   const healthy = createWorker({ name: 'healthy', ports: harness.manualPorts, history: harness.history, clock })
@@ -77,7 +77,13 @@ async function requestHibernation(harness: Harness, { tenant, id }: Container): 
 }
 
 /** Runs one job whose worker is killed at its nth call. Returns false if the worker made fewer calls. */
-async function crashAt(fixture: Fixture, setting: Setting, at: number, when: 'before' | 'after', points: Set<string>): Promise<boolean> {
+export async function crashAt(
+  fixture: Fixture,
+  setting: Setting,
+  at: number,
+  when: 'before' | 'after',
+  points: Set<string>,
+): Promise<boolean> {
   const { harness, healthy, clockOffset, clock, finished } = fixture
   const { container, accept } = await prepare(fixture, setting)
   const early = setting === 'hibernating' ? null : await accept()
