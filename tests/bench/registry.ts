@@ -16,6 +16,7 @@ import { memory } from './figures/memory.ts'
 import { network } from './figures/network.ts'
 import { plot } from './figures/plot.ts'
 import { ready } from './figures/ready.ts'
+import { suspend } from './figures/suspend.ts'
 import { throughput } from './figures/throughput.ts'
 import { turn } from './figures/turn.ts'
 import { variants } from './figures/variants.ts'
@@ -41,6 +42,7 @@ export const BENCHES: readonly Bench[] = [
   fileCopy,
   network,
   wake,
+  suspend,
   imageSize,
   variants,
   bundle,

@@ -11,8 +11,14 @@ export interface Figure {
 export function summarize(unit: Figure['unit'], samples: readonly number[]): Figure {
   if (samples.length === 0) throw new Error('A figure needs at least one run.')
   const sorted = samples.toSorted((a, b) => a - b)
-  const rank = (share: number): number => round(sorted[Math.max(0, Math.ceil(share * sorted.length) - 1)] ?? Number.NaN)
+  const rank = (share: number): number => quantile(sorted, share)
   return { unit, runs: sorted.length, min: rank(0), median: medianOfSorted(sorted), p99: rank(0.99), max: rank(1) }
+}
+
+/** Nearest rank. */
+export function quantile(samples: readonly number[], share: number): number {
+  const sorted = samples.toSorted((a, b) => a - b)
+  return round(sorted[Math.max(0, Math.ceil(share * sorted.length) - 1)] ?? Number.NaN)
 }
 
 function medianOfSorted(sorted: readonly number[]): number {

@@ -12,6 +12,8 @@ export const THRESHOLDS: Readonly<Record<string, { readonly atMost: number } | {
   network_added_ms: { atMost: 5 },
   network_mb_s: { atLeast: 100 },
   wake_vs_unpickle: { atMost: 1.3 },
+  suspend_p95_ms: { atMost: 200 },
+  resume_p95_ms: { atMost: 400 },
   image_mb: { atMost: 160 },
   standard_image_mb: { atMost: 480 },
   standard_pss_mb: { atMost: 110 },

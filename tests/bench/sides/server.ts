@@ -37,6 +37,8 @@ export async function startServer(options: {
   readonly modelUrl?: string
   /** An idle container hibernates after this time; the product's default when absent. */
   readonly idleSeconds?: number
+  /** The engine's runtime for sandboxes. */
+  readonly runtime?: string
   /** Keeps rows and objects in this folder; a temporary one without durability when absent. */
   readonly dataDir?: string
 }): Promise<BenchServer> {
@@ -51,6 +53,7 @@ export async function startServer(options: {
       CELLBLOCK_API_KEY: apiKey,
       CELLBLOCK_POOL: String(options.poolSize),
       CELLBLOCK_SANDBOX_IMAGE: options.image,
+      ...(options.runtime === undefined ? {} : { SANDBOX_DOCKER_RUNTIME: options.runtime }),
       ...(options.idleSeconds === undefined ? {} : { CELLBLOCK_IDLE_SECONDS: String(options.idleSeconds) }),
       CELLBLOCK_MODELS:
         options.modelUrl === undefined ? '' : JSON.stringify([{ name: SCRIPTED_MODEL, base_url: options.modelUrl, api_key: 'none' }]),
