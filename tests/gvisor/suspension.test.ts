@@ -50,7 +50,7 @@ shell.stdin.write("sleep 100000 & job=$!; name=kept\\n")
 shell.stdin.flush()
 log = open("log.txt", "w")
 log.write("one ")
-generator = (number for number in range(100))
+generator = (number for number in range(1_000))
 print(next(generator))`
 
 const LOOK = `
