@@ -81,6 +81,15 @@ it('creates a tenant with its first key', async () => {
   expect((await cellblock(admin, 'keys', 'create', id, '--days', '0')).code).toBe(2)
 })
 
+it("prints a key in the form of E2B's keys, with which the E2B wire answers", async () => {
+  const tenant = (await cellblock(admin, 'tenants', 'create', 'Agents', '--no-key')).out.trim()
+  const key = (await cellblock(admin, 'keys', 'create', tenant, '--e2b')).out.trim()
+  expect(key).toMatch(/^e2b_[0-9a-f]+$/)
+  const list = (given: string): Promise<Response> => fetch(`${api.url}/e2b/v2/sandboxes`, { headers: { 'x-api-key': given } })
+  expect((await list(key)).status).toBe(200)
+  expect((await list(`${key.slice(0, -2)}00`)).status).toBe(401)
+})
+
 it('shows what sets each limit of a tenant', async () => {
   const tenant = (await cellblock(admin, 'tenants', 'create', 'Limited', '--no-key')).out.trim()
   await cellblock(admin, 'plans', 'set', 'limited', 'inodes=5k')

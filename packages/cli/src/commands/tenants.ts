@@ -105,7 +105,11 @@ interface CreateKeyOptions extends JsonOption {
   readonly scopes?: string
   readonly expires?: string
   readonly days?: number
+  readonly e2b?: true
 }
+
+/** E2B's prefix and the hexadecimal digits of the key; the E2B wire accepts both forms. */
+const e2bForm = (key: string): string => `e2b_${Buffer.from(key).toString('hex')}`
 
 const DAY_MS = 86_400_000
 
@@ -147,6 +151,7 @@ export function addKeys(program: Command, { io }: CommandContext): void {
     .option('--scopes <scopes>', 'some of run,read,files,share,secrets,admin; the first four unless given')
     .addOption(new Option('--expires <time>', 'such as 2027-01-31T00:00:00Z').conflicts('days'))
     .option('--days <days>', 'expires after so many days', wholeDays)
+    .option('--e2b', "print the key in the form of E2B's keys, for clients that accept no other")
     .option(...JSON_OPTION)
     .addHelpText('after', examples('cellblock keys create tnt_… --name ci --scopes run,read'))
     .action(async (tenant: string, options: CreateKeyOptions) => {
@@ -159,9 +164,10 @@ export function addKeys(program: Command, { io }: CommandContext): void {
         ...(scopes === undefined ? {} : { scopes: scopes.split(',').map((scope) => scope.trim()) }),
         ...expiryOf(options),
       })
-      if (json) return printJson(io, made)
+      const key = options.e2b ? e2bForm(String(made['api_key'])) : made['api_key']
+      if (json) return printJson(io, { ...made, api_key: key })
       io.note(`${String(made['id'])}: the key is shown once.\n`)
-      io.out(`${String(made['api_key'])}\n`)
+      io.out(`${String(key)}\n`)
     })
 
   keys
