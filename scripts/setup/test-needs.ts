@@ -16,6 +16,7 @@ const NEEDS: readonly (readonly [path: string, needs: readonly Requirement[]])[]
   ['e2e/', SANDBOX],
   ['e2e/client-compat.test.ts', ['client-compat']],
   ['e2e/function-url.test.ts', ['client-compat']],
+  ['e2e/n8n.test.ts', ['client-compat']],
   ['e2e/shared-container.test.ts', ['client-compat']],
   ['e2e/ports.test.ts', ['client-compat']],
   ['browser/', [...SANDBOX, 'chromium']],

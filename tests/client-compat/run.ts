@@ -1,5 +1,5 @@
 // `npm run test:clients [-- --only TEXT] [--write] [--function-url]` runs third-party clients against a local server. They know only its address and a
-// key. With --e2b DIR it runs E2B's own suites instead, from checkouts in that folder. With --function-url its answers pass the handler of the API's function and a stand-in of the function URL.
+// key. With --e2b DIR or --n8n DIR it runs their own suites instead, from clones in that folder. With --function-url its answers pass the handler of the API's function and a stand-in of the function URL.
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { readFileSync } from 'node:fs'
@@ -7,10 +7,13 @@ import { join } from 'node:path'
 import { startServerBehindFunctionUrl } from '../support/function-url-relay.ts'
 import { startServer } from '../support/local-server.ts'
 import { readOptions } from '../../scripts/read-options.ts'
+import { readSetupConfig } from '../../scripts/setup/config.ts'
+import { ensurePythonPackages } from '../../scripts/setup/python-packages.ts'
 import { call, runPython, say, startScriptedUpstream } from '../support/scripted-upstream.ts'
 import { checkClientPackage } from './client-package.ts'
 import { docSnippets, runDocSnippet } from './doc-snippets.ts'
 import { runE2bSuites } from './e2b-suites/run-suites.ts'
+import { runN8nSuites } from './n8n-suites/run-suites.ts'
 import { runMcpConformance } from './mcp-conformance.ts'
 import { runOpenWebUi } from './open-webui.ts'
 import { writePassTable, type ClientRow } from './pass-table.ts'
@@ -47,6 +50,8 @@ const node = (file: string) => () => run(process.execPath, ['--test', '--test-fo
 const python = (file: string) => () => run(pythonOf('client-compat-python'), [`${file}.py`])
 
 const CODE = 'the code interpreter, whole and streamed'
+/** Their packages take a gigabyte and are installed when the section runs. */
+const LARGE_SECTIONS: readonly string[] = ['CrewAI']
 const SUITES: readonly Suite[] = [
   { client: npm('openai'), covers: 'models, files, uploads, containers, responses, conversations', run: node('openai') },
   { client: pypi('openai'), covers: 'the same', run: python('test_openai') },
@@ -92,7 +97,8 @@ const SUITES: readonly Suite[] = [
   },
   ...[...new Set(docSnippets().map(({ client }) => client))].map((name) => ({
     client: `${name}, as on this page`,
-    covers: 'every block of its section',
+    covers: `every block of its section${LARGE_SECTIONS.includes(name) ? `; runs only with \`--only ${name}\`` : ''}`,
+    isOnRequest: LARGE_SECTIONS.includes(name),
     run: () => runBlocks(name),
   })),
 ]
@@ -103,16 +109,22 @@ const ENVIRONMENTS: Readonly<Record<string, string>> = {
   'E2B and frameworks that use it': 'client-compat',
   LiteLLM: 'doc-snippets-openai-2',
   LangChain: 'doc-snippets-openai-2',
+  CrewAI: 'doc-snippets-crewai',
   LlamaIndex: 'doc-snippets-openai-2',
 }
 async function runBlocks(name: string): Promise<string | null> {
   const { url, apiKey } = await server()
+  const environment = ENVIRONMENTS[name] ?? 'doc-snippets'
+  if (LARGE_SECTIONS.includes(name)) {
+    const python = { folder: join(HERE, `../../.cellblock/${environment}-python`), requirements: join(HERE, `${environment}.txt`) }
+    await ensurePythonPackages(python, { config: readSetupConfig(), mayInstall: false }, (line) => void process.stdout.write(`${line}\n`))
+  }
   for (const snippet of docSnippets().filter(({ client }) => client === name)) {
     const problem = await runDocSnippet(snippet, {
       url,
       apiKey,
       model: 'scripted',
-      python: pythonOf(`${ENVIRONMENTS[name] ?? 'doc-snippets'}-python`),
+      python: pythonOf(`${environment}-python`),
     })
     if (problem !== null) return `${snippet.language}: ${problem}`
   }
@@ -124,9 +136,11 @@ const options = readOptions('test:clients', {
   write: { type: 'boolean', default: false },
   'function-url': { type: 'boolean', default: false },
   e2b: { type: 'string' },
+  n8n: { type: 'string' },
 })
 if (options.e2b !== undefined)
   process.exit((await runE2bSuites({ folder: options.e2b, only: options.only, isWritten: options.write })) ? 0 : 1)
+if (options.n8n !== undefined) process.exit((await runN8nSuites({ folder: options.n8n, isWritten: options.write })) ? 0 : 1)
 
 /** A model that runs code once, by the tool that it has, and then repeats what it read. */
 const upstream = await startScriptedUpstream(({ body }) => {

@@ -57,6 +57,36 @@ it(
   },
 )
 
+it('a workspace is written, run, plotted, downloaded, and found again after a restart', { timeout: 180_000 }, async () => {
+  await using made = new AsyncDisposableStack()
+  const dataDir = await mkdtemp(join(tmpdir(), 'cellblock-n8n-'))
+  made.defer(() => rm(dataDir, { recursive: true, force: true }))
+  const first = await startServer({ dataDir })
+  made.defer(async () => void (await first.stop()))
+  const before = connectN8n(`${first.url}/n8n`, first.apiKey)
+  const { id } = await before.createSandbox({ id: randomUUID() })
+  const root = '/home/user/workspace'
+  // What n8n makes of a new sandbox: folders and files at once, then commands in the workspace.
+  await Promise.all(['src', 'chunks', 'workflows'].map((name) => before.mkdir(id, `${root}/${name}`, true)))
+  const program = 'import matplotlib.pyplot as plt\nplt.plot([1, 3, 2])\nplt.savefig("plot.png")\nprint("drawn")\n'
+  await Promise.all([
+    before.writeFile(id, `${root}/src/draw.py`, program),
+    before.writeFile(id, `${root}/package.json`, '{"private":true}'),
+  ])
+  const run = await before.exec(id, { command: 'python3 src/draw.py', workdir: root })
+  expect(run).toMatchObject({ exitCode: 0, stdout: 'drawn\n' })
+  const plot = await before.readFile(id, `${root}/plot.png`)
+  expect(plot.subarray(1, 4).toString()).toBe('PNG')
+  expect(await first.stop()).toBe(0)
+
+  const second = await startServer({ dataDir })
+  made.defer(async () => void (await second.stop()))
+  const after = connectN8n(`${second.url}/n8n`, second.apiKey)
+  expect(await after.createSandbox({ id })).toMatchObject({ id })
+  expect((await after.readFile(id, `${root}/plot.png`)).equals(plot)).toBe(true)
+  expect((await after.exec(id, { command: 'ls src chunks; cat package.json', workdir: root })).stdout).toContain('draw.py')
+})
+
 it('the block of the page about n8n runs as it is written', { timeout: 120_000 }, async () => {
   const server = await startServer()
   const blocks = docSnippets().filter(({ client }) => client === SECTION)

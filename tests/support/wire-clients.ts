@@ -48,7 +48,10 @@ export async function createE2b(server: Pick<LocalServerProcess, 'url' | 'apiKey
 export interface N8nClient {
   createSandbox(options?: { readonly id: string }): Promise<{ readonly id: string }>
   getSandbox(id: string): Promise<unknown>
-  exec(id: string, request: { readonly command: string }): Promise<N8nResult>
+  exec(id: string, request: { readonly command: string; readonly workdir?: string }): Promise<N8nResult>
+  mkdir(id: string, path: string, isRecursive?: boolean): Promise<void>
+  writeFile(id: string, path: string, content: string): Promise<void>
+  readFile(id: string, path: string): Promise<Buffer>
   resumeExecution(id: string, execId: string, afterSeq?: number): Promise<N8nResult>
 }
 interface N8nResult {
