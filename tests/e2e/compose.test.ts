@@ -31,10 +31,9 @@ afterAll(async () => void (await project.run('down', '--volumes', '--timeout', '
 const ownContainers = async (label: string): Promise<Docker.ContainerInfo[]> =>
   docker.listContainers({ all: true, filters: { label: [label] } })
 const proxyLabel = async (): Promise<string> => {
-  const [{ Mounts = [] } = {}] = (await ownContainers(`com.docker.compose.project=${project.name}`)).filter(
-    ({ Labels }) => Labels['com.docker.compose.service'] === 'engine-proxy',
-  )
-  const source = Mounts.find(({ Destination }) => Destination === '/run/cellblock/control')?.Name ?? ''
+  const found = await ownContainers(`com.docker.compose.project=${project.name}`)
+  const proxy = found.find(({ Labels }) => Labels['com.docker.compose.service'] === 'engine-proxy')
+  const source = proxy?.Mounts.find(({ Destination }) => Destination === '/run/cellblock/control')?.Name ?? ''
   expect(source).not.toBe('')
   return source
 }
@@ -45,7 +44,7 @@ interface Asked {
   readonly body?: unknown
 }
 
-/** Sends requests to the engine proxy from inside the server's container, as somebody would who controls the server. */
+/** Sends requests to the engine proxy from inside the server's container, as an attacker would who controls the server. */
 async function asServer(requests: readonly Asked[]): Promise<readonly { readonly status: number; readonly text: string }[]> {
   const program = `
     import { request } from 'node:http'
@@ -160,7 +159,7 @@ describe('docker compose up', () => {
       ).toEqual([])
       expect((await foreign.inspect()).State.Status).toBe('created')
 
-      // The same body without a change, so that the refusals have no other reason.
+      // The same body without a change, so that nothing else was the reason.
       const [made, again, updated, removed, gone] = await asServer([
         create({}),
         { method: 'GET', path: `/containers/${name}/json` },
@@ -192,14 +191,16 @@ describe('docker compose up', () => {
   })
 })
 
-it("Compose reads LibreChat's example, which adds to the same project", async () => {
+it.each([
+  ['librechat', ['CELLBLOCK_API_KEY', 'CREDS_KEY', 'CREDS_IV', 'JWT_SECRET', 'JWT_REFRESH_SECRET'], ['librechat', 'mongodb']],
+  ['n8n', ['N8N_SANDBOX_SERVICE_API_KEY'], ['n8n']],
+])('Compose reads the example %s, which adds to the same project', async (example, variables, services) => {
   const [program, ...first] = await composeProgram()
-  const needed = ['CELLBLOCK_API_KEY', 'CREDS_KEY', 'CREDS_IV', 'JWT_SECRET', 'JWT_REFRESH_SECRET']
-  const env = { ...process.env, ...Object.fromEntries(needed.map((name) => [name, 'x'])) }
-  const file = join(ROOT, 'examples/librechat/compose.yaml')
+  const env = { ...process.env, ...Object.fromEntries(variables.map((name) => [name, 'x'])) }
+  const file = join(ROOT, 'examples', example, 'compose.yaml')
   const { code, stdout, output } = await runCommand(program, [...first, '--file', file, 'config', '--services'], { env })
   expect(code, output).toBe(0)
-  expect(stdout.trim().split('\n').toSorted()).toEqual(['cellblock', 'engine-proxy', 'librechat', 'mongodb', 'sandbox-image'])
+  expect(stdout.trim().split('\n').toSorted()).toEqual(['cellblock', 'engine-proxy', 'sandbox-image', ...services].toSorted())
 })
 
 it('the bill of materials of the server lists every locked package that it runs, and none of development', async () => {
@@ -221,6 +222,6 @@ it('the bill of materials of the server lists every locked package that it runs,
         : [],
     )
   expect(listed).toEqual(expect.arrayContaining(named(({ dev, optional, devOptional }) => !dev && !optional && !devOptional)))
-  expect(listed.filter((one) => /^(?:vitest|typescript|esbuild|aws-cdk)@/.test(one))).toEqual([])
+  expect(listed.filter((one) => /^(?:vitest|esbuild|aws-cdk|oxlint)@/.test(one))).toEqual([])
   expect(components.map(({ name }) => name)).toEqual(expect.arrayContaining(['libc6', 'ca-certificates', 'node']))
 })

@@ -42,7 +42,7 @@ async function freePort(): Promise<number> {
   return port
 }
 
-/** `compose.yaml` as a project of its own with images that exist. */
+/** `compose.yaml` as a separate project with images that exist. */
 export async function composeProject(options: {
   readonly name: string
   readonly serverImage: string

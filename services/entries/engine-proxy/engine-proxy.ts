@@ -46,7 +46,7 @@ const REFUSED = 'This engine proxy permits only what the driver of sandboxes ask
 
 /**
  * Passes the calls of the Docker driver to the engine and refuses every other one. A new container is exactly a sandbox as the driver of this version
- * makes it, and only sandboxes of this proxy can be read, started, waited for and removed: whoever controls the server does not control the machine.
+ * makes it, and only sandboxes of this proxy can be read, started, waited for and removed: an attacker who controls the server does not control the machine.
  */
 export class EngineProxy {
   readonly #options: EngineProxyOptions

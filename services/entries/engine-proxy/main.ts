@@ -4,23 +4,11 @@ import { chmod, rm } from 'node:fs/promises'
 import { createServer } from 'node:http'
 import { hostname } from 'node:os'
 import * as z from 'zod'
-import { imageList } from '../local/config-lists.ts'
+import { readProxyConfig } from './config.ts'
 import { EngineClient } from './engine-client.ts'
 import { EngineProxy } from './engine-proxy.ts'
 
-const { ENGINE_SOCKET, ENGINE_PROXY_SOCKET, CELLBLOCK_CONTROL_DIR, CELLBLOCK_IMAGES, SANDBOX_DOCKER_RUNTIME } = z
-  .object({
-    /** The engine's socket. */
-    ENGINE_SOCKET: z.string().default('/var/run/docker.sock'),
-    /** The socket for the server. */
-    ENGINE_PROXY_SOCKET: z.string(),
-    /** The folder of control sockets: a mount that only this process writes to, and that the server has at the same path. */
-    CELLBLOCK_CONTROL_DIR: z.string(),
-    /** The images of the server. */
-    CELLBLOCK_IMAGES: imageList,
-    SANDBOX_DOCKER_RUNTIME: z.string().min(1).optional(),
-  })
-  .parse(Object.fromEntries(Object.entries(process.env).filter(([, value]) => value !== '')))
+const { engineSocket, proxySocket, controlDir, images, runtime } = readProxyConfig()
 
 /** The query of a created container repeats its body, with the profile of system calls. */
 const MAX_HEADER_BYTES = 1024 ** 2
@@ -38,25 +26,22 @@ async function mountedFrom(engine: EngineClient, folder: string, signal: AbortSi
 }
 
 const starting = AbortSignal.timeout(START_TIMEOUT_MS)
-const engine = new EngineClient(ENGINE_SOCKET)
-const controlDirOfEngine = await mountedFrom(engine, CELLBLOCK_CONTROL_DIR, starting)
+const engine = new EngineClient(engineSocket)
+const controlDirOfEngine = await mountedFrom(engine, controlDir, starting)
 const proxy = new EngineProxy({
   engine,
   owner: createHash('sha256').update(controlDirOfEngine).digest('hex').slice(0, 16),
-  images: Object.values(CELLBLOCK_IMAGES),
-  runtime: SANDBOX_DOCKER_RUNTIME,
-  controlDir: CELLBLOCK_CONTROL_DIR,
-  controlDirOfEngine,
+  ...{ images, runtime, controlDir, controlDirOfEngine },
 })
 // The server enters the folder and cannot list it.
-await chmod(CELLBLOCK_CONTROL_DIR, 0o711)
+await chmod(controlDir, 0o711)
 await proxy.removeStaleFolders(starting)
 
 const server = createServer({ maxHeaderSize: MAX_HEADER_BYTES }, (request, response) => void proxy.handle(request, response))
-await rm(ENGINE_PROXY_SOCKET, { force: true })
-server.listen(ENGINE_PROXY_SOCKET, () => {
+await rm(proxySocket, { force: true })
+server.listen(proxySocket, () => {
   // Only the server has the volume with this socket.
-  void chmod(ENGINE_PROXY_SOCKET, 0o666).then(() => process.stdout.write('✓ The engine proxy is ready.\n'))
+  void chmod(proxySocket, 0o666).then(() => process.stdout.write('✓ The engine proxy is ready.\n'))
 })
 for (const signal of ['SIGINT', 'SIGTERM'] as const)
   process.once(signal, () => {

@@ -52,7 +52,7 @@ describe('a request for a sandbox', () => {
     ['of the pool', bodyOf()],
     ['that an execution waits for', bodyOf({ ...spec, isAwaited: true })],
     [
-      'with limits of its own',
+      'with its own limits',
       bodyOf({ ...spec, memoryTier: '4g' }, { limits: { ...DEFAULT_LIMITS, dataBytes: 1024 ** 3, processes: 50, cpus: 2 } }),
     ],
     ['with the preload of the image', bodyOf(spec, { preload: undefined })],
