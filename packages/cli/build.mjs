@@ -1,14 +1,17 @@
-// Bundles the program with its dependencies into one file, so that the published package needs no other.
-import { chmod } from 'node:fs/promises'
+// Bundles the program with its dependencies, so that the published package needs no other. What one command needs is a separate file.
+import { chmod, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { build } from 'esbuild'
 
 const here = import.meta.dirname
-const outfile = join(here, 'dist', 'cellblock.mjs')
+const outdir = join(here, 'dist')
+await rm(outdir, { recursive: true, force: true })
 await build({
-  entryPoints: [join(here, 'src', 'main.ts')],
-  outfile,
+  entryPoints: { cellblock: join(here, 'src', 'main.ts') },
+  outdir,
+  outExtension: { '.js': '.mjs' },
   bundle: true,
+  splitting: true,
   platform: 'node',
   target: 'node20',
   format: 'esm',
@@ -16,4 +19,4 @@ await build({
   legalComments: 'eof',
   logLevel: 'warning',
 })
-await chmod(outfile, 0o755)
+await chmod(join(outdir, 'cellblock.mjs'), 0o755)

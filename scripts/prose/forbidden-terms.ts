@@ -43,7 +43,7 @@ export const FORBIDDEN_TERMS: readonly ForbiddenTerm[] = [
   { term: 'gives way|give way|gave way', instead: 'fails, is broken' },
   // Words of moods, characters and places.
   { term: 'nudge|nudges|nudged', instead: 'hint, notify, enqueue' },
-  { term: 'crew|crews', instead: 'worker pool' },
+  { term: 'crew|crews', instead: 'worker pool', allowed: /CrewAI/ },
   { term: 'courier|couriers', instead: 'queue', allowed: /font/i },
   { term: 'crowd|crowds', instead: 'many processes, fork bomb' },
   { term: 'patience|patiently', instead: 'timeout, retries' },

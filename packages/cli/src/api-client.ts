@@ -13,6 +13,8 @@ export type Send = (path: string, init: RequestInit) => Promise<Response>
 export interface ApiClient {
   /** The parsed JSON of a 2xx answer; a call without a body in its answer gives `{}`. */
   call(method: 'GET' | 'POST' | 'PUT' | 'DELETE', path: string, body?: unknown): Promise<Json>
+  /** The same client, whose calls with a body create one object for this key, however often they are repeated. */
+  once(key: string): ApiClient
   /** All entries of a list with OpenAI's envelope, over all its pages. */
   list(path: string): Promise<readonly Json[]>
   /** The server-sent events of a path. With a body it is a POST. */
@@ -46,7 +48,7 @@ export function createApiClient(request: Send): ApiClient {
       ...(body === undefined ? {} : { headers: { 'content-type': 'application/json' }, body: JSON.stringify(body) }),
       ...(signal === undefined ? {} : { signal }),
     })
-    if (!response.ok) throw new CliError(await refusalOf(response))
+    if (!response.ok) throw new CliError(await refusalOf(response), { status: response.status })
     return response
   }
   const call = async (method: string, path: string, body?: unknown): Promise<Json> => {
@@ -62,6 +64,12 @@ export function createApiClient(request: Send): ApiClient {
   return {
     call,
     bytes,
+    once: (key) =>
+      createApiClient((path, init) => {
+        const headers = new Headers(init.headers)
+        headers.set('idempotency-key', key)
+        return request(path, { ...init, headers })
+      }),
     async *lines(path) {
       for await (const line of createInterface({ input: await bytes(path) })) yield JSON.parse(line) as unknown
     },

@@ -1,7 +1,7 @@
 import { chmod, mkdir, readFile, rm, writeFile } from 'node:fs/promises'
 import { homedir } from 'node:os'
 import { dirname, join } from 'node:path'
-import { CliError } from './errors.ts'
+import { CliError, EXIT } from './errors.ts'
 import type { Login } from './io.ts'
 
 type Env = Readonly<Record<string, string | undefined>>
@@ -21,6 +21,16 @@ export function readConfig(env: Env = process.env): Config {
     apiKey: env['CELLBLOCK_API_KEY'] || null,
     loginFile: join(base, 'cellblock', 'login.json'),
   }
+}
+
+/** The key of an environment of Claude's managed agents, and the address of Anthropic's API if it is another one. Throws CliError. */
+export function readClaudeConfig(env: Env = process.env): { readonly environmentKey: string; readonly baseUrl: string | undefined } {
+  const environmentKey = env['ANTHROPIC_ENVIRONMENT_KEY'] ?? ''
+  if (environmentKey === '')
+    throw new CliError('ANTHROPIC_ENVIRONMENT_KEY is not set. Give it the key of the environment from the Claude Console.', {
+      exitCode: EXIT.usage,
+    })
+  return { environmentKey, baseUrl: env['ANTHROPIC_BASE_URL'] || undefined }
 }
 
 /** The settings that `login` stored; null without any. Throws CliError for a file that cannot be read. */

@@ -18,6 +18,7 @@ import { addShell } from './commands/shell.ts'
 import { addKeys, addTenants } from './commands/tenants.ts'
 import { addLimits } from './commands/limits.ts'
 import { addUsage } from './commands/usage.ts'
+import { addWorker } from './commands/worker.ts'
 import { CliError, EXIT } from './errors.ts'
 import type { CommandContext, Io } from './io.ts'
 
@@ -62,6 +63,7 @@ export function createProgram(context: CommandContext, more: readonly AddCommand
     addPlans,
     addDeadLetters,
     addDoctor,
+    addWorker,
     addCompletion,
     ...more,
   ])
