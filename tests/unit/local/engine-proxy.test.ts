@@ -36,7 +36,7 @@ it.each([
   ['GET', '/containers/sbx_1/archive?path=/'],
   ['GET', '/containers/sbx_1/logs'],
   ['GET', '/containers/sbx_1/json/../archive'],
-  ['POST', '/containers/..%2f..%2finfo/start'],
+  ['POST', '/containers/..%2f..%2f1/start'],
   ['POST', '/containers/prune'],
   ['PUT', '/containers/sbx_1/archive'],
   ['POST', '/images/create?fromImage=debian'],
