@@ -114,6 +114,52 @@ it('programs of Python and Node answer on their own origins; another tenant reac
   await expect.poll(async () => (await visit(node.origin, withToken(node))).status).toBe(502)
 })
 
+const FLASK = `
+import time
+from flask import Flask, Response, redirect, request, session
+app = Flask(__name__)
+app.secret_key = "of the app"
+@app.route("/")
+def home():
+    return f"{request.host} {request.headers['X-Forwarded-Host']} {session.get('name')} {sorted(request.cookies)}"
+@app.post("/name")
+def name():
+    session["name"] = request.form["name"]
+    return redirect("/", 303)
+@app.route("/events")
+def events():
+    def parts():
+        for number in range(5):
+            yield f"data: {number}\\n\\n"
+            time.sleep(0.3)
+    return Response(parts(), mimetype="text/event-stream")
+app.run(port=5000)`
+
+it('a Flask app keeps its own session, redirects to its own origin, and streams events as they happen', { timeout: 120_000 }, async () => {
+  const api = server.native
+  const id = await api.createContainer()
+  await api.run(id, `open("/mnt/data/app.py", "w").write(${JSON.stringify(FLASK)})`)
+  const flask = await start(api, id, ['python', '/mnt/data/app.py'], 5000)
+  const { host, port } = new URL(flask.origin)
+  const headers = { ...withToken(flask), cookie: 'cellblock_session=x; own=1', origin: flask.origin }
+  expect((await visit(flask.origin, headers)).body.toString()).toBe(`localhost:5000 ${host} None ['own']`)
+  const form = { ...headers, 'content-type': 'application/x-www-form-urlencoded' }
+  const named = await visit(`${flask.origin}/name`, form, Buffer.from('name=Ann'))
+  expect([named.status, named.headers.location]).toEqual([303, '/'])
+  const cookie = String(named.headers['set-cookie']?.[0]).split(';')[0] ?? ''
+  expect((await visit(flask.origin, { ...headers, cookie })).body.toString()).toBe(`localhost:5000 ${host} Ann ['session']`)
+
+  const arrivals: number[] = []
+  await new Promise((resolve, reject) => {
+    const options = { host: '127.0.0.1', port, path: '/events', headers: { host, ...withToken(flask) } }
+    request(options, (answer) => answer.on('data', () => arrivals.push(Date.now())).once('end', resolve))
+      .once('error', reject)
+      .end()
+  })
+  expect(arrivals.length).toBeGreaterThanOrEqual(5)
+  expect((arrivals.at(-1) ?? 0) - (arrivals[0] ?? 0)).toBeGreaterThan(800)
+})
+
 it('user code reaches no socket of the supervisor by a link in the place of a port', { timeout: 120_000 }, async () => {
   const api = server.native
   const id = await api.createContainer()

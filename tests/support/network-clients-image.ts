@@ -16,7 +16,7 @@ ARG DEBIAN_MIRROR=http://deb.debian.org/debian
 ENV DEBIAN_FRONTEND=noninteractive
 RUN find /etc/apt -name '*.sources' -o -name sources.list | xargs sed -i "s#http://deb.debian.org/debian#\${DEBIAN_MIRROR}#" \\
  && apt-get -o Acquire::Retries=3 update \\
- && apt-get -o Acquire::Retries=3 install -y --no-install-recommends git curl python3-requests python3-httpx python3-aiohttp gcc libc6-dev libsocket-wrapper
+ && apt-get -o Acquire::Retries=3 install -y --no-install-recommends git curl python3-requests python3-httpx python3-aiohttp python3-flask gcc libc6-dev libsocket-wrapper
 COPY preload /tmp/preload
 RUN mkdir -p /copied/run/network && cd / \\
  && for program in usr/bin/git usr/bin/curl usr/lib/git-core/git-remote-http; do ldd $program | grep -o '/lib[^ ]*\\|/usr/lib[^ ]*'; done | sort -u \\

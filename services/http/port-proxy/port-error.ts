@@ -42,7 +42,7 @@ export const hibernated = (): PortError =>
   new PortError(
     503,
     'sandbox_hibernated',
-    'The sandbox of this port is hibernated, and its programs have ended. Run the code that starts the program again.',
+    'The container of this port hibernates, and its programs have ended. Run the code that starts the program again.',
   )
 
 const ESCAPES: Readonly<Record<string, string>> = { '&': '&amp;', '<': '&lt;', '>': '&gt;', '"': '&quot;' }
