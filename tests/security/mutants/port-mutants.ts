@@ -42,11 +42,6 @@ export const PORT_MUTANTS: readonly Mutant[] = [
     [`${PROXY}/port-proxy.ts`, 'host !== null && this.#options.domains.includes(host.domain) ? host : null', 'host'],
     ON_ACCESS,
   ),
-  port(
-    'whole name of a container',
-    ['services/model/containers/container-label.ts', '/^([0-9a-z]{26})([0-9a-z]{20,30})$/', '/^([0-9a-z]{26})([0-9a-z]{20,30})/'],
-    ON_ACCESS,
-  ),
   port('origin of pages', [ACCESS, 'new URL(origin).host === host', 'new URL(origin).host !== null'], ON_ACCESS),
   port('requests of other sites', [ACCESS, "(isNavigation || (site !== 'cross-site' && site !== 'same-site'))", 'true'], ON_ACCESS),
   port('pages that may frame a port', [`${PROXY}/port-proxy.ts`, "visit.opening === 'cookie' ? this.#policy : null", 'null'], ON_ACCESS),
