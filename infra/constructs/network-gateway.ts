@@ -75,7 +75,7 @@ export class NetworkGateway extends Construct {
       sourceSecurityGroupId: group.securityGroupId,
     })
     // A rule can name a group of a peer only.
-    for (const end of [toSandboxes, intoSandboxes]) end.addDependency(peering)
+    for (const end of [toSandboxes, intoSandboxes]) end.addResourceDependency(peering)
 
     this.service = new FargateService(this, 'Service', {
       cluster: new Cluster(this, 'Cluster', { vpc, clusterName: `cellblock-${config.stage}-network` }) as ICluster,
