@@ -18,12 +18,6 @@ const requests = (protection: string, file: string, find: string, replace: strin
 /** Every check between user code and the internet. */
 export const NETWORK_MUTANTS: readonly Mutant[] = [
   requests('a request that is gone', 'attachment-watch.ts', 'if (this.#isLatest(row, known)) gateway.attach', 'gateway.attach'),
-  requests(
-    'order of policies',
-    'attachment-watch.ts',
-    'known.work = known.work.then(async () => {',
-    'known.work = Promise.resolve().then(async () => {',
-  ),
   requests('sandbox of another container', 'attachment-watch.ts', ' || sandbox.claimedBy?.containerId !== containerId', ''),
   requests('rows that cannot be read', 'attachment-watch.ts', 'this.#parts.gateway.detach(containerId)\n      problem =', 'problem ='),
   requests('end of the lease', 'gateway-lease.ts', 'this.#until - MARGIN_MS', 'this.#until + MARGIN_MS'),
