@@ -4,7 +4,7 @@ import { basename, join } from 'node:path'
 import { json } from 'node:stream/consumers'
 import { pipeline } from 'node:stream/promises'
 import { containerOptions, SANDBOX_LABEL, SHARES_WHEN_READY } from '../../adapters/drivers/docker/container-options.ts'
-import { controlFolder, writeHostsFile } from '../../adapters/drivers/docker/control-folder.ts'
+import { controlFolder, hostsFileOf, writeHostsFile } from '../../adapters/drivers/docker/control-folder.ts'
 import { readSandboxRequest } from '../../adapters/drivers/docker/read-sandbox-request.ts'
 import { readSeccompProfile } from '../../adapters/drivers/docker/seccomp-profile.ts'
 import type { EngineClient, EngineRequest } from './engine-client.ts'
@@ -60,9 +60,8 @@ export class EngineProxy {
   async removeStaleFolders(signal: AbortSignal): Promise<void> {
     const { controlDir } = this.#options
     const listed = await this.#list({ labels: [], isWhole: false }, signal)
-    const kept = new Set(
-      (listed.body as readonly Listed[]).map(({ Labels }) => basename(controlFolder(controlDir, Labels[SANDBOX_LABEL] ?? ''))),
-    )
+    const folders = (listed.body as readonly Listed[]).map(({ Labels }) => controlFolder(controlDir, Labels[SANDBOX_LABEL] ?? ''))
+    const kept = new Set([...folders, hostsFileOf(controlFolder(controlDir, ''))].map((path) => basename(path)))
     const stale = (await readdir(controlDir)).filter((name) => !kept.has(name))
     await Promise.all(stale.map((name) => rm(join(controlDir, name), { recursive: true, force: true })))
   }
@@ -138,9 +137,9 @@ export class EngineProxy {
       controlFolder: controlFolder(controlDirOfEngine, sandboxId),
     })
     // The server cannot write into the folder above, so nothing can take the place of this one before the engine mounts it.
+    await writeHostsFile(folder)
     const isNew = (await mkdir(folder, { recursive: true })) !== undefined
     await chmod(folder, 0o777)
-    await writeHostsFile(folder)
     const created = { ...options, Labels: { ...Labels, [OWNER_LABEL]: owner } }
     const answer = await engine.read({ method: 'POST', path: `/containers/create?name=${name}`, body: created, signal })
     if (answer.status >= 400 && isNew) await rm(folder, { recursive: true, force: true })
