@@ -5,6 +5,7 @@ import type { NetworkAttachment, NetworkRequestReport } from '../../services/por
 import { CertificateIssuer, createAuthority } from '../../services/workers/gateway/certificates.ts'
 import { ContainerProxy } from '../../services/workers/gateway/container-proxy.ts'
 import { TenantBudget } from '../../services/workers/gateway/tenant-budget.ts'
+import { Turns } from '../../services/workers/gateway/turns.ts'
 import type { UpstreamOptions } from '../../services/workers/gateway/upstream.ts'
 import { internetAuthority } from './mirror.ts'
 
@@ -50,6 +51,7 @@ export async function startProxy(attachment: Partial<NetworkAttachment>, upstrea
       issuer: new CertificateIssuer(authority),
       upstream: { extraCa: [(await internetAuthority()).certificate], privateHosts: {}, ...upstream },
       report: (report) => reports.push(report),
+      turns: new Turns(),
       now: Date.now,
     },
     new TenantBudget(whole.limits, Date.now),

@@ -61,11 +61,18 @@ export class CertificateIssuer {
     this.#now = now
   }
 
+  /** Whether the certificate of `host` is there. */
+  has(host: string): boolean {
+    return this.#issued.get(this.#keyOf(host)) !== undefined
+  }
+
   /** A TLS context for `host`, which is a normal name. */
   contextOf(host: string): Promise<SecureContext> {
-    const now = this.#now()
-    const period = Math.floor(now / RENEW_MS)
-    return this.#issued.getOrCreate(`${period} ${host}`, () => this.#issue(host, now))
+    return this.#issued.getOrCreate(this.#keyOf(host), () => this.#issue(host, this.#now()))
+  }
+
+  #keyOf(host: string): string {
+    return `${Math.floor(this.#now() / RENEW_MS)} ${host}`
   }
 
   async #issue(host: string, now: number): Promise<SecureContext> {

@@ -1,25 +1,30 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
 import type { Duplex } from 'node:stream'
-import { TLSSocket } from 'node:tls'
+import { setTimeout as delay } from 'node:timers/promises'
+import { TLSSocket, type SecureContext } from 'node:tls'
 import { normalizeHost } from '../../model/network/host.ts'
 import { decideRequest } from '../../model/network/policy.ts'
 import { findRule, HTTPS, type NetworkDecision } from '../../model/network/rule.ts'
 import type { NetworkAttachment, NetworkRequestReport } from '../../ports/network-gateway.ts'
 import type { CertificateIssuer } from './certificates.ts'
 import { Exchange, type Destination, type ExchangeEnd } from './exchange.ts'
-import { valuesOf } from './headers.ts'
+import { onceAnswered, valuesOf } from './headers.ts'
 import { answerRefusal, endWithRefusal } from './refusal.ts'
 import type { TenantBudget } from './tenant-budget.ts'
+import type { Turns } from './turns.ts'
 import { Upstream, type UpstreamOptions } from './upstream.ts'
 
 const HTTP = 80
 /** A connection without any traffic ends. */
 const IDLE_MS = 300_000
 const MAX_HEAD_BYTES = 32 * 1024
+/** Requests of one connection that have no answer yet. No client sends the next one before the answer; Node reads all that are there at once. */
+const MAX_UNANSWERED = 4
 
 export interface ProxyContext {
   readonly issuer: CertificateIssuer
   readonly upstream: UpstreamOptions
+  readonly turns: Turns
   readonly report: (report: NetworkRequestReport) => void
   readonly now: () => number
 }
@@ -50,6 +55,7 @@ export class ContainerProxy {
   readonly #tunnels = new WeakMap<object, Tunnel>()
   readonly #streams = new Set<Duplex>()
   readonly #running = new Set<Running>()
+  readonly #unanswered = new WeakMap<object, number>()
   #upstream: Upstream
   #attachment: NetworkAttachment
   #bytesLeft: number | null
@@ -120,9 +126,10 @@ export class ContainerProxy {
   }
 
   #serveRequest([incoming, outgoing]: Messages, destination: Destination): void {
+    if (!this.#isInTurn(incoming, outgoing)) return
     const method = incoming.method ?? ''
     const refuse = (status: number, reason: string): void => {
-      outgoing.once('close', () => this.#report({ destination, method }, refused(status, reason)))
+      onceAnswered(incoming, outgoing, () => this.#report({ destination, method }, refused(status, reason)))
       answerRefusal(outgoing, status, reason)
     }
     // Before anything is reported: a flood of refused requests would be a flood of reports.
@@ -132,13 +139,17 @@ export class ContainerProxy {
       return refuse(403, `The Host header must name ${destination.host}, to which the connection goes.`)
     const decision = this.#decide(destination, method)
     if (!decision.allowed) return refuse(403, decision.reason)
+    const full = this.#budget.begin()
+    if (full !== null) return refuse(503, full)
     const exchange = new Exchange(
       {
         upstream: this.#upstream,
         secrets: this.#attachment.secrets,
+        inTurn: (work) => this.#context.turns.take(this.#attachment.tenant, work),
         spend: (bytes) => this.#spend(bytes),
         onEnd: (end) => {
           this.#running.delete(running)
+          this.#budget.end()
           this.#report({ destination, method }, end)
         },
       },
@@ -148,6 +159,19 @@ export class ContainerProxy {
     const running: Running = { exchange, destination, method }
     this.#running.add(running)
     exchange.start(decision.rule)
+  }
+
+  /** False: the client sends requests without waiting for answers, and its connection was ended. */
+  #isInTurn(incoming: IncomingMessage, outgoing: ServerResponse): boolean {
+    const { socket } = incoming
+    if (socket.destroyed) return false
+    const count = (this.#unanswered.get(socket) ?? 0) + 1
+    this.#unanswered.set(socket, count)
+    onceAnswered(incoming, outgoing, () => this.#unanswered.set(socket, (this.#unanswered.get(socket) ?? 1) - 1))
+    if (count <= MAX_UNANSWERED) return true
+    this.#budget.penalize()
+    socket.destroy()
+    return false
   }
 
   #onConnect(incoming: IncomingMessage, stream: Duplex): void {
@@ -188,7 +212,7 @@ export class ContainerProxy {
           if (this.#budget.request() === null) this.#reportTunnel(tunnel, `The TLS handshake names another host than ${tunnel.host}.`)
           return callback(new Error('The name in the TLS handshake is not that of the tunnel.'))
         }
-        this.#context.issuer.contextOf(tunnel.host).then((context) => callback(null, context), callback)
+        this.#certificate(tunnel.host).then((context) => callback(null, context), callback)
       },
     })
     secure.on('error', () => secure.destroy())
@@ -199,6 +223,14 @@ export class ContainerProxy {
       this.#tunnels.set(secure, tunnel)
       this.#inner.emit('connection', secure)
     })
+  }
+
+  /** A new certificate costs as much as several requests, and a policy can have any number of names. */
+  async #certificate(host: string): Promise<SecureContext> {
+    const { issuer } = this.#context
+    const waitMs = issuer.has(host) ? 0 : this.#budget.issued()
+    if (waitMs > 0) await delay(waitMs)
+    return issuer.contextOf(host)
   }
 
   #decide({ host, port, path }: Destination, method: string): NetworkDecision {

@@ -1,7 +1,7 @@
 import type { ClientRequest, IncomingMessage, ServerResponse } from 'node:http'
 import type { NetworkRule } from '../../model/network/rule.ts'
 import { forwardedHeaders } from '../../model/network/forwarded-headers.ts'
-import { headBytes, METHOD_OVERRIDES } from './headers.ts'
+import { headBytes, METHOD_OVERRIDES, onceAnswered } from './headers.ts'
 import { answerRefusal } from './refusal.ts'
 import { Redactor } from './redactor.ts'
 import { MissingSecretError, putSecrets, secretsOf, type Headers, type HostSecrets } from './secrets.ts'
@@ -31,6 +31,8 @@ export interface ExchangeEnd {
 interface ExchangeContext {
   readonly upstream: Upstream
   readonly secrets: readonly NetworkSecret[]
+  /** Runs work when it is the tenant's turn. */
+  readonly inTurn: (work: () => void) => void
   /** Counts bytes; false when the budget is used. */
   readonly spend: (bytes: number) => boolean
   readonly onEnd: (end: ExchangeEnd) => void
@@ -54,7 +56,6 @@ export class Exchange {
   #reason: string | null = null
   #names: readonly string[] = []
   #decision: ExchangeEnd['decision'] = 'allowed'
-  #hasEnded = false
 
   constructor(
     context: ExchangeContext,
@@ -69,7 +70,7 @@ export class Exchange {
 
   /** Forwards the request under the rule that allowed it. */
   start(rule: NetworkRule): void {
-    this.#outgoing.once('close', () => this.#end())
+    onceAnswered(this.#incoming, this.#outgoing, () => this.#end())
     const headers = forwardedHeaders(this.#incoming)
     if (rule.methods !== undefined) for (const name of METHOD_OVERRIDES) delete headers[name]
     if (!this.#addSecrets(headers, rule)) return
@@ -100,7 +101,7 @@ export class Exchange {
     try {
       const { names, sensitive } = putSecrets(headers, rule, own)
       this.#names = names
-      this.#redactor = new Redactor(sensitive)
+      this.#redactor = new Redactor(own.secrets, sensitive)
     } catch (error) {
       if (!(error instanceof MissingSecretError)) throw error
       this.#refuse(403, error.message)
@@ -147,17 +148,25 @@ export class Exchange {
   #copy(answer: IncomingMessage): void {
     const outgoing = this.#outgoing
     answer.on('data', (chunk: Buffer) => {
-      if (!this.#count(chunk.length)) return this.abort(BUDGET_USED)
-      const bytes = this.#redactor.isActive ? this.#redactor.write(chunk) : chunk
-      if (bytes.length > 0 && !outgoing.write(bytes)) answer.pause()
+      answer.pause()
+      this.#context.inTurn(() => this.#pass(answer, chunk))
     })
     outgoing.on('drain', () => answer.resume())
-    answer.once('end', () => outgoing.end(this.#redactor.end()))
+    // The last part may still wait for its turn.
+    answer.once('end', () => this.#context.inTurn(() => void outgoing.end(this.#redactor.end())))
     // The client must see that the body is cut.
     answer.once('error', (error) => {
       this.#reason ??= `The answer was cut: ${error.message}`
       outgoing.destroy()
     })
+  }
+
+  #pass(answer: IncomingMessage, chunk: Buffer): void {
+    if (this.#outgoing.destroyed) return
+    if (!this.#count(chunk.length)) return this.abort(BUDGET_USED)
+    const bytes = this.#redactor.isActive ? this.#redactor.write(chunk) : chunk
+    // Otherwise `drain` resumes it.
+    if (bytes.length === 0 || this.#outgoing.write(bytes)) answer.resume()
   }
 
   #count(bytes: number): boolean {
@@ -181,8 +190,6 @@ export class Exchange {
   }
 
   #end(): void {
-    if (this.#hasEnded) return
-    this.#hasEnded = true
     this.#request?.destroy()
     const { statusCode, headersSent } = this.#outgoing
     this.#context.onEnd({

@@ -1,7 +1,9 @@
+import { setTimeout as delay } from 'node:timers/promises'
 import type { NetworkAttachment } from '../../ports/network-gateway.ts'
 import { SupervisorError, type Supervisor } from '../../ports/supervisor.ts'
 import { ContainerProxy, type ProxyContext } from './container-proxy.ts'
 import { TenantBudget } from './tenant-budget.ts'
+import { Turns } from './turns.ts'
 
 /** Connections to one supervisor that wait for user code. Another one is opened when code takes one. */
 const READY_CONNECTIONS = 4
@@ -10,7 +12,7 @@ const RETRY_MS = [100, 300, 1_000, 3_000] as const
 
 type AcceptPort = Pick<Supervisor, 'acceptConnection'>
 
-export interface GatewayOptions extends ProxyContext {
+export interface GatewayOptions extends Omit<ProxyContext, 'turns'> {
   readonly supervisor: AcceptPort
   /** The sandbox of an attached container no longer answers; the container was detached. */
   readonly onGone: (containerId: string) => void
@@ -19,6 +21,7 @@ export interface GatewayOptions extends ProxyContext {
 /** Serves the network of containers. It connects to their supervisors; nothing connects to it. */
 export class Gateway {
   readonly #options: GatewayOptions
+  readonly #turns = new Turns()
   readonly #containers = new Map<string, AttachedContainer>()
   readonly #budgets = new Map<string, TenantBudget>()
 
@@ -33,9 +36,10 @@ export class Gateway {
     const budget = this.#budgetOf(attachment)
     if (known?.isIn(session.sandboxId) === true) return known.replace(attachment)
     known?.close()
-    const proxy = new ContainerProxy(this.#options, budget, attachment)
+    const proxy = new ContainerProxy({ ...this.#options, turns: this.#turns }, budget, attachment)
     const container = new AttachedContainer(attachment, proxy, {
       supervisor: this.#options.supervisor,
+      budget,
       onGone: () => this.#drop(containerId, container),
     })
     this.#containers.set(containerId, container)
@@ -80,6 +84,7 @@ export class Gateway {
 class AttachedContainer {
   readonly #supervisor: AcceptPort
   readonly #proxy: ContainerProxy
+  readonly #budget: TenantBudget
   readonly #onGone: () => void
   readonly #closing = new AbortController()
   #attachment: NetworkAttachment
@@ -87,9 +92,10 @@ class AttachedContainer {
   constructor(
     attachment: NetworkAttachment,
     proxy: ContainerProxy,
-    { supervisor, onGone }: { readonly supervisor: AcceptPort; readonly onGone: () => void },
+    { supervisor, budget, onGone }: { readonly supervisor: AcceptPort; readonly budget: TenantBudget; readonly onGone: () => void },
   ) {
     this.#supervisor = supervisor
+    this.#budget = budget
     this.#attachment = attachment
     this.#proxy = proxy
     this.#onGone = onGone
@@ -125,11 +131,14 @@ class AttachedContainer {
         failures = 0
         if (signal.aborted) stream.destroy()
         else this.#proxy.serve(stream)
+        // Above the rate of the tenant its programs wait in their own sandbox.
+        const waitMs = this.#budget.accepted()
+        if (waitMs > 0) await delay(waitMs)
       } catch (error) {
         if (signal.aborted) return
         const waitMs = error instanceof SupervisorError && error.code === 'wrong_sandbox' ? undefined : RETRY_MS[failures++]
         if (waitMs === undefined) return this.#onGone()
-        await new Promise((resolve) => setTimeout(resolve, waitMs))
+        await delay(waitMs)
       }
     }
   }

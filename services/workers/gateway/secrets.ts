@@ -18,14 +18,14 @@ export function secretsOf(secrets: readonly NetworkSecret[], host: string): Host
   return { secrets: own, byName: new Map(own.map((secret) => [secret.name, secret])) }
 }
 
-/** Puts the values of secrets into the headers, in place. Returns the names of the secrets that were used and every text that must not come back. */
+/** Puts the values of secrets into the headers, in place. Returns the names of the secrets that were used, and other texts with them that must not come back. */
 export function putSecrets(
   headers: Headers,
   { inject = [] }: Pick<NetworkRule, 'inject'>,
   { secrets, byName }: HostSecrets,
 ): { readonly names: readonly string[]; readonly sensitive: readonly string[] } {
   const names = new Set<string>()
-  const sensitive: string[] = secrets.map(({ value }) => value)
+  const sensitive: string[] = []
   for (const { header, secret: name, prefix = '' } of inject) {
     const secret = byName.get(name)
     if (secret === undefined) throw new MissingSecretError(name)

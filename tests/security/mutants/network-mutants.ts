@@ -15,6 +15,19 @@ const requests = (protection: string, file: string, find: string, replace: strin
   killer: { test: 'tests/unit/network/attachment-watch.test.ts' },
 })
 
+const bounds = (protection: string, file: string, find: string, replace: string): Mutant => ({
+  protection: `gateway: ${protection}`,
+  edits: [{ file: `services/workers/gateway/${file}`, find, replace }],
+  killer: { test: 'tests/unit/network/gateway-bounds.test.ts' },
+})
+
+/** The search for a value has to find it where a protection is missing: otherwise it says nothing when it finds none. */
+const searched = (protection: string, file: string, find: string, replace: string): Mutant => ({
+  protection: `search for secrets: ${protection}`,
+  edits: [{ file: `services/${file}`, find, replace }],
+  killer: { test: 'tests/e2e/network.test.ts', only: 'the value of a secret is in no memory' },
+})
+
 /** Every check between user code and the internet. */
 export const NETWORK_MUTANTS: readonly Mutant[] = [
   requests('a request that is gone', 'attachment-watch.ts', 'if (this.#isLatest(row, known)) gateway.attach', 'gateway.attach'),
@@ -38,18 +51,24 @@ export const NETWORK_MUTANTS: readonly Mutant[] = [
     ],
     killer: { test: 'tests/unit/network/gateway.test.ts' },
   },
-  gateway(
-    'requests per second',
-    'workers/gateway/tenant-budget.ts',
-    'if (this.#tokens < 1) return',
-    'if (this.#tokens < -Infinity) return',
-  ),
+  gateway('requests per second', 'workers/gateway/tenant-budget.ts', 'if (this.#requests.has(rate)) {', 'if (rate > 0) {'),
   gateway(
     'connections',
     'workers/gateway/tenant-budget.ts',
     'if (this.#connections >= this.#limits.connections)',
     'if (this.#connections < 0)',
   ),
+  bounds('connections per second', 'gateway.ts', 'if (waitMs > 0) await delay(waitMs)', ''),
+  bounds('new certificates', 'container-proxy.ts', 'issuer.has(host) ? 0 : this.#budget.issued()', '0'),
+  bounds('turns of tenants', 'turns.ts', 'const work = own.shift()', 'const work = () => own.splice(0).forEach((one) => one())'),
+  bounds('requests that run', 'container-proxy.ts', 'if (full !== null) return refuse(503, full)', ''),
+  bounds('requests without waiting for answers', 'container-proxy.ts', 'if (!this.#isInTurn(incoming, outgoing)) return', ''),
+  bounds('a penalty for them', 'tenant-budget.ts', 'this.#openings.take(PENALTY,', 'this.#openings.take(0,'),
+  {
+    protection: 'gateway: time to search for secrets',
+    edits: [{ file: 'services/workers/gateway/needles.ts', find: 'left-- > 0 && ', replace: '' }],
+    killer: { test: 'tests/unit/network/redactor.test.ts' },
+  },
   gateway('bytes', 'workers/gateway/container-proxy.ts', 'return this.#bytesLeft >= 0', 'return true'),
   gateway(
     'running requests after a change of the policy',
@@ -76,5 +95,17 @@ export const NETWORK_MUTANTS: readonly Mutant[] = [
   ),
   gateway('secrets in parts of answers', 'workers/gateway/exchange.ts', "'range', 'if-range', ", ''),
   gateway('secrets in compressed answers', 'workers/gateway/exchange.ts', "encoding !== 'identity'", 'encoding === null'),
+  searched(
+    'answers without a mask',
+    'workers/gateway/exchange.ts',
+    'this.#redactor.isActive ? this.#redactor.write(chunk) : chunk',
+    'chunk',
+  ),
+  searched(
+    'rows with the value',
+    'adapters/secrets/key-file-cipher.ts',
+    "context).toString('base64url')}`",
+    "context).toString('base64url')}.${value}`",
+  ),
   gateway('a method in a header', 'workers/gateway/exchange.ts', 'if (rule.methods !== undefined) for', 'if (rule.methods === null) for'),
 ]
