@@ -1,4 +1,6 @@
 import type { Execution, Output } from '../api/types.ts'
+import { sharedToken } from '../session.ts'
+import { showNetwork } from '../state/network.ts'
 import { fileUrl, nameOf } from '../state/workspace.ts'
 import { Ansi } from './ansi.tsx'
 import { BundleView } from './bundle.tsx'
@@ -19,7 +21,14 @@ export function Outputs({ execution }: { readonly execution: Execution }) {
       {execution.lost.length > 0 && (
         <ul class="lost" aria-label="Not kept">
           {execution.lost.map(({ what, reason }, at) => (
-            <li key={at}>{lostText(what, reason)}</li>
+            <li key={at}>
+              {lostText(what, reason)}
+              {what.startsWith('request to ') && sharedToken === null && (
+                <button type="button" class="plain" onClick={showNetwork}>
+                  Show the network
+                </button>
+              )}
+            </li>
           ))}
         </ul>
       )}

@@ -9,7 +9,23 @@ export interface Tenant {
   readonly created_at: string
   readonly plan: string | null
   readonly image: string | null
+  readonly network: TenantNetwork | null
   readonly limits: Readonly<Record<string, number | string>>
+}
+
+/** What containers of the tenant may reach at most, and the policy of those for which the client requests none. */
+interface TenantNetwork {
+  readonly ceiling: { readonly allow: readonly { readonly host: string }[]; readonly presets: readonly string[] }
+  readonly default?: unknown
+}
+
+export interface RefusedHost {
+  readonly host: string
+  readonly reason: string
+  readonly requests: number
+  readonly last_at: string
+  readonly container_id: string
+  readonly in_ceiling: boolean
 }
 
 export interface ApiKey {
@@ -60,6 +76,8 @@ export const keys = signal<readonly ApiKey[]>([])
 export const usage = signal<Usage | null>(null)
 /** The latest changes of the open tenant, the newest first. */
 export const audit = signal<readonly AuditEntry[]>([])
+/** Hosts that code of the open tenant was refused, the latest first. */
+export const refusedHosts = signal<readonly RefusedHost[]>([])
 export const plans = signal<readonly string[]>([])
 /** Null where the server gives its metrics to no browser. */
 export const metrics = signal<Metrics | null>(null)
@@ -98,17 +116,19 @@ export const openTenant = (id: string): Promise<void> =>
   attempt(async () => {
     tenantId.value = id
     newKey.value = null
-    const [listed, used, changes, allowed] = await Promise.all([
+    const [listed, used, changes, allowed, refused] = await Promise.all([
       listAll<ApiKey>(`/v1/admin/tenants/${id}/keys`),
       call<Usage>(`/v1/admin/tenants/${id}/usage`),
       call<Pick<List<AuditEntry>, 'data'>>(`/v1/admin/tenants/${id}/audit?limit=${AUDIT_ENTRIES}`),
       call<{ readonly limits: Readonly<Record<string, TenantLimit>> }>(`/v1/admin/tenants/${id}/limits`),
+      call<Pick<List<RefusedHost>, 'data'>>(`/v1/admin/tenants/${id}/refused_hosts`),
     ])
     if (tenantId.value !== id) return
     keys.value = listed
     usage.value = used
     audit.value = changes.data
     limits.value = allowed.limits
+    refusedHosts.value = refused.data
   })
 
 export const createTenant = (name: string): Promise<void> =>
@@ -136,6 +156,21 @@ export const changeLimit = (name: string, value: number | string | null): Promis
   attempt(async () => {
     const id = tenantId.value ?? ''
     await call(`/v1/admin/tenants/${id}`, { method: 'POST', body: { limits: { [name]: value } } })
+    await openTenant(id)
+  })
+
+/** Adds a host to what containers of the tenant may reach. Each container still needs it in its own policy. */
+export const allowHost = (host: string): Promise<void> =>
+  attempt(async () => {
+    const id = tenantId.value ?? ''
+    // Another operator may have changed it since the list was read.
+    const { network } = await call<Tenant>(`/v1/admin/tenants/${id}`)
+    const { allow, presets } = network?.ceiling ?? { allow: [], presets: [] }
+    await call(`/v1/admin/tenants/${id}`, {
+      method: 'POST',
+      body: { network: { ...network, ceiling: { allow: [...allow, { host }], presets } } },
+    })
+    await loadTenants()
     await openTenant(id)
   })
 

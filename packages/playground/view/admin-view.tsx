@@ -22,6 +22,7 @@ import { AuditView } from './audit-view.tsx'
 import { Icon, Logo } from './icons.tsx'
 import { KeysView } from './keys-view.tsx'
 import { LimitsEditor } from './limits-editor.tsx'
+import { TenantNetwork } from './tenant-network.tsx'
 import { UsageChart } from './usage-chart.tsx'
 import { DocumentLinks } from './top-bar.tsx'
 
@@ -149,6 +150,7 @@ function TenantDetail({ tenant }: { readonly tenant: Tenant }) {
         </label>
         <LimitsEditor />
       </section>
+      <TenantNetwork tenant={tenant} />
       <KeysView />
       <AuditView />
       <DeleteTenant tenant={tenant} />

@@ -11,6 +11,7 @@ import { openDialog } from './dialogs.tsx'
 import { exportActions } from './export-actions.ts'
 import { Icon } from './icons.tsx'
 import { Menu } from './menu.tsx'
+import { showNetwork } from '../state/network.ts'
 import { isVariablesOpen } from './variables-view.tsx'
 
 /** The side panel that is open on a narrow screen. */
@@ -80,6 +81,7 @@ function ChatMenu() {
           ? [
               { label: 'Preview an app', icon: 'eye' as const, onSelect: () => void (isAppOpen.value = true) },
               { label: 'Variables', icon: 'variables' as const, onSelect: () => void (isVariablesOpen.value = true) },
+              { label: 'Network', icon: 'network' as const, onSelect: showNetwork },
               { label: 'Restart Python, keep the files', icon: 'retry' as const, onSelect: () => void restartKernel() },
             ]
           : []),

@@ -21,8 +21,10 @@ import { focusOnce } from './focus-once.ts'
 import { Icon } from './icons.tsx'
 import { Menu } from './menu.tsx'
 import { lazily } from './lazily.tsx'
+import { isNetworkOpen } from '../state/network.ts'
 import { isVariablesOpen, VariablesView } from './variables-view.tsx'
 
+const NetworkView = lazily(async () => (await import('./network-view.tsx')).NetworkView)
 const Preview = lazily(async () => (await import('./preview.tsx')).Preview)
 const previewed = signal<PanelFile | null>(null)
 const zipState = signal('idle')
@@ -77,6 +79,7 @@ export function FilesPanel({ onClose }: { readonly onClose: () => void }) {
       <FileTree files={shown} containerId={containerId} />
       <PanelFooter containerId={containerId} />
       {isVariablesOpen.value && <VariablesView />}
+      {isNetworkOpen.value && <NetworkView key={key} />}
       {previewed.value !== null && containerId !== null && (
         <Preview file={previewed.value} containerId={containerId} onClose={() => (previewed.value = null)} />
       )}
@@ -212,6 +215,9 @@ function PanelFooter({ containerId }: { readonly containerId: string | null }) {
         onClick={() => (isVariablesOpen.value = !isVariablesOpen.value)}
       >
         <Icon name="variables" /> Variables
+      </button>
+      <button type="button" class="plain" aria-pressed={isNetworkOpen.value} onClick={() => (isNetworkOpen.value = !isNetworkOpen.value)}>
+        <Icon name="network" /> Network
       </button>
       {zipState.value !== 'idle' && zipState.value !== 'busy' && <p class="failure">{zipState.value}</p>}
     </footer>

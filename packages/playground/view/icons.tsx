@@ -30,6 +30,7 @@ const PATHS = {
   folder: 'M4 6h6l2 2h8v11H4z',
   file: 'M7 4h7l4 4v12H7zM14 4v4h4',
   sandbox: 'M4 8l8-4 8 4v8l-8 4-8-4zM4 8l8 4 8-4M12 12v8',
+  network: 'M12 20a8 8 0 1 0 0-16 8 8 0 0 0 0 16zM4 12h16M12 4c-4 4-4 12 0 16M12 4c4 4 4 12 0 16',
   variables: 'M7 5c-2 3-2 11 0 14M17 5c2 3 2 11 0 14M10 9l4 6M14 9l-4 6',
 } as const
 
