@@ -80,6 +80,39 @@ it("Node's fetch reads an allowed host and fails for another one", async () => {
   expect(run.stdout).toBe('answer /n\nfailed\n')
 })
 
+describe('a JavaScript session that began before the policy', () => {
+  const GET = `const get = (module, url) => new Promise((resolve, reject) =>
+    require(module).get(url, (answer) => { let text = ''; answer.on('data', (part) => (text += part)).on('end', () => resolve(text)) }).on('error', reject))`
+  const FAILS = `console.log(await fetch('https://${DATA}/').catch((error) => error.message))`
+  beforeAll(async () => {
+    const before = await network.sandbox.supervisor.run(`${GET}\n${FAILS}`, { language: 'javascript' })
+    expect(before.stdout).toContain('This sandbox has no network')
+  })
+  const evaluate = async (code: string): Promise<unknown> => {
+    const { stdout, error } = await network.run(`console.log(${code})`, 'javascript')
+    return error?.value ?? stdout.trim()
+  }
+
+  it('reads an allowed host with fetch and with the agents of https and http', async () => {
+    expect(await evaluate(`await (await fetch('https://${DATA}/f')).text()`)).toBe('answer /f')
+    expect(await evaluate(`await get('https', 'https://${DATA}/s')`)).toBe('answer /s')
+    expect(network.reports).toContainEqual(expect.objectContaining({ host: DATA, path: '/s', status: 200 }))
+  })
+
+  it('says which hosts it may reach when another one is refused', async () => {
+    expect(await evaluate(`await fetch('https://${REFUSED}/')`)).toContain(
+      'The network policy of this container refuses this host. It may reach: ',
+    )
+    expect(await evaluate(`await get('https', 'https://${REFUSED}/')`)).toContain(SENTENCE)
+    expect(await evaluate(`await get('http', 'http://${REFUSED}/')`)).toContain(SENTENCE)
+  })
+
+  it('has no network again after the policy was removed', async () => {
+    const after = await network.sandbox.supervisor.run(FAILS, { language: 'javascript' })
+    expect(after.stdout).toContain('This sandbox has no network')
+  })
+})
+
 it('curl reads an allowed host, and says why another one is refused', async () => {
   const run = await network.run(`curl -sS https://${DATA}/c; echo; curl -sS https://${REFUSED}/ || echo "status $?"`, 'bash')
   expect(run.stdout).toBe('answer /c\nstatus 56\n')

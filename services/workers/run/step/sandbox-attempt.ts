@@ -1,7 +1,9 @@
-import { isHibernated, needsSync, type Container } from '../../../model/containers/container.ts'
+import { isHibernated, needsSync, type Container, type Snapshot } from '../../../model/containers/container.ts'
 import type { Execution, Lost } from '../../../model/executions/execution.ts'
 import { OutputAssembler } from '../../../model/executions/output-assembler.ts'
-import { workKindOf, type WorkKind } from '../../../model/executions/work-kinds.ts'
+import { commandSourceOf, workKindOf, type WorkKind } from '../../../model/executions/work-kinds.ts'
+import { isFileOperation } from '../../../model/executions/command-arguments.ts'
+import { hasNetwork } from '../../../model/network/secret.ts'
 import type { SandboxSession } from '../../../model/sandboxes/sandbox.ts'
 import { executionLimitsOf } from '../../../model/tenants/tenant-limits.ts'
 import type { Clock } from '../../../ports/clock.ts'
@@ -92,7 +94,7 @@ export class SandboxAttempt {
     this.#mayHaveRun = true
     if (mode === 'fresh') await notifyWaiting(deps, container, row.id)
     // Once the code is sent, the kernel may be newer than its snapshot. The row says so before (ADR 0016).
-    if (kind.usesVariables && isHibernated(container)) await noteAwake(deps, container)
+    if (needsSnapshot(row, container)) await noteAwake(deps, container)
     if (kind.place === 'beside') await leaveQueue(deps, container, row.id)
     const log = await openExecutionLog(deps, row, { isResumed: mode === 'resumed', onBroken: () => lease.lose() })
     this.#log = log
@@ -119,8 +121,8 @@ export class SandboxAttempt {
     const lost: Lost[] = []
     try {
       if (needsSync(container)) lost.push(...(await syncFiles(deps, container, { session, signal })))
-      // The snapshot stays for the next work that uses variables.
-      if (kind.usesVariables && isHibernated(container)) {
+      // Otherwise the snapshot stays for the next work that needs it.
+      if (needsSnapshot(this.#row, container)) {
         const restored = await restoreVariables(deps, { session, container, budget, signal })
         lost.push(...restored.lost)
         this.#restoreUsage = restored.usage
@@ -141,6 +143,13 @@ export class SandboxAttempt {
     await notifyExecution(queue, this.#row)
   }
 }
+
+/**
+ * Whether it needs what the container had when it went to sleep: code needs the variables, and a program the packages that were installed over the network. A program can also install
+ * some, so the snapshot is out of date from then on.
+ */
+const needsSnapshot = (row: Execution, container: Container): container is Container & { readonly snapshot: Snapshot } =>
+  isHibernated(container) && (workKindOf(row).usesVariables || (hasNetwork(container) && !isFileOperation(commandSourceOf(row).argv)))
 
 /** The change that marks a row as `running` in this sandbox. Work that uses variables also names the losses of earlier sandboxes. */
 export function startPatch(

@@ -1,7 +1,9 @@
 'use strict'
-// Completes messages of errors whose cause is that the sandbox has no network.
+// Completes messages of errors whose cause is that the sandbox has no network, or one that a policy bounds.
 
 const UNREACHABLE = new Set(['EAI_AGAIN', 'ENOTFOUND', 'ENETUNREACH'])
+// What `fetch` says when the gateway refuses a host. It drops the sentence of the gateway.
+const REFUSED = /Proxy response \(403\)/
 const NO_NETWORK = 'This sandbox has no network, so no address can be reached. Upload the data as a file instead.'
 const MISSING_MODULES = new Set(['MODULE_NOT_FOUND', 'ERR_MODULE_NOT_FOUND'])
 // A package, not a path.
@@ -22,9 +24,16 @@ function causes(error) {
 
 function sentence(error) {
   const found = causes(error)
-  if (found.some(({ code }) => UNREACHABLE.has(code))) return NO_NETWORK
+  const { HTTPS_PROXY: proxy, CELLBLOCK_NETWORK: hosts } = process.env
+  if (proxy && found.some(({ message }) => REFUSED.test(message)))
+    return `The network policy of this container refuses this host. It may reach: ${hosts || 'see its policy'}.`
+  if (found.some(({ code }) => UNREACHABLE.has(code)))
+    return proxy ? 'This sandbox reaches allowed hosts over HTTP and HTTPS only, through the proxy in HTTPS_PROXY, and this connection did not use it.' : NO_NETWORK
   const [, name] = MISSING_MODULES.has(error.code) ? (MISSING_PACKAGE.exec(error.message) ?? []) : []
-  if (name) return `\`${name}\` is not installed and this sandbox has no network, so npm cannot install it.`
+  if (name)
+    return proxy
+      ? `\`${name}\` is not installed. \`npm install ${name}\` installs it if the network policy allows the registry.`
+      : `\`${name}\` is not installed and this sandbox has no network, so npm cannot install it.`
   const inner = found.at(-1)?.message
   return error.message === 'fetch failed' && inner ? `The cause: ${inner}` : undefined
 }

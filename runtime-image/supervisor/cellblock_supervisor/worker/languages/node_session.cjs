@@ -15,6 +15,7 @@ const { pathToFileURL } = require('node:url')
 const { subscribe } = require('node:diagnostics_channel')
 const { toScript } = require('./cell_source.cjs')
 const { explain, stackOf, withExplanation } = require('./node_errors.cjs')
+const { followProxy } = require('./node_proxy.cjs')
 
 const FIELDS_PER_CELL = 4
 const outputs = [process.stdout, process.stderr]
@@ -132,6 +133,7 @@ async function inScope(env, cwd, work) {
   try {
     if (cwd !== '') process.chdir(cwd)
     Object.assign(process.env, env)
+    followProxy()
     return await work()
   } finally {
     for (const [name, value] of Object.entries(before)) {

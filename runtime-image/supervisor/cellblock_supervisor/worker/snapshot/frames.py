@@ -1,6 +1,6 @@
 """The private format of a snapshot of the namespace: a JSON line, then frames `kind, length, bytes`, in bulk packets of the kernel's channel.
 
-E state of the process or of a session: its name (JSON), a null byte, its bytes    N name of the next variable (JSON)    P its pickle    B one of its buffers    I imports (JSON)    L lost variables (JSON), last
+E state of the process or of a session: its name (JSON), a null byte, its bytes    F a file of installed packages    N name of the next variable (JSON)    P its pickle    B one of its buffers    I imports (JSON)    L lost variables (JSON), last
 """
 
 import struct
@@ -14,8 +14,13 @@ _FRAME = struct.Struct("<cQ")
 _NOWHERE = memoryview(bytearray())
 
 
+def send_frame_head(channel: Channel, kind: bytes, size: int) -> None:
+    """The caller sends as many bytes."""
+    channel.send_bulk(_FRAME.pack(kind, size))
+
+
 def send_frame(channel: Channel, kind: bytes, *parts: bytes | memoryview) -> None:
-    channel.send_bulk(_FRAME.pack(kind, sum(len(part) if isinstance(part, bytes) else part.nbytes for part in parts)))
+    send_frame_head(channel, kind, sum(len(part) if isinstance(part, bytes) else part.nbytes for part in parts))
     for part in parts:
         channel.send_bulk(part)
 

@@ -6,6 +6,7 @@ from typing import Any
 
 from ..channel.channel import Channel
 from .frames import FORMAT, FrameReader
+from .installed_packages import PackageRestorer
 from .losses import Lost, reason
 from .namespace_unpickler import NamespaceUnpickler
 from .process.process_state import FIRST_PARTS
@@ -34,8 +35,11 @@ class NamespaceRestorer:
         early: list[tuple[str, bytes]] = []
         late: list[tuple[str, bytes]] = []
         unpickler = NamespaceUnpickler()
+        packages = PackageRestorer(self._lost)
         for kind, body in reader.frames():
-            if kind == b"I":
+            if kind == b"F":
+                packages.add(body)
+            elif kind == b"I":
                 self._import(json.loads(body), budget)
             elif kind == b"E":
                 part, _, content = bytes(body).partition(b"\0")

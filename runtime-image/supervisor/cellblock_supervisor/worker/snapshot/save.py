@@ -8,6 +8,7 @@ from typing import Any
 from ..channel.channel import Channel
 from .array_views import named_views
 from .frames import FORMAT, send_frame
+from .installed_packages import InstalledPackages
 from .losses import Lost, lost_variable
 from .namespace_pickler import ByteCounter, NamespacePickler
 from .namespace_unpickler import count_memoized
@@ -39,7 +40,8 @@ class NamespaceSaver:
         lost += named_views((name, value) for _, name, value in kept)
         lost_of_process: Lost = []
         parts = self._process_parts.dump(budget, lost_of_process, max_bytes // 4)
-        lost += _too_large(kept, max_bytes - sum(map(len, parts.values())))
+        packages = InstalledPackages(max_bytes // 2, lost_of_process)
+        lost += _too_large(kept, max_bytes - packages.size - sum(map(len, parts.values())))
         dropped = {entry["what"] for entry in lost}
         unnamed = sum(type(name) is not str for name in dict(self._shell.user_ns))
         if unnamed:
@@ -47,6 +49,7 @@ class NamespaceSaver:
             lost.append({"what": "namespace", "reason": f"{unnamed} of its keys are no text. Only names can be saved."})
         lost = lost_before + lost + lost_of_process
         self._channel.send_bulk(json.dumps({**FORMAT, "execution_count": self._shell.execution_count}).encode() + b"\n")
+        packages.send(self._channel)
         for part, body in parts.items():
             send_frame(self._channel, b"E", json.dumps(part).encode() + b"\0" + body)
         send_frame(self._channel, b"I", json.dumps(imports).encode())

@@ -1,4 +1,4 @@
-"""Files in /tmp and the home folder: packed into one archive with the variables, because only /mnt/data is stored."""
+"""Files in /tmp and the home folder: packed into one archive with the variables, because only /mnt/data is stored. Installed packages are kept apart."""
 
 import contextlib
 import io
@@ -23,24 +23,15 @@ _MAX_NAMED = 20
 
 
 def pack(lost: list[dict[str, str]]) -> bytes | None:
-    """None when there are no files. Those beyond the limits are named; installed packages are kept whole or not at all."""
+    """None when there are no files. Those beyond the limits are named."""
     # Imported when it is used: an idle kernel would hold 0.4 MB more.
     import tarfile
 
     archive = io.BytesIO()
     left, count, refused = _MAX_BYTES, 0, []
-    packages = list(_files_in(PACKAGES_DIR))
-    keeps_packages = sum(size for _, size in packages) <= _MAX_BYTES // 2
-    if not keeps_packages:
-        lost.append({"what": "installed packages", "reason": f"More than {_MAX_BYTES // 2} bytes of packages are not kept. Run pip install again."})
     with tarfile.open(fileobj=archive, mode="w") as packed:
-        if keeps_packages:
-            for path, size in packages:
-                if _add(packed, path):
-                    left, count = left - size, count + 1
-        of_packages = count
         for path, size in (entry for folder in _FOLDERS for entry in _files_in(folder)):
-            if size > left or count - of_packages >= _MAX_FILES or not _add(packed, path):
+            if size > left or count >= _MAX_FILES or not _add(packed, path):
                 refused.append(path)
                 continue
             left, count = left - size, count + 1
@@ -67,7 +58,7 @@ def _add(packed: "tarfile.TarFile", path: str) -> bool:
 
 
 def _files_in(top: str) -> Iterator[tuple[str, int]]:
-    """Regular files with their sizes. Installed packages appear only when their folder is asked for."""
+    """Regular files with their sizes, except installed packages."""
     for path, folders, files in os.walk(top):
         folders[:] = [name for name in folders if os.path.join(path, name) not in OWN_ENTRIES | {PACKAGES_DIR}]
         for name in files:
