@@ -11,10 +11,14 @@ export interface Hostile {
   readonly containerId: string
   readonly executionId: string
   readonly conversationId: string
+  /** Its containers with a network; empty on a server without the gateway. */
+  readonly networked: readonly string[]
+  /** Time of a measurement. */
+  readonly seconds: number
 }
 
-/** What the other tenant measures: plain requests, its own code, an answer of a model, or the arrival of its webhook. */
-export type Probe = 'requests' | 'code' | 'turn' | 'webhook'
+/** What the other tenant measures: plain requests, its own code, an answer of a model, the arrival of its webhook, or requests of its code over the network. */
+export type Probe = 'requests' | 'code' | 'turn' | 'webhook' | 'network'
 
 /** One way in which a tenant takes a parser, a pool or a form of connection. */
 export interface HostileForm {
@@ -22,7 +26,7 @@ export interface HostileForm {
   /** What it sends at once or holds. */
   readonly load: string
   /** What the load takes from others besides time; `requests` without it. */
-  readonly probe?: Probe
+  readonly probes?: readonly Probe[]
   /** Starts the load, which ends with its thread. */
   start(hostile: Hostile): void | Promise<void>
 }
@@ -162,13 +166,13 @@ const POOLS: readonly HostileForm[] = [
   {
     name: 'turns',
     load: '8 callers that start background responses without a pause',
-    probe: 'turn',
+    probes: ['turn'],
     start: (hostile) => repeat(8, () => post(hostile, '/v1/responses', { model: 'demo', input: 'x', background: true })),
   },
   {
     name: 'executions',
     load: '60 commands that do not end, and 8 callers that queue code without a pause',
-    probe: 'code',
+    probes: ['code'],
     async start(hostile) {
       const path = `/v1/containers/${hostile.containerId}`
       for (let index = 0; index < 60; index++)
@@ -179,7 +183,7 @@ const POOLS: readonly HostileForm[] = [
   {
     name: 'webhooks',
     load: '20 endpoints that never answer, and 8 callers whose responses end without a pause',
-    probe: 'webhook',
+    probes: ['webhook'],
     async start(hostile) {
       const silent = createServer(() => undefined)
       silent.listen(0, '127.0.0.1')
@@ -204,7 +208,7 @@ const POOLS: readonly HostileForm[] = [
   },
 ]
 
-/** Every form; `isWhole`: each route of a JSON body is a separate form, otherwise they are taken in turn. */
+/** Every form but those of the gateway; `isWhole`: each route of a JSON body is a separate form, otherwise they are taken in turn. */
 export const hostileForms = (isWhole: boolean): readonly HostileForm[] => [
   ...(isWhole
     ? writing.map((route) => ({ name: `JSON of ${route.operationId}`, load: '2 bodies of 2 MB', start: documents([route]) }))

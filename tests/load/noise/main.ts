@@ -24,7 +24,16 @@ for (const storage of values.storage === undefined ? ['embedded', 'aws'] : [valu
   process.env['CELLBLOCK_STORAGE'] = storage
   say(`Storage: ${storage}`)
   // The parsers are the same on both storages, so each route is a separate form on one of them only.
-  figures.push({ storage, of: await measureNoise({ windowMs, isWhole: !values.short && storage === 'embedded', only: values.only, say }) })
+  figures.push({
+    storage,
+    of: await measureNoise({
+      windowMs,
+      isWhole: !values.short && storage === 'embedded',
+      hasGateway: storage === 'embedded',
+      only: values.only,
+      say,
+    }),
+  })
 }
 const table = noiseTable(figures)
 console.log(table)

@@ -6,6 +6,8 @@ import { createTenant } from '../../support/create-tenant.ts'
 import { startServer } from '../../support/local-server.ts'
 import type { NativeClient } from '../../support/native-client.ts'
 import { hostileForms, type Hostile, type HostileForm, type Probe } from './hostile-forms.ts'
+import { GATEWAY_FORMS } from './gateway-forms.ts'
+import { startGatewayHosts, type GatewayHosts } from './gateway-hosts.ts'
 import { OtherTenant, type Times } from './other-tenant.ts'
 
 export interface NoiseFigure {
@@ -27,6 +29,8 @@ interface Options {
   readonly isWhole: boolean
   /** Only forms whose name contains it. */
   readonly only?: string | undefined
+  /** Whether the forms of the network gateway belong to it. */
+  readonly hasGateway: boolean
   readonly say: (line: string) => void
 }
 
@@ -38,28 +42,34 @@ const SETTLE_ATTEMPTS = 20
 
 /** One hostile tenant takes every parser, form of connection and pool in turn, while another one measures its own requests. */
 export async function measureNoise(options: Options): Promise<readonly NoiseFigure[]> {
-  const server = await startServer({ env: { CELLBLOCK_WEBHOOK_HOSTS: '127.0.0.1' } })
+  await using hosts = options.hasGateway ? await startGatewayHosts() : null
+  const server = await startServer({ env: { CELLBLOCK_WEBHOOK_HOSTS: '127.0.0.1', ...hosts?.env } })
   try {
-    const hostile = await prepareHostile(server.url, await createTenant(server, 'hostile'), (tenant) => server.as(tenant))
-    await using other = await OtherTenant.prepare(server.as(await createTenant(server, 'other')))
+    const [hostileKey, otherKey] = [await createTenant(server, 'hostile'), await createTenant(server, 'other')]
+    await hosts?.allow(server)
+    const hostile = await prepareHostile(server.as(hostileKey), { url: server.url, apiKey: hostileKey, hosts, windowMs: options.windowMs })
+    await using other = await OtherTenant.prepare(server.as(otherKey), hosts?.otherPolicy)
     await other.measure('requests', options.windowMs)
     const figures: NoiseFigure[] = []
-    for (const form of hostileForms(options.isWhole).filter(({ name }) => name.includes(options.only ?? ''))) {
-      const figure = await measureForm(form, { ...options, hostile, other, pid: server.pid })
-      const { before, during, grownMiB, failures } = figure
-      options.say(
-        `${form.name}: p99 ${before.p99} → ${during.p99} ms, ${grownMiB < 0 ? '' : '+'}${grownMiB} MiB, ${failures.length} failures`,
-      )
-      figures.push(figure)
-    }
+    const forms = [...hostileForms(options.isWhole), ...(options.hasGateway ? GATEWAY_FORMS : [])]
+    for (const form of forms.filter(({ name }) => name.includes(options.only ?? '')))
+      for (const figure of await measureForm(form, { ...options, hostile, other, pid: server.pid })) {
+        const { probe, before, during, grownMiB, failures } = figure
+        options.say(
+          `${form.name}, ${probe}: p99 ${before.p99} → ${during.p99} ms, ${grownMiB < 0 ? '' : '+'}${grownMiB} MiB, ${failures.length} failures`,
+        )
+        figures.push(figure)
+      }
     return figures
   } finally {
     await server.stop()
   }
 }
 
-async function prepareHostile(url: string, apiKey: string, as: (key: string) => NativeClient): Promise<Hostile> {
-  const client = as(apiKey)
+async function prepareHostile(
+  client: NativeClient,
+  { hosts, windowMs, ...of }: Pick<Hostile, 'url' | 'apiKey'> & { readonly hosts: GatewayHosts | null; readonly windowMs: number },
+): Promise<Hostile> {
   const containerId = await client.createContainer('hostile')
   const path = `/v1/containers/${containerId}/executions?wait=0`
   const { id: executionId } = await client.json<{ id: string }>('POST', path, {
@@ -67,25 +77,31 @@ async function prepareHostile(url: string, apiKey: string, as: (key: string) => 
     timeout_seconds: 3_600,
   })
   const { id: conversationId } = await client.json<{ id: string }>('POST', '/v1/conversations', {})
-  return { url, apiKey, containerId, executionId, conversationId }
+  const networked = hosts === null ? [] : await Promise.all(['a', 'b', 'c'].map((name) => client.createContainer(name)))
+  for (const id of networked) await client.json('PUT', `/v1/containers/${id}/network`, hosts?.hostilePolicy)
+  return { ...of, containerId, executionId, conversationId, networked, seconds: windowMs / 1_000 }
 }
 
 async function measureForm(
   form: HostileForm,
   { hostile, other, pid, windowMs, isWhole }: Options & { readonly hostile: Hostile; readonly other: OtherTenant; readonly pid: number },
-): Promise<NoiseFigure> {
-  const { name, load, probe = 'requests' } = form
+): Promise<readonly NoiseFigure[]> {
+  const { name, load, probes = ['requests'] } = form
   await settle(other)
   // Its sandbox may have to start first.
-  await other.measure(probe, 0)
-  const { times: before } = await other.measure(probe, windowMs)
+  for (const probe of probes) await other.measure(probe, 0)
+  const before = await Promise.all(probes.map((probe) => other.measure(probe, windowMs)))
   const rss = await residentBytes(pid)
   const worker = new Worker(join(import.meta.dirname, 'hostile-worker.ts'), { workerData: { form: name, isWhole, hostile } })
   try {
     await once(worker, 'message')
-    const { times: during, failures } = await other.measure(probe, windowMs)
+    const during = await Promise.all(probes.map((probe) => other.measure(probe, windowMs)))
     const grownMiB = Math.round(((await residentBytes(pid)) - rss) / MiB)
-    return { form: name, load, probe, before, during, failures, grownMiB }
+    return probes.map((probe, at) => {
+      const [quiet, noisy] = [before[at], during[at]]
+      if (quiet === undefined || noisy === undefined) throw new Error(`${probe} was not measured.`)
+      return { form: name, load, probe, before: quiet.times, during: noisy.times, failures: noisy.failures, grownMiB }
+    })
   } finally {
     await worker.terminate()
   }
@@ -96,8 +112,11 @@ async function settle(other: OtherTenant): Promise<void> {
   for (let attempt = 0; attempt < SETTLE_ATTEMPTS; attempt++) if ((await other.measure('requests', SETTLE_MS)).times.p99 < QUIET_MS) return
 }
 
-/** Throws when the process has ended. */
+/** Of the server and its children, such as the gateway. Throws when the server has ended. */
 async function residentBytes(pid: number): Promise<number> {
   const status = await readFile(`/proc/${pid}/status`, 'utf8')
-  return Number(/VmRSS:\s+(\d+)/.exec(status)?.[1] ?? 0) * 1024
+  const own = Number(/VmRSS:\s+(\d+)/.exec(status)?.[1] ?? 0) * 1024
+  const children = (await readFile(`/proc/${pid}/task/${pid}/children`, 'utf8')).split(' ').filter(Boolean)
+  const others = await Promise.all(children.map((child) => residentBytes(Number(child)).catch(() => 0)))
+  return others.reduce((sum, bytes) => sum + bytes, own)
 }

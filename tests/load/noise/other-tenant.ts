@@ -17,8 +17,37 @@ export interface Measured {
 }
 
 /** Time from one request to the next, milliseconds, whether or not the last one was answered: a stall of the server delays all that fall due in it. */
-const EVERY_MS: Readonly<Record<Probe, number>> = { requests: 20, code: 200, turn: 100, webhook: 200 }
+const EVERY_MS: Readonly<Record<Probe, number>> = { requests: 20, code: 200, turn: 100, webhook: 200, network: 100 }
 const WEBHOOK_MS = 30_000
+/** The host that its code requests. */
+export const OTHER_HOST = 'quiet.example.com'
+
+/** Requests on new connections, on the schedule. It prints the times in milliseconds, each with its failure or null. */
+const NETWORK_PROGRAM = `
+import http.client, json, ssl, sys, time
+from concurrent.futures import ThreadPoolExecutor
+every, count = float(sys.argv[1]) / 1e3, int(sys.argv[2])
+context = ssl.create_default_context(cafile="/run/network/ca.pem")
+def request():
+    connection = http.client.HTTPSConnection("127.0.0.1", 3128, context=context, timeout=30)
+    try:
+        connection.set_tunnel("${OTHER_HOST}", 443)
+        connection.request("GET", "/")
+        answer = connection.getresponse()
+        return None if answer.status == 200 and answer.read() else f"{answer.status} {answer.reason}"
+    except Exception as error:
+        return repr(error)
+    finally:
+        connection.close()
+def attempt(number):
+    due = start + number * every
+    time.sleep(max(0, due - time.monotonic()))
+    failure = request()
+    return (time.monotonic() - due) * 1e3, failure
+request()
+start = time.monotonic()
+with ThreadPoolExecutor(24) as pool:
+    print(json.dumps(list(pool.map(attempt, range(count)))))`
 
 /** The tenant that is measured. Its requests follow a fixed schedule. */
 export class OtherTenant implements AsyncDisposable {
@@ -39,8 +68,10 @@ export class OtherTenant implements AsyncDisposable {
     })
   }
 
-  static async prepare(client: NativeClient): Promise<OtherTenant> {
+  /** With the policy its code has a network. */
+  static async prepare(client: NativeClient, policy?: unknown): Promise<OtherTenant> {
     const other = new OtherTenant(client, await client.createContainer('other'))
+    if (policy !== undefined) await client.json('PUT', `/v1/containers/${other.#containerId}/network`, policy)
     await client.run(other.#containerId, { code: '1' })
     other.#receiver.listen(0, '127.0.0.1')
     await once(other.#receiver, 'listening')
@@ -51,6 +82,7 @@ export class OtherTenant implements AsyncDisposable {
   }
 
   async measure(probe: Probe, windowMs: number): Promise<Measured> {
+    if (probe === 'network') return this.#measureNetwork(windowMs)
     const times: number[] = []
     const failures: string[] = []
     const start = performance.now()
@@ -66,13 +98,28 @@ export class OtherTenant implements AsyncDisposable {
     return { times: { p50, p99 }, failures }
   }
 
+  /** Its own sandbox keeps the schedule, so that only the network is in the times. */
+  async #measureNetwork(windowMs: number): Promise<Measured> {
+    const count = Math.max(1, Math.floor(windowMs / EVERY_MS.network))
+    const argv = ['python3', '-c', NETWORK_PROGRAM, String(EVERY_MS.network), String(count)]
+    const path = `/v1/containers/${this.#containerId}/commands?wait=60`
+    const { stdout, stderr } = await this.#client.json<{ stdout: string; stderr: string }>('POST', path, { argv })
+    if (stdout === '') throw new Error(`The program of the network printed nothing: ${stderr}`)
+    const samples = JSON.parse(stdout) as readonly (readonly [ms: number, failure: string | null])[]
+    const { median: p50, p99 } = summarize(
+      'ms',
+      samples.map(([ms]) => ms),
+    )
+    return { times: { p50, p99 }, failures: samples.flatMap(([, failure]) => (failure === null ? [] : [`network: ${failure}`])) }
+  }
+
   async [Symbol.asyncDispose](): Promise<void> {
     this.#receiver.closeAllConnections()
     this.#receiver.close()
   }
 
   /** Null for an answer as expected. */
-  async #attempt(probe: Probe, number: number): Promise<string | null> {
+  async #attempt(probe: Exclude<Probe, 'network'>, number: number): Promise<string | null> {
     switch (probe) {
       case 'requests':
         return number % 3 === 1
