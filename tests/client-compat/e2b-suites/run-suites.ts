@@ -7,6 +7,7 @@ import { readSetupConfig } from '../../../scripts/setup/config.ts'
 import { ensurePythonPackages } from '../../../scripts/setup/python-packages.ts'
 import { ensureSandboxImage } from '../../../scripts/setup/sandbox-image.ts'
 import { startServer } from '../../support/local-server.ts'
+import { startInternet } from './internet.ts'
 import { runE2bSuite, type TestResult } from './run-suite.ts'
 import { E2B_SUITES, type E2bSuite, type SuiteSource } from './suites.ts'
 import { writeE2bTable, type SuiteResult } from './write-table.ts'
@@ -33,20 +34,26 @@ export async function runE2bSuites({
   const problems = new Map<E2bSuite, string>()
   for (const suite of suites)
     await prepare(suite, folder).catch((error: unknown) => problems.set(suite, error instanceof Error ? error.message : String(error)))
-  for (const variant of ['standard', 'full'] as const) {
-    const runnable = suites.filter((one) => !problems.has(one) && (one.image ?? 'standard') === variant)
-    if (runnable.length > 0) await runOn(variant, runnable)
-  }
+  for (const variant of ['standard', 'full'] as const)
+    for (const hasNetwork of [false, true]) {
+      const isOwn = (suite: E2bSuite): boolean => (suite.image ?? 'standard') === variant && (suite.hasNetwork ?? false) === hasNetwork
+      const runnable = suites.filter((one) => !problems.has(one) && isOwn(one))
+      if (runnable.length > 0) await runOn(variant, runnable)
+    }
   const isComplete = writeE2bTable(await latestResults(), isWritten)
   for (const [{ name }, problem] of problems) say(`not run: ${name}: ${problem}`)
   return isComplete && problems.size === 0
 }
 
-/** Runs suites against a server with one image, and stores their results. */
+/** Runs suites against a server with one image, all with a network or all without, and stores their results. */
 async function runOn(variant: 'standard' | 'full', suites: readonly E2bSuite[]): Promise<void> {
   const image = await ensureSandboxImage((line) => say(line), { variant })
-  const server = await startServer({ env: { SANDBOX_PRELOAD: '', CELLBLOCK_POOL: '2', CELLBLOCK_SANDBOX_IMAGE: image } })
+  await using internet = suites[0]?.hasNetwork === true ? await startInternet() : null
+  const server = await startServer({
+    env: { SANDBOX_PRELOAD: '', CELLBLOCK_POOL: '2', CELLBLOCK_SANDBOX_IMAGE: image, ...internet?.env },
+  })
   try {
+    await internet?.allow(server)
     const address = `${server.url}/e2b`
     const env = {
       E2B_API_URL: address,

@@ -14,6 +14,8 @@ export interface E2bSuite {
   readonly image?: 'full'
   /** A test passes when it passes so many times, without a second try. */
   readonly repeats?: number
+  /** It runs on a server with the network gateway, whose tenant may reach every host. */
+  readonly hasNetwork?: boolean
   /** Files that use a sandbox. The others test the client alone, on a mocked network, or what no template of this server has. */
   readonly include: readonly string[]
   readonly exclude: readonly string[]
@@ -30,7 +32,7 @@ export interface SuiteSource {
 
 const SDK_COMMIT = 'b8029973aa7da5f741f7bb1a9f833b38a0885438'
 const INTERPRETER_COMMIT = '7df1757bfd5baa037f909ce97c2dbe014da973c0'
-/** Rules of a network, workload identities, forks and snapshots, and requests to a mocked server. */
+/** Rules of a network, which have separate suites, workload identities, forks and snapshots, and requests to a mocked server. */
 const NOT_TRIED =
   'iam,networkTransform,configPropagation,abortSignal,rpcHeaders,lifecycleRequest,lifecyclePayload,egressProxy,fork,snapshot-api,network,urls'
 const NOT_TRIED_PYTHON = ['network', 'fork', 'snapshot_api', 'config_propagation', 'sync_client_lifecycle']
@@ -43,12 +45,34 @@ const interpreter = (folder: string): SuiteSource => ({
   folder,
 })
 
+/** The tests of rules and of the access to the internet. */
+const NETWORK_SUITES: readonly E2bSuite[] = [
+  {
+    name: 'E2B JavaScript SDK 2.45.0, network',
+    source: sdk('packages/js-sdk'),
+    runner: 'vitest',
+    hasNetwork: true,
+    include: ['tests/sandbox/{network,internetAccess}.test.ts'],
+    exclude: [],
+  },
+  ...(['sync', 'async'] as const).map((kind): E2bSuite => ({
+    name: `E2B Python SDK 2.45.1, ${kind}, network`,
+    source: sdk('packages/python-sdk'),
+    runner: 'pytest',
+    python: 'e2b',
+    hasNetwork: true,
+    include: ['network', 'internet_access'].map((name) => `tests/${kind}/sandbox_${kind}/test_${name}.py`),
+    exclude: [],
+  })),
+]
+
 const pythonFiles = (kind: 'sync' | 'async'): Pick<E2bSuite, 'include' | 'exclude'> => ({
   include: [`tests/${kind}/sandbox_${kind}`, ...['info', 'kill', 'list'].map((name) => `tests/${kind}/api_${kind}/test_sbx_${name}.py`)],
   exclude: NOT_TRIED_PYTHON.map((name) => `tests/${kind}/sandbox_${kind}/test_${name}.py`),
 })
 
 export const E2B_SUITES: readonly E2bSuite[] = [
+  ...NETWORK_SUITES,
   {
     name: 'E2B JavaScript SDK 2.45.0',
     source: sdk('packages/js-sdk'),
