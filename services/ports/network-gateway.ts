@@ -66,4 +66,6 @@ export interface NetworkPorts {
   /** A process that only accepts secrets need not be able to open them. */
   readonly cipher: Pick<SecretCipher, 'seal'>
   readonly indexes: PackageIndexes
+  /** Stores the reports of requests that have ended. Absent where the gateway stores them itself, within a second. Never rejects. */
+  readonly settle?: () => Promise<void>
 }

@@ -42,6 +42,7 @@ import { exportRoutes } from './native/admin/export-tenant.ts'
 import { keyRoutes } from './native/admin/keys.ts'
 import { tenantRoutes } from './native/admin/tenants.ts'
 import { tenantAuditRoutes } from './native/admin/audit.ts'
+import { refusedHostsRoutes } from './native/admin/refused-hosts.ts'
 import { tenantUsageRoutes } from './native/admin/usage.ts'
 import { usageRoutes } from './native/usage/routes.ts'
 
@@ -95,6 +96,7 @@ export const ROUTES: readonly AnyRoute[] = [
   ...planRoutes,
   ...keyRoutes,
   ...tenantUsageRoutes,
+  ...refusedHostsRoutes,
   ...tenantAuditRoutes,
   ...metaRoutes,
 ]

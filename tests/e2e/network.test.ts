@@ -54,7 +54,7 @@ beforeAll(async () => {
   })
   const key = await admin.json<{ api_key: string }>('POST', `/v1/admin/tenants/${tenant.id}/keys`, {
     name: 'test',
-    scopes: ['run', 'secrets'],
+    scopes: ['run', 'read', 'secrets'],
   })
   api = callNative(server.url, key.api_key)
 })
@@ -74,7 +74,13 @@ it('gives code the hosts of its policy, follows changes of it, and again after h
   expect((await api.run(id, FETCH(HOST))).stdout).toMatch(/not known|resolution|no network/i)
   expect((await put(id, { allow: [{ host: HOST }] })).status).toBe(200)
   expect((await api.run(id, FETCH(HOST))).stdout).toBe(`reached ${HOST}\n`)
-  expect((await api.run(id, FETCH(OTHER))).stdout).toContain(`This container may not reach ${OTHER}.`)
+  const refused = await api.run(id, FETCH(OTHER))
+  expect(refused.stdout).toContain(`This container may not reach ${OTHER}.`)
+  const named = { what: `request to ${OTHER}`, reason: expect.stringContaining(`This container may not reach ${OTHER}.`) as string }
+  expect(refused).toMatchObject({ network: { requests: 1, refused: 1 }, lost: [named] })
+  const events: unknown[] = []
+  for await (const { event, data } of api.events(refused.id)) if (event === 'network') events.push(data)
+  expect(events).toMatchObject([{ requests: 1, refused: 1 }])
   await put(id, { allow: [{ host: OTHER }] })
   expect((await api.run(id, FETCH(HOST))).stdout).toContain(`This container may not reach ${HOST}.`)
   await expect.poll(sandboxes, { timeout: 60_000, interval: 500 }).toBe(0)

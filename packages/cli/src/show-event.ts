@@ -27,6 +27,8 @@ export function showEvent(event: string, data: Fields, io: EventSink): void {
     }
     case 'lost':
       return io.note(`lost ${textOf(data['what'])}: ${textOf(data['reason'])}\n`)
+    case 'network':
+      return io.note(`network ${String(data['requests'])} requests, ${String(data['refused'])} refused\n`)
     case 'done':
       if (data['status'] !== 'succeeded' && data['reason'] !== 'error') io.note(`${textOf(data['status'])}: ${textOf(data['reason'])}\n`)
   }

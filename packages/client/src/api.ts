@@ -1866,6 +1866,26 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/v1/admin/tenants/{tenant_id}/refused_hosts": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Hosts that the code of a tenant was refused
+         * @description The latest first, at most 50: of the newest 50 containers, and of the latest 100 requests of each.
+         */
+        get: operations["listRefusedHosts"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/v1/admin/tenants/{tenant_id}/audit": {
         parameters: {
             query?: never;
@@ -2108,6 +2128,15 @@ export interface components {
                 /** @description The address of the part; it needs the API key. */
                 url: string;
             }[];
+            /** @description Requests of the container while it ran, programs in the background included; absent without a request. */
+            network?: {
+                /** @description Of more than 1,000 the latest are counted. */
+                requests: number;
+                /** @description Each refused host is in `lost` with the reason. */
+                refused: number;
+                /** @description In both directions. */
+                bytes: number;
+            };
             /** @description Null until it has ended. `cpu_ms` is that of the whole sandbox while the command ran. */
             usage: {
                 queue_ms: number;
@@ -2882,6 +2911,15 @@ export interface components {
                 /** @description The address of the part; it needs the API key. */
                 url: string;
             }[];
+            /** @description Requests of the container while it ran, programs in the background included; absent without a request. */
+            network?: {
+                /** @description Of more than 1,000 the latest are counted. */
+                requests: number;
+                /** @description Each refused host is in `lost` with the reason. */
+                refused: number;
+                /** @description In both directions. */
+                bytes: number;
+            };
             /** @description Null until it has ended. */
             usage: {
                 queue_ms: number;
@@ -2990,6 +3028,15 @@ export interface components {
                 at: string;
                 what: string;
                 reason: string;
+            };
+            /** @description `data` of `event: network`. */
+            network?: {
+                seq: number;
+                /** Format: date-time */
+                at: string;
+                requests: number;
+                refused: number;
+                bytes: number;
             };
             /** @description `data` of `event: done`. */
             done?: {
@@ -3534,6 +3581,20 @@ export interface components {
             /** @enum {string} */
             object: "execution" | "response";
             redriven_from: string;
+        };
+        RefusedHosts: {
+            /** @enum {string} */
+            object: "list";
+            data: {
+                host: string;
+                reason: string;
+                requests: number;
+                last_at: string;
+                /** @description The container whose code asked last. */
+                container_id: string;
+                /** @description The ceiling has the host, so the account can allow it in a container. */
+                in_ceiling: boolean;
+            }[];
         };
         RemovedEntry: {
             /** @enum {string} */
@@ -4199,6 +4260,7 @@ export type Plan = components['schemas']['Plan'];
 export type PlanList = components['schemas']['PlanList'];
 export type PutSecret = components['schemas']['PutSecret'];
 export type RedrivenJob = components['schemas']['RedrivenJob'];
+export type RefusedHosts = components['schemas']['RefusedHosts'];
 export type RemovedEntry = components['schemas']['RemovedEntry'];
 export type Response = components['schemas']['Response'];
 export type ResponseEvent = components['schemas']['ResponseEvent'];
@@ -7810,6 +7872,29 @@ export interface operations {
             };
         };
     };
+    listRefusedHosts: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description Id of a tenant, `tnt_…`. */
+                tenant_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The hosts. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["RefusedHosts"];
+                };
+            };
+        };
+    };
     listAuditEntries: {
         parameters: {
             query?: {
@@ -7993,6 +8078,7 @@ export interface Operations {
     "GET /v1/admin/keys/{key_id}": operations["getKey"];
     "POST /v1/admin/keys/{key_id}/revoke": operations["revokeKey"];
     "GET /v1/admin/tenants/{tenant_id}/usage": operations["getTenantUsage"];
+    "GET /v1/admin/tenants/{tenant_id}/refused_hosts": operations["listRefusedHosts"];
     "GET /v1/admin/tenants/{tenant_id}/audit": operations["listAuditEntries"];
     "GET /v1/admin/tenants/{tenant_id}/audit/blocks": operations["exportAuditLog"];
 }

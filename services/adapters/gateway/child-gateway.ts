@@ -6,6 +6,8 @@ import type { FromGateway, GatewaySettings, ToGateway } from './messages.ts'
 
 /** A gateway that was killed is back within this time on a busy machine, milliseconds. */
 const ANSWER_MS = 15_000
+/** An execution waits for the reports of its requests this long at most, milliseconds. */
+const SETTLE_MS = 1_000
 const RESTART_MS = [0, 200, 1_000, 5_000] as const
 /** A process that ran this long, milliseconds, was no failed start. */
 const STABLE_MS = 10_000
@@ -67,6 +69,12 @@ export class ChildGateway implements NetworkGateway {
     await this.#ask((number) => ({ type: 'detach', number, containerId }))
   }
 
+  /** Resolves when every request that has ended was reported, or when the process does not answer. Never rejects. */
+  async settle(): Promise<void> {
+    if (this.#child?.connected !== true) return
+    await this.#ask((number) => ({ type: 'settle', number }), SETTLE_MS).catch(() => undefined)
+  }
+
   /** Ends the process. */
   async close(): Promise<void> {
     this.#isClosed = true
@@ -78,12 +86,12 @@ export class ChildGateway implements NetworkGateway {
   }
 
   /** Resolves with the answer of the process, or of the next one, which gets the same attachments. */
-  async #ask(message: (number: number) => ToGateway): Promise<void> {
+  async #ask(message: (number: number) => ToGateway, maxMs = ANSWER_MS): Promise<void> {
     const number = ++this.#number
     const answer = new Promise<void>((resolve) => this.#waiting.set(number, resolve))
     try {
       this.#send(message(number))
-      await within(answer, 'answer')
+      await within(answer, 'answer', maxMs)
     } finally {
       this.#waiting.delete(number)
     }
@@ -131,10 +139,10 @@ export class ChildGateway implements NetworkGateway {
   }
 }
 
-async function within<T>(promise: Promise<T>, what: string): Promise<T> {
+async function within<T>(promise: Promise<T>, what: string, maxMs = ANSWER_MS): Promise<T> {
   const over = new AbortController()
-  const late = delay(ANSWER_MS, undefined, { signal: over.signal }).then(() => {
-    throw new Error(`The network gateway did not ${what} within ${ANSWER_MS / 1_000} s. Run the code again.`)
+  const late = delay(maxMs, undefined, { signal: over.signal }).then(() => {
+    throw new Error(`The network gateway did not ${what} within ${maxMs / 1_000} s. Run the code again.`)
   })
   late.catch(() => undefined)
   try {

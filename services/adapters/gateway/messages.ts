@@ -21,6 +21,7 @@ export type ToGateway =
   | { readonly type: 'start'; readonly settings: GatewaySettings }
   | { readonly type: 'attach'; readonly number: number; readonly attachment: NetworkAttachment }
   | { readonly type: 'detach'; readonly number: number; readonly containerId: string }
+  | { readonly type: 'settle'; readonly number: number }
 
 export type FromGateway =
   | { readonly type: 'started'; readonly certificate: string }

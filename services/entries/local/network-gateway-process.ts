@@ -50,7 +50,8 @@ process.on('message', (message: ToGateway) => {
   }
   void gateway?.then((running) => {
     if (message.type === 'attach') running.attach(message.attachment)
-    else running.detach(message.containerId)
+    else if (message.type === 'detach') running.detach(message.containerId)
+    // After every report so far, because the channel keeps the order.
     tell({ type: 'done', number: message.number })
   })
 })

@@ -60,7 +60,8 @@ export async function startGateway(
     onExit: (code) => telemetry.emit({ event: 'network_gateway', outcome: 'ended', code }),
   })
   const cipher = createKeyFileCipher(join(folder, 'secrets.key'))
-  const network: NetworkPorts = { enforcer: createEnforcer({ table, limits, cipher, use: recorder, gateway }), cipher, indexes }
+  const settle = () => gateway.settle().then(() => recorder.flush())
+  const network: NetworkPorts = { enforcer: createEnforcer({ table, limits, cipher, use: recorder, gateway }), cipher, indexes, settle }
   cleanups.push(() => recorder.flush())
   cleanups.push(() => gateway.close())
   return network

@@ -103,6 +103,14 @@ export interface ExecutionUsage {
   readonly costUsd: number
 }
 
+/** Requests of the container over its network while the execution ran; of more than 1,000 the latest. */
+export interface ExecutionNetwork {
+  readonly requests: number
+  readonly refused: number
+  /** In both directions. */
+  readonly bytes: number
+}
+
 export interface ExecutionResult {
   readonly cells: readonly CellResult[]
   readonly stdout: string
@@ -114,6 +122,8 @@ export interface ExecutionResult {
   /** How a command's program ended; absent for code. */
   readonly exit?: CommandExit
   readonly lost: readonly Lost[]
+  /** Absent without a request. */
+  readonly network?: ExecutionNetwork | undefined
   readonly usage: ExecutionUsage
 }
 

@@ -45,7 +45,8 @@ interface Buffer {
   readonly containerId: string
   entries: NetworkEntry[]
   dropped: number
-  isWriting: boolean
+  /** Null while nothing is written. */
+  writing: Promise<void> | null
 }
 
 /** Stores what the gateway reports: the log of each container, an entry of the audit log per batch with its digest, and the usage. */
@@ -65,7 +66,7 @@ export class NetworkRecorder implements NetworkUse {
 
   record({ tenant, containerId, ...entry }: NetworkRequestReport): void {
     const key = `${tenant} ${containerId}`
-    const buffer = this.#buffers.get(key) ?? { tenant, containerId, entries: [], dropped: 0, isWriting: false }
+    const buffer = this.#buffers.get(key) ?? { tenant, containerId, entries: [], dropped: 0, writing: null }
     this.#buffers.set(key, buffer)
     if (buffer.entries.length >= MAX_WAITING) buffer.dropped++
     else buffer.entries.push(boundEntry(entry))
@@ -99,9 +100,11 @@ export class NetworkRecorder implements NetworkUse {
     await Promise.all([...this.#buffers].map(([key, buffer]) => this.#flushOne(key, buffer)))
   }
 
-  async #flushOne(key: string, buffer: Buffer): Promise<void> {
-    if (buffer.isWriting) return
-    buffer.isWriting = true
+  #flushOne(key: string, buffer: Buffer): Promise<void> {
+    return (buffer.writing ??= this.#writeAll(key, buffer).finally(() => (buffer.writing = null)))
+  }
+
+  async #writeAll(key: string, buffer: Buffer): Promise<void> {
     const { tenant, containerId } = buffer
     try {
       while (buffer.entries.length > 0) await this.#write(buffer, buffer.entries.slice(0, NETWORK_LOG.perBatch))
@@ -114,8 +117,6 @@ export class NetworkRecorder implements NetworkUse {
       // The next flush repeats what was not stored.
       this.#ports.telemetry.emit({ event: 'network', outcome: 'error', tenant, container_id: containerId, detail: describeCause(cause) })
       this.#timer ??= setTimeout(() => void this.flush(), this.#options.flushMs).unref()
-    } finally {
-      buffer.isWriting = false
     }
   }
 

@@ -1,8 +1,10 @@
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { createHash } from 'node:crypto'
+import type { Container } from '../../../services/model/containers/container.ts'
 import { NETWORK_LOG } from '../../../services/model/network/network-log.ts'
 import { AuditLog } from '../../../services/operations/audit/audit-log.ts'
 import { NetworkRecorder } from '../../../services/operations/network/network-recorder.ts'
+import { requestsDuring } from '../../../services/operations/network/requests-during.ts'
 import { createLimitReader } from '../../../services/operations/tenancy/limit-reader.ts'
 import type { NetworkRequestReport } from '../../../services/ports/network-gateway.ts'
 import { startApi, type TestApi } from '../../support/start-api.ts'
@@ -112,6 +114,52 @@ it('reports a container whose tenant has used the bytes of the day', async () =>
   log.record(report(id, { tenant: key.tenant, bytesDown: 1024 ** 2 }))
   await log.flush()
   expect(exhausted).toContain(id)
+})
+
+/** A container with a policy, as it has been since `recorder` began. */
+async function networked(): Promise<Container> {
+  const id = await newContainer()
+  const container = await api.table.containers.setNetwork(api.owner.tenant, id, { allow: [{ host: 'a.example.com' }], presets: [] })
+  if (container === null) throw new Error('The container is gone.')
+  return container
+}
+
+it('counts the requests since a time, and names each refused host once with its reason', async () => {
+  const container = await networked()
+  const log = recorder()
+  const network = { settle: () => log.flush() }
+  expect(await requestsDuring({ table: api.table, network }, container, 0)).toBe(null)
+  log.record(report(container.id, { at: 1_000 }))
+  log.record(report(container.id, { at: 2_000 }))
+  for (let n = 0; n < 7; n++)
+    for (const path of ['/a', '/b'])
+      log.record(report(container.id, { at: 3_000, host: `h${n}.org`, path, decision: 'refused', reason: `Not h${n}.org.` }))
+  const during = await requestsDuring({ table: api.table, network }, container, 2_000)
+  expect(during?.counts).toEqual({ requests: 15, refused: 14, bytes: 1_500 })
+  expect(during?.refused.slice(0, 5)).toContainEqual({ what: 'request to h6.org', reason: 'Not h6.org.' })
+  expect(during?.refused.slice(5)).toEqual([{ what: 'requests', reason: 'Requests to 2 more hosts were refused.' }])
+  expect(await requestsDuring({ table: api.table, network }, { ...container, network: undefined } as never, 0)).toBe(null)
+})
+
+it('an operator reads the refused hosts of a tenant, the latest first, without addresses', async () => {
+  const [one, other] = [await networked(), await networked()]
+  const log = recorder()
+  const refused = { decision: 'refused', reason: 'Not allowed.' } as const
+  log.record(report(one.id, { ...refused, host: 'early.org', at: 1_000 }))
+  log.record(report(other.id, { ...refused, host: 'early.org', at: 3_000 }))
+  log.record(report(other.id, { ...refused, host: 'late.org', at: 5_000 }))
+  log.record(report(other.id, { ...refused, host: '169.254.169.254', at: 6_000 }))
+  log.record(report(other.id, { host: 'reached.org', at: 7_000 }))
+  await log.flush()
+  await api.table.tenants.create({ v: 1, id: api.owner.tenant, name: 'x', createdAt: 0 })
+  const key = await api.newKey({ scopes: ['admin'] })
+  const path = `/v1/admin/tenants/${api.owner.tenant}/refused_hosts`
+  const list = (await (await api.fetch(path, { key })).json()) as { data: readonly { host: string }[] }
+  expect(list.data.filter(({ host }) => /early|late|169|reached/.test(host))).toMatchObject([
+    { host: 'late.org', requests: 1, in_ceiling: false, container_id: other.id },
+    { host: 'early.org', requests: 2, container_id: other.id, last_at: new Date(3_000).toISOString() },
+  ])
+  expect((await api.fetch(path)).status).toBe(403)
 })
 
 it('another tenant gets the answer of a container that does not exist', async () => {

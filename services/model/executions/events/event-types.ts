@@ -42,6 +42,7 @@ const LOG_EVENTS = {
   clear: clearFields,
   file: { file: fileSchema },
   lost: { what: z.string(), reason: z.string() },
+  network: { requests: countSchema, refused: countSchema, bytes: countSchema },
   done: { status: z.string(), reason: z.string().nullable() },
 } as const
 

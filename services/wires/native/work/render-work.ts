@@ -91,6 +91,7 @@ async function render(deps: RenderDeps, fields: RenderFields, { row, result, opt
     ...own,
     files,
     lost: result?.lost ?? row.lostBefore,
+    ...(result?.network && { network: result.network }),
     ...(isPending && { omitted: [{ what: 'result', bytes: storedBytes(row), url: addressOf(row, options.publicUrl) }] }),
     usage: result === null ? null : renderUsage(result),
     metadata: row.metadata,

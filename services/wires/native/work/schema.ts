@@ -58,6 +58,17 @@ export const ExecutionUsage = lazySchema(() =>
   }),
 )
 
+/** Requests over the network while it ran. */
+export const ExecutionNetwork = lazySchema(() =>
+  z
+    .object({
+      requests: z.int().openapi({ description: 'Of more than 1,000 the latest are counted.' }),
+      refused: z.int().openapi({ description: 'Each refused host is in `lost` with the reason.' }),
+      bytes: z.int().openapi({ description: 'In both directions.' }),
+    })
+    .openapi({ description: 'Requests of the container while it ran, programs in the background included; absent without a request.' }),
+)
+
 /** The first fields of an answer, of any kind of work. */
 export const headFields = <Kind extends WorkKindName>(kind: Kind, example: string) => ({
   id: z.string().openapi({ example }),
@@ -89,6 +100,7 @@ export const tailFields = answerSchema(() => ({
     .openapi({
       description: 'Parts that the answer omits because of their size. They are stored; of a long text the answer has the start.',
     }),
+  network: ExecutionNetwork().optional(),
   usage: ExecutionUsage().nullable().openapi({ description: 'Null until it has ended.' }),
   metadata: z.record(z.string(), z.string()),
 }))

@@ -7,6 +7,7 @@ import type { SupervisorEnvelope } from '../../../ports/supervisor.ts'
 import type { SandboxSession } from '../../../model/sandboxes/sandbox.ts'
 import type { RunDeps } from '../../deps.ts'
 import type { Collected } from '../transfer/collect-files.ts'
+import { requestsDuring } from '../../../operations/network/requests-during.ts'
 import { endExecution, MAX_INLINE_TAIL_BYTES } from '../../../operations/executions/end-execution.ts'
 import type { ExecutionLog } from '../stream/execution-log.ts'
 import { endOf, leftOutOf, lostIn } from '../transfer/losses.ts'
@@ -30,10 +31,20 @@ export async function commitResult(
   const { writer } = run.log
   const end = endOf(envelope.outcome)
   // The answer of a file operation shows no losses.
-  const lostFiles = row.source.kind === 'command' && isFileOperation(row.source.argv) ? [] : (container.lostFiles ?? [])
-  const lost = [...row.lostBefore, ...lostFiles, ...lostIn(envelope), ...leftOutOf(assembler), ...collected.lost]
+  const isOperation = row.source.kind === 'command' && isFileOperation(row.source.argv)
+  const lostFiles = isOperation ? [] : (container.lostFiles ?? [])
+  const network = isOperation ? null : await requestsDuring(deps, container, row.startedAt ?? row.createdAt)
+  const lost = [
+    ...row.lostBefore,
+    ...lostFiles,
+    ...lostIn(envelope),
+    ...leftOutOf(assembler),
+    ...collected.lost,
+    ...(network?.refused ?? []),
+  ]
   for (const file of collected.files) writer.emit({ type: 'file', file }, 'paced')
   for (const { what, reason } of lost) writer.emit({ type: 'lost', what, reason }, 'paced')
+  if (network !== null) writer.emit({ type: 'network', ...network.counts }, 'paced')
   const tail = await writer.end(MAX_INLINE_TAIL_BYTES)
   signal.throwIfAborted()
   // Before the end is visible, so that the next execution does not name the loss again. If this step crashes here, the row still names it.
@@ -42,7 +53,7 @@ export async function commitResult(
   if (lostFiles.length > 0) await deps.table.containers.markFileLossReported(row.tenant, row.containerId, session.sandboxId)
   await endExecution(deps, row, {
     ...end,
-    result: resultOf(deps, { row, container, assembler, envelope, files: collected.files, lost }),
+    result: resultOf(deps, { row, container, assembler, envelope, files: collected.files, lost, network: network?.counts }),
     tail,
     sandboxTraceId: envelope.traceId ?? null,
   })

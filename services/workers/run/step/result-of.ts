@@ -1,5 +1,5 @@
 import type { Container } from '../../../model/containers/container.ts'
-import type { Execution, ExecutionResult, Lost } from '../../../model/executions/execution.ts'
+import type { Execution, ExecutionNetwork, ExecutionResult, Lost } from '../../../model/executions/execution.ts'
 import type { OutputAssembler } from '../../../model/executions/output-assembler.ts'
 import type { SupervisorEnvelope } from '../../../ports/supervisor.ts'
 import type { RunDeps } from '../../deps.ts'
@@ -15,9 +15,10 @@ export function resultOf(
     readonly envelope: SupervisorEnvelope
     readonly files: ExecutionResult['files']
     readonly lost: readonly Lost[]
+    readonly network?: ExecutionNetwork | undefined
   },
 ): ExecutionResult {
-  const { row, container, assembler, envelope, files, lost } = run
+  const { row, container, assembler, envelope, files, lost, network } = run
   const startedAt = row.startedAt ?? row.createdAt
   const sandboxSeconds = envelope.runMs / 1000
   return {
@@ -28,6 +29,7 @@ export function resultOf(
     files,
     ...(envelope.files.length + envelope.deleted.length === 0 ? { keptFiles: true } : {}),
     lost,
+    ...(network && { network }),
     usage: {
       queueMs: Math.max(0, startedAt - row.createdAt),
       startMs: Math.max(0, Math.round(deps.clock.now() - startedAt - envelope.runMs)),
