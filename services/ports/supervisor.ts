@@ -125,7 +125,7 @@ export interface CommandRequest {
   readonly stdin: string | null
   readonly hasOpenInput: boolean
   readonly pty: TerminalSize | null
-  /** The head of each stream that is kept; absent for the usual one. */
+  /** The head of each stream that is kept; absent for the default one. */
   readonly maxOutputBytes?: number
   readonly timeoutMs: number
   readonly cpuMs?: number

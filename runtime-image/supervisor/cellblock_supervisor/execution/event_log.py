@@ -47,7 +47,7 @@ class EventLog:
 
     @property
     def crowded(self) -> bool:
-        """Whether all logs together are so large that this one should not keep more than usual."""
+        """Whether all logs together are so large that this one should keep only the default."""
         return self._retained.crowded
 
     def append(self, kind: str, fields: dict[str, object], last: bool = False) -> None:

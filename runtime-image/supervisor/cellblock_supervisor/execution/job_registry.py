@@ -30,7 +30,7 @@ class FinishedJob:
 class JobRegistry[J: Job, R]:
     """Keeps the last event of `max_kept` finished jobs. Older jobs keep only their id, so that they never run again.
 
-    `max_kept_bytes` bounds the events of all finished jobs: past it the oldest that nobody reads keep their last event only.
+    `max_kept_bytes` bounds the events of all finished jobs: past it the oldest without a reader keep their last event only.
     """
 
     def __init__(self, make: Callable[[R, RetainedBytes], J], max_kept: int, max_kept_bytes: int) -> None:

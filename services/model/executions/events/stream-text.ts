@@ -12,13 +12,13 @@ export class StreamText {
 
   push(text: string): void {
     this.#length += text.length
-    const room = RESULT_BOUNDS.head - this.#headLength
-    if (room > 0) {
-      const start = text.slice(0, room)
+    const space = RESULT_BOUNDS.head - this.#headLength
+    if (space > 0) {
+      const start = text.slice(0, space)
       this.#head.push(start)
       this.#headLength += start.length
     }
-    if (text.length > room) this.#tail = (this.#tail + text.slice(Math.max(0, room))).slice(-RESULT_BOUNDS.tail)
+    if (text.length > space) this.#tail = (this.#tail + text.slice(Math.max(0, space))).slice(-RESULT_BOUNDS.tail)
   }
 
   /** Characters of the middle that are left out. */
