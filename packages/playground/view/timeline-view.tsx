@@ -20,7 +20,6 @@ export function Timeline() {
   const content = useRef<HTMLDivElement>(null)
   const isAtEnd = useRef(true)
   const shown = useRef(0)
-  const lastTop = useRef(0)
   const list = entries.value
   const isEmpty = list.length === 0
   useEffect(() => {
@@ -37,10 +36,7 @@ export function Timeline() {
     return () => observer.disconnect()
   }, [isEmpty])
   const onScroll = ({ currentTarget: { scrollHeight, scrollTop, clientHeight } }: { readonly currentTarget: HTMLElement }): void => {
-    const isNearEnd = scrollHeight - scrollTop - clientHeight < NEAR_END
-    // The event of the page's own scrolling may come after a picture has grown. Only a person scrolls up.
-    isAtEnd.current = isNearEnd || (isAtEnd.current && scrollTop >= lastTop.current)
-    lastTop.current = scrollTop
+    isAtEnd.current = scrollHeight - scrollTop - clientHeight < NEAR_END
     isBelow.value = !isAtEnd.current
   }
   const toEnd = (): void => {
