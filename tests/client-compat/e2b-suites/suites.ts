@@ -117,9 +117,12 @@ export const E2B_SUITES: readonly E2bSuite[] = [
     runner: 'pytest',
     python: 'e2b',
     image: 'full',
-    only: ['test_r', 'cwd_r', 'r_kernel'],
-    include: ['tests'],
-    exclude: ['tests/performance.py'],
+    only: ['env_vars', 'cwd_r', 'r_kernel'],
+    include: [
+      ...['async', 'sync'].map((kind) => `tests/${kind}/env_vars/test_r.py`),
+      ...['async/test_async_cwd.py', 'sync/test_cwd.py', 'sync/test_default_kernels.py'].map((name) => `tests/${name}`),
+    ],
+    exclude: [],
   },
   {
     name: 'ComputeSDK, provider suite, E2B provider',
