@@ -40,7 +40,7 @@ interface SandboxSide {
 }
 
 /**
- * The network gateway: one task in a network of its own, which is peered with that of the sandboxes. A sandbox has no route to the internet by that: AWS
+ * The network gateway: one task in a separate network, which is peered with that of the sandboxes. A sandbox has no route to the internet by that: AWS
  * routes no packet of a peer through an internet gateway. Nothing can open a connection to the task, and sandboxes open none at all.
  */
 export class NetworkGateway extends Construct {

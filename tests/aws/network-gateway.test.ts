@@ -57,8 +57,6 @@ async function kill(signal: 'SIGKILL' | 'SIGTERM'): Promise<number | null> {
 }
 
 const setPolicy = (policy: object): Promise<Response> => tenant.native.call('PUT', `/v1/containers/${container}/network`, policy)
-/** What the gateway answered last. */
-const problem = async (): Promise<string | null | undefined> => (await account.table().attachments.get(container))?.problem
 const fetchFrom = async (host: string): Promise<string> => {
   const { status, stdout, lost } = await tenant.native.run(container, `${FETCH}\nprint(fetch("${host}"))`)
   return status === 'succeeded' ? stdout.trim() : `${status}: ${lost.map(({ reason }) => reason).join(' ')}`

@@ -44,7 +44,7 @@ export interface AccountDoctorOptions {
     readonly roles: IAMClient
     readonly releases: CodeDeployClient
     readonly resolver: ResolverApi
-    readonly ec2: Pick<Ec2Api, 'endpoints' | 'peerings'>
+    readonly ec2: Pick<Ec2Api, 'endpoints' | 'peers'>
   }
   /** Creates a signed upload link for this bucket, and deletes the upload. */
   readonly upload: { link(bucket: string): Promise<string>; remove(bucket: string): Promise<void> }

@@ -19,7 +19,7 @@ export interface Ec2Api {
   vpcCount(): Promise<number>
   endpoints(vpc: string): Promise<readonly VpcEndpoint[]>
   /** Ids of the connections to other networks that packets can take. */
-  peerings(vpc: string): Promise<readonly string[]>
+  peers(vpc: string): Promise<readonly string[]>
 }
 
 const VERSION = '2016-11-15'
@@ -52,7 +52,7 @@ export function createEc2Api(options: SignedServiceOptions): Ec2Api {
       const services = valuesOf(said, 'serviceName')
       return valuesOf(said, 'vpcEndpointId').map((id, place) => ({ id, service: services[place] ?? '' }))
     },
-    async peerings(vpc) {
+    async peers(vpc) {
       const on = (side: 'accepter' | 'requester') =>
         call('DescribeVpcPeeringConnections', {
           'Filter.1.Name': `${side}-vpc-info.vpc-id`,

@@ -9,7 +9,7 @@ const RUNBOOK = 'docs/operations.md (network-gateway-down) says what to check.'
 
 interface Parts {
   readonly config: Pick<Config, 'network'>
-  readonly ec2: Pick<Ec2Api, 'peerings'>
+  readonly ec2: Pick<Ec2Api, 'peers'>
   readonly attachments: Pick<AttachmentStore, 'leader'>
   readonly deployed: Pick<Deployed, 'vpc' | 'peering'>
   readonly now: number
@@ -18,7 +18,7 @@ interface Parts {
 /** Whether the gateway serves, and whether the network of the sandboxes is connected to its network only; without a gateway, to none. */
 export async function checkNetworkGateway({ config, ec2, attachments, deployed: { vpc, peering }, now }: Parts): Promise<Finding> {
   try {
-    const others = vpc === null ? [] : (await ec2.peerings(vpc)).filter((id) => id !== peering)
+    const others = vpc === null ? [] : (await ec2.peers(vpc)).filter((id) => id !== peering)
     if (others.length > 0)
       return fail(WHAT, `${others.join(', ')} connects the network of the sandboxes to another network. Delete this peering connection.`)
   } catch (error) {

@@ -21,7 +21,7 @@ export const createSealingKeys = (): Promise<SealingKeys> =>
     privateKeyEncoding: { type: 'pkcs8', format: 'pem' },
   })
 
-/** Seals with a key of its own for each value, which only the owner of the private key can unwrap: a process that seals cannot open. */
+/** Seals each value with a separate key, which only the owner of the private key can unwrap: a process that seals cannot open. */
 export const createSealingCipher = (publicKey: () => Promise<string>): Pick<SecretCipher, 'seal'> => ({
   async seal(value, context) {
     const key = randomBytes(KEY_BYTES)

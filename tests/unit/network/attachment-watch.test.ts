@@ -67,7 +67,7 @@ beforeEach(async () => {
   gateway = startWatch()
 })
 
-/** Requests as a worker does, while the gateway looks every few milliseconds. */
+/** Requests as a worker does, while the gateway polls every few milliseconds. */
 async function enforce(): Promise<void> {
   let isOver = false
   const requested = enforcer()
