@@ -74,12 +74,13 @@ describe('a checkpoint', () => {
   it('is deleted with its tenant, also if the message that stops the sandbox was lost', async () => {
     const { bench } = suspending
     const { folder } = await suspended()
-    const { tenants, containers, sandboxes, due } = bench.storage.table
+    const { table } = bench.storage
+    const { tenants, containers, sandboxes } = table
     await tenants.create({ v: 1, id: bench.tenant, name: 'company', createdAt: Date.now() })
     await tenants.beginDeletion(bench.tenant, Date.now())
     const deps = { ...bench.placing, limits: createLimitReader(tenants, bench.placing.clock) }
     await sweepTenant(deps, { kind: 'tenant', tenant: bench.tenant, id: bench.tenant, dueAt: 0 })
-    for (const row of await due(Date.now() + 60_000, 100)) if (row.kind === 'container') await repairContainer(deps, row)
+    for (const row of await table.due(Date.now() + 60_000, 100)) if (row.kind === 'container') await repairContainer(deps, row)
     expect((await containers.list(bench.tenant, { after: null, limit: 10, order: 'asc', name: null })).rows).toEqual([])
     for (const sandbox of await sandboxes.ofTenant(bench.tenant))
       await repairSandbox(bench.placing, sandbox, () => bench.placing.driver.inspect(sandbox.id))

@@ -10,12 +10,12 @@ import { gvisorOptions } from './gvisor-driver.ts'
 /** Run steps and place steps whose sandboxes can be suspended. */
 export interface SuspendingBench {
   readonly bench: RunBench
-  place(message: PlacementMessage): Promise<void>
-  sandboxOf(containerId: string): Promise<Sandbox>
+  readonly place: (message: PlacementMessage) => Promise<void>
+  readonly sandboxOf: (containerId: string) => Promise<Sandbox>
   /** Suspends an idle container as the workers do. */
-  suspend(containerId: string): Promise<Sandbox>
+  readonly suspend: (containerId: string) => Promise<Sandbox>
   /** The first step requests the resumption, and the next one runs the code. */
-  runResumed(containerId: string, code: string): Promise<Execution>
+  readonly runResumed: (containerId: string, code: string) => Promise<Execution>
 }
 
 export async function startSuspendingBench(options: {
