@@ -111,6 +111,8 @@ export const BUNDLE_OPTIONS = {
   format: 'esm',
   mainFields: ['module', 'main'],
   legalComments: 'none',
+  // Text beyond ASCII as it is: an escape is longer.
+  charset: 'utf8',
   plugins: [englishOnly, usedAwsSchemas, noJsonSchemaValidator, noDeveloperCredentials, noBrowserNames, lazyBuiltins],
   logLevel: 'warning',
 } as const satisfies BuildOptions

@@ -245,6 +245,7 @@ it('administers tenants, plans and keys', async () => {
   const query = { key: `tenants/${tenant.id}/none` }
   await expect(client.call('GET /v1/admin/tenants/{tenant_id}/objects', { params, query })).rejects.toMatchObject({ status: 404 })
   expect((await client.call('GET /v1/admin/tenants/{tenant_id}/dead_letters', { params })).data).toEqual([])
+  expect((await client.call('GET /v1/admin/tenants/{tenant_id}/refused_hosts', { params })).data).toEqual([])
   const redriven = client.call('POST /v1/admin/tenants/{tenant_id}/dead_letters/{job_id}/redrive', {
     params: { ...params, job_id: 'exec_none' },
     body: {},
@@ -284,6 +285,14 @@ it('tells the network of a container, which a server without a gateway refuses t
   for (const name of ['GET /v1/secrets/{secret_name}', 'DELETE /v1/secrets/{secret_name}'] as const)
     await expect(client.call(name, secret)).rejects.toMatchObject({ status: 404 })
   expect((await client.call('GET /v1/secrets')).data).toEqual([])
+})
+
+it('publishes a port of a container', async () => {
+  const params = await newContainer()
+  const { origin } = await client.call('POST /v1/containers/{container_id}/ports', { params, body: { port: 8_501 } })
+  const { data } = await client.call('GET /v1/containers/{container_id}/ports', { params })
+  expect(data.map((one) => [one.port, one.origin])).toEqual([[8_501, origin]])
+  await client.call('DELETE /v1/containers/{container_id}/ports/{port}', { params: { ...params, port: '8501' } })
 })
 
 it('says that sandboxes of the default runtime cannot be suspended', async () => {

@@ -243,6 +243,7 @@ const DECIDED: Readonly<Record<Scope | 'public', string>> = {
     post /v1/admin/tenants/{tenant_id}/dead_letters/{job_id}/redrive
     post /v1/admin/tenants/{tenant_id}/export
     get /v1/admin/tenants/{tenant_id}/objects
+    get /v1/admin/tenants/{tenant_id}/refused_hosts
     get /v1/admin/tenants/{tenant_id}/keys
     post /v1/admin/tenants/{tenant_id}/keys
     get /v1/admin/tenants/{tenant_id}/limits

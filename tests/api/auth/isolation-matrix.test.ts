@@ -51,6 +51,7 @@ async function makeObjects(key: TestKey): Promise<Ids> {
   return {
     sandbox_uuid,
     exec_id: 'one',
+    port: '8501',
     container_id: container.id,
     sandbox_id: sandboxIdOf({ id: container.id, tenant: key.tenant }),
     session_id: container.id,

@@ -107,7 +107,7 @@ it('has the schemas of server-sent events', () => {
   expect(schemaOf('/v1/responses', 'post')).toEqual({ $ref: '#/components/schemas/ResponseEvent' })
   expect(schemaOf('/v1/responses/{response_id}', 'get')).toEqual({ $ref: '#/components/schemas/ResponseEvent' })
   const { properties } = document.components.schemas['ExecutionEvent'] as { readonly properties: Record<string, unknown> }
-  expect(Object.keys(properties)).toEqual(['status', 'stdout', 'stderr', 'output', 'clear', 'file', 'lost', 'done'])
+  expect(Object.keys(properties)).toEqual(['status', 'stdout', 'stderr', 'output', 'clear', 'file', 'lost', 'network', 'done'])
 })
 
 it('marks optional bodies', async () => {
