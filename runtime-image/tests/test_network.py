@@ -48,7 +48,7 @@ class Networks(unittest.IsolatedAsyncioTestCase):
         return len(self.network._waiting)
 
     async def until(self, condition: Callable[[], bool]) -> None:
-        async with asyncio.timeout(5):
+        async with asyncio.timeout(30):
             while not condition():
                 await asyncio.sleep(0)
 

@@ -55,7 +55,7 @@ class PortConnections(unittest.IsolatedAsyncioTestCase):
         """A visitor that has the head, and its program."""
         visitor = await self.visit()
         self.assertEqual(await visitor[0].readexactly(len(HEAD)), HEAD)
-        async with asyncio.timeout(5):
+        async with asyncio.timeout(30):
             while not self.served:
                 await asyncio.sleep(0)
         return visitor, self.served.pop()
@@ -85,7 +85,7 @@ class PortConnections(unittest.IsolatedAsyncioTestCase):
         visitor, program = await self.joined()
         visitor[1].close()
         self.assertEqual(await program[0].read(-1), b"")
-        async with asyncio.timeout(5):
+        async with asyncio.timeout(30):
             while self.ports._open > 0:
                 await asyncio.sleep(0)
 
@@ -114,7 +114,7 @@ class PortConnections(unittest.IsolatedAsyncioTestCase):
         reader, _ = await self.visit()
         self.assertEqual(await reader.read(-1), b"")
         visitors[0][0][1].close()
-        async with asyncio.timeout(5):
+        async with asyncio.timeout(30):
             while self.ports._open == MAX_CONNECTIONS:
                 await asyncio.sleep(0)
         await self.joined()
