@@ -5,7 +5,7 @@ import { basename, dirname, join } from 'node:path'
 import { runCommand } from '../../scripts/setup/command.ts'
 
 const ROOT = dirname(dirname(import.meta.dirname))
-const PARTS = ['services', 'packages', 'runtime-image', 'tests', 'scripts', 'package.json', 'tsconfig.json', 'vitest.config.ts']
+const PARTS = ['services', 'infra', 'packages', 'runtime-image', 'tests', 'scripts', 'package.json', 'tsconfig.json', 'vitest.config.ts']
 const SUPERVISOR = 'runtime-image/supervisor'
 
 /** An edit that removes a protection. `find` must occur exactly once in the file. */
