@@ -4,22 +4,18 @@ import {
   CfnSecurityGroupEgress,
   CfnSecurityGroupIngress,
   CfnVPCPeeringConnection,
-  GatewayVpcEndpointAwsService,
-  IpAddresses,
   Peer,
   Port,
   SecurityGroup,
-  SubnetType,
-  Vpc,
   type ISecurityGroup,
   type ISubnet,
   type IVpc,
 } from 'aws-cdk-lib/aws-ec2'
-import { Cluster, FargateService, type ICluster } from 'aws-cdk-lib/aws-ecs'
+import type { FargateService } from 'aws-cdk-lib/aws-ecs'
 import { Construct } from 'constructs'
 import type { Config } from '../config.ts'
 import { createApiTask, type ApiTaskProps } from './api-task.ts'
-import { pinZones } from './pin-zones.ts'
+import { createEgressNetwork, createEgressService } from './egress-service.ts'
 import { SUPERVISOR_PORT } from './security-groups.ts'
 
 /** The smallest task: it decides and copies bytes. */
@@ -53,7 +49,7 @@ export class NetworkGateway extends Construct {
       throw new Error(
         'cellblock.network.cidr must not be in 10.89.0.0/16 with network.gateway, whose own network is there. Use another range.',
       )
-    const vpc = this.egressNetwork(config.network.zoneIds)
+    const vpc = createEgressNetwork(this, { cidr: CIDR, subnetMask: 28, zoneIds: config.network.zoneIds })
     const group = new SecurityGroup(this, 'TaskGroup', {
       vpc,
       description: 'Network gateway: accepts no connection, reaches sandboxes and the web',
@@ -77,18 +73,13 @@ export class NetworkGateway extends Construct {
     // A rule can name a group of a peer only.
     for (const end of [toSandboxes, intoSandboxes]) end.addResourceDependency(peering)
 
-    this.service = new FargateService(this, 'Service', {
-      cluster: new Cluster(this, 'Cluster', { vpc, clusterName: `cellblock-${config.stage}-network` }) as ICluster,
+    // The next task waits for the lease of this one.
+    this.service = createEgressService(this, {
+      config,
+      name: 'network',
+      vpc,
       taskDefinition: createApiTask(this, { ...props, name: 'network', size: GATEWAY_TASK }),
-      desiredCount: 1,
-      // The next task waits for the lease of this one.
-      minHealthyPercent: 100,
-      maxHealthyPercent: 200,
-      circuitBreaker: { rollback: true },
-      // Without NAT the task needs a public address. Its security group accepts no connection.
-      assignPublicIp: true,
-      vpcSubnets: { subnetType: SubnetType.PUBLIC },
-      securityGroups: [group],
+      group,
     })
     for (const end of [toSandboxes, intoSandboxes]) this.service.node.addDependency(end)
   }
@@ -111,22 +102,6 @@ export class NetworkGateway extends Construct {
         vpcPeeringConnectionId: peering.attrId,
       })
     return peering
-  }
-
-  private egressNetwork(zoneIds: readonly string[] | undefined): IVpc {
-    const vpc = new Vpc(this, 'Vpc', {
-      ipAddresses: IpAddresses.cidr(CIDR),
-      maxAzs: 2,
-      natGateways: 0,
-      restrictDefaultSecurityGroup: false,
-      subnetConfiguration: [{ name: 'public', subnetType: SubnetType.PUBLIC, cidrMask: 28 }],
-      gatewayEndpoints: {
-        Objects: { service: GatewayVpcEndpointAwsService.S3 },
-        Table: { service: GatewayVpcEndpointAwsService.DYNAMODB },
-      },
-    })
-    pinZones(vpc.publicSubnets, zoneIds)
-    return vpc as IVpc
   }
 }
 

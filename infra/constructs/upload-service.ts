@@ -1,12 +1,11 @@
 import { Duration } from 'aws-cdk-lib'
-import { GatewayVpcEndpointAwsService, IpAddresses, Peer, Port, SecurityGroup, SubnetType, Vpc, type IVpc } from 'aws-cdk-lib/aws-ec2'
-import { Cluster, FargateService, type ICluster } from 'aws-cdk-lib/aws-ecs'
+import { Peer, Port, SecurityGroup, SubnetType } from 'aws-cdk-lib/aws-ec2'
 import { ApplicationLoadBalancer, ApplicationProtocol, type ApplicationTargetGroup } from 'aws-cdk-lib/aws-elasticloadbalancingv2'
 import { Construct } from 'constructs'
 import { HEALTH_PATH } from '../../services/http/origin/config.ts'
 import type { Config } from '../config.ts'
 import { API_PORT, createApiTask, type ApiTaskProps } from './api-task.ts'
-import { pinZones } from './pin-zones.ts'
+import { createEgressNetwork, createEgressService } from './egress-service.ts'
 
 /**
  * A task's CPU units and memory. Files stream through. JSON with inline files is held as a whole: the bodies in flight have a budget of 288 MiB
@@ -31,7 +30,7 @@ export class UploadService extends Construct {
   constructor(scope: Construct, id: string, props: UploadServiceProps) {
     super(scope, id)
     const { config } = props
-    const vpc = this.network(config.network.zoneIds)
+    const vpc = createEgressNetwork(this, { cidr: '10.89.0.0/24', subnetMask: 26, zoneIds: config.network.zoneIds })
     const balancerGroup = new SecurityGroup(this, 'BalancerGroup', {
       vpc,
       description: 'Load balancer of the upload service: reached by CloudFront, reaches the task',
@@ -48,17 +47,12 @@ export class UploadService extends Construct {
     taskGroup.addIngressRule(balancerGroup, Port.tcp(API_PORT), 'the load balancer')
     taskGroup.addEgressRule(Peer.anyIpv4(), Port.tcp(443), 'table, bucket, queues, image, logs')
 
-    const service = new FargateService(this, 'Service', {
-      cluster: new Cluster(this, 'Cluster', { vpc, clusterName: `cellblock-${config.stage}-uploads` }) as ICluster,
+    const service = createEgressService(this, {
+      config,
+      name: 'uploads',
+      vpc,
       taskDefinition: createApiTask(this, { ...props, name: 'uploads', size: UPLOAD_TASK }),
-      desiredCount: 1,
-      minHealthyPercent: 100,
-      maxHealthyPercent: 200,
-      circuitBreaker: { rollback: true },
-      // Without NAT the task needs a public address for its calls to AWS. Its security group accepts the load balancer only.
-      assignPublicIp: true,
-      vpcSubnets: { subnetType: SubnetType.PUBLIC },
-      securityGroups: [taskGroup],
+      group: taskGroup,
     })
     const scaling = service.autoScaleTaskCount({ minCapacity: 1, maxCapacity: MAX_TASKS })
     // Lent memory is not returned at once, so a task goes after ten minutes without need.
@@ -82,21 +76,5 @@ export class UploadService extends Construct {
         healthCheck: { path: HEALTH_PATH, interval: Duration.seconds(15), healthyThresholdCount: 2 },
         deregistrationDelay: Duration.seconds(120),
       })
-  }
-
-  private network(zoneIds: readonly string[] | undefined): IVpc {
-    const vpc = new Vpc(this, 'Vpc', {
-      ipAddresses: IpAddresses.cidr('10.89.0.0/24'),
-      maxAzs: 2,
-      natGateways: 0,
-      restrictDefaultSecurityGroup: false,
-      subnetConfiguration: [{ name: 'public', subnetType: SubnetType.PUBLIC, cidrMask: 26 }],
-      gatewayEndpoints: {
-        Objects: { service: GatewayVpcEndpointAwsService.S3 },
-        Table: { service: GatewayVpcEndpointAwsService.DYNAMODB },
-      },
-    })
-    pinZones(vpc.publicSubnets, zoneIds)
-    return vpc as IVpc
   }
 }
