@@ -1,6 +1,7 @@
-import { randomBytes, timingSafeEqual } from 'node:crypto'
+import { randomBytes } from 'node:crypto'
 import { readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
+import { isSameSecret } from '../../model/same-secret.ts'
 import { isPageFile, pageContentType } from '../../http/page/page-content-type.ts'
 import type { PageFile, PagePorts } from '../../http/page-ports.ts'
 
@@ -37,7 +38,7 @@ export async function openLocalPage(options: {
       readGuide: guideFolder === null ? null : (path) => readGuideFile(guideFolder, path),
       sessionSecret: async () => secret,
       redeemSignIn: (given) => {
-        if (token === null || now() > expiresAt || !isEqual(given, token)) return null
+        if (token === null || now() > expiresAt || !isSameSecret(given, token)) return null
         token = null
         return apiKey
       },
@@ -68,9 +69,4 @@ async function readGuideFile(folder: string, path: string): Promise<PageFile | n
   if (!/^(?:[\w@][\w@.-]*\/)*[\w@][\w@.-]*$/.test(path)) return null
   const bytes = await readFile(join(folder, path)).catch(() => null)
   return bytes === null ? null : { bytes: new Uint8Array(bytes), contentType: pageContentType(path) }
-}
-
-function isEqual(given: string, token: string): boolean {
-  const [a, b] = [Buffer.from(given), Buffer.from(token)]
-  return a.length === b.length && timingSafeEqual(a, b)
 }

@@ -1,6 +1,7 @@
-import { createHash, createHmac, randomBytes, timingSafeEqual } from 'node:crypto'
+import { createHash, createHmac, randomBytes } from 'node:crypto'
 import { BoundedCache, readThrough } from '../../model/bounded-cache.ts'
 import { ServiceError } from '../../model/errors.ts'
+import { isSameSecret } from '../../model/same-secret.ts'
 import type { Clock } from '../../ports/clock.ts'
 import type { Table } from '../../ports/table.ts'
 import type { LimitReader } from '../tenancy/limit-reader.ts'
@@ -65,11 +66,8 @@ const hashOf = (link: string): string => createHash('sha256').update(link).diges
 export const credentialOf = ({ secret }: PublishedPort, kind: 'cookie' | 'token'): string =>
   createHmac('sha256', secret).update(kind).digest('base64url')
 
-/** Compares in constant time. */
-export function isCredential(published: PublishedPort, kind: 'cookie' | 'token', given: string): boolean {
-  const digest = (text: string): Buffer => createHash('sha256').update(text).digest()
-  return timingSafeEqual(digest(given), digest(credentialOf(published, kind)))
-}
+export const isCredential = (published: PublishedPort, kind: 'cookie' | 'token', given: string): boolean =>
+  isSameSecret(given, credentialOf(published, kind))
 
 /** The published ports of every tenant, one row for each. */
 export class PublishedPorts {

@@ -1,4 +1,5 @@
-import { createHash, createHmac, randomBytes, timingSafeEqual } from 'node:crypto'
+import { createHash, createHmac, randomBytes } from 'node:crypto'
+import { isSameSecret } from '../../model/same-secret.ts'
 import type { Caller } from '../../model/tenants/tenant.ts'
 import type { Grant, Session } from './session.ts'
 
@@ -38,8 +39,6 @@ export const findGrant = ({ secrets, grants }: Session, isToken: (token: string)
 const hasExpired = ({ expiresAt }: Grant, now: number): boolean => expiresAt !== null && expiresAt <= now
 
 const digestOf = (text: string): Buffer => createHash('sha256').update(text).digest()
-/** Compares in constant time. */
-export const isSame = (a: string, b: string): boolean => timingSafeEqual(digestOf(a), digestOf(b))
 
 const expiryOf = (params: URLSearchParams): string | null => params.get('signature_expiration')
 const isOver = (expires: string, now: number): boolean => !/^\d{1,12}$/.test(expires) || Number(expires) * 1000 < now
@@ -59,7 +58,7 @@ const presentedToken = ({ headers }: Request): string | null => headers.get('x-a
  */
 export function presentedBy(request: Request, now: number): ((token: string) => boolean) | null {
   const presented = presentedToken(request)
-  if (presented !== null) return (token) => isSame(presented, token)
+  if (presented !== null) return (token) => isSameSecret(presented, token)
   const { pathname, searchParams } = new URL(request.url)
   const signature = searchParams.get('signature')
   if (signature === null || !pathname.endsWith('/files')) return null
@@ -72,6 +71,6 @@ export function presentedBy(request: Request, now: number): ((token: string) => 
   if (!USER_NAME.test(user)) return null
   return (token) => {
     const signed = [path, operation, user, token, ...(expires === null ? [] : [expires])].join(':')
-    return isSame(signature, `v1_${digestOf(signed).toString('base64').replace(/=+$/, '')}`)
+    return isSameSecret(signature, `v1_${digestOf(signed).toString('base64').replace(/=+$/, '')}`)
   }
 }

@@ -1,7 +1,8 @@
 import { labelOf } from '../../model/containers/container-label.ts'
 import { ServiceError } from '../../model/errors.ts'
+import { isSameSecret } from '../../model/same-secret.ts'
 import type { PortRule } from '../../http/port-proxy/port-rule.ts'
-import { findGrant, isSame } from './access-token.ts'
+import { findGrant } from './access-token.ts'
 import { refuse, SandboxGoneError } from './errors.ts'
 import { checkKey, isOverdue } from './open-sandbox.ts'
 import { isPaused, sessionOf } from './session.ts'
@@ -24,7 +25,7 @@ export const e2bPortRule: PortRule = {
       throw new SandboxGoneError(id, `The sandbox ${id} is paused. Connect to it to resume it.`)
     if (!session.hasClosedPorts) return true
     const given = headers[TOKEN_HEADER]
-    const grant = typeof given === 'string' ? findGrant(session, (token) => isSame(given, token), now) : null
+    const grant = typeof given === 'string' ? findGrant(session, (token) => isSameSecret(given, token), now) : null
     if (grant === null)
       throw new ServiceError(
         'insufficient_scope',

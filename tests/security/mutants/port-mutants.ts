@@ -21,11 +21,7 @@ export const PORT_MUTANTS: readonly Mutant[] = [
     [ACCESS, "cookiesOf(headers).some((value) => isCredential(port, 'cookie', value)) ? 'cookie' : null", "'cookie'"],
     ON_ACCESS,
   ),
-  port(
-    'a cookie is no token',
-    [PUBLISHED, 'digest(credentialOf(published, kind))', "digest(credentialOf(published, 'cookie'))"],
-    ON_ACCESS,
-  ),
+  port('a cookie is no token', [PUBLISHED, 'credentialOf(published, kind)', "credentialOf(published, 'cookie')"], ON_ACCESS),
   port('deleted containers', [ACCESS, ' && container.deletedAt === null', ''], ON_ACCESS),
   port('time of a publication', [PUBLISHED, ' && found.expiresAt > now ? found : null', ' ? found : null'], ON_ACCESS),
   port(

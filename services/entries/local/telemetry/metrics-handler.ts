@@ -1,5 +1,5 @@
-import { createHash, timingSafeEqual } from 'node:crypto'
 import type { IncomingMessage, ServerResponse } from 'node:http'
+import { isSameSecret } from '../../../model/same-secret.ts'
 import { LOOPBACK_HOSTS } from '../../../http/config.ts'
 import { describeCause } from '../../../model/describe-cause.ts'
 import type { HttpHandler } from '../../../adapters/storage/files/object-handler.ts'
@@ -31,7 +31,7 @@ export function createMetricsHandler(metrics: Pick<PrometheusMetrics, 'text' | '
 function refusalOf(request: IncomingMessage, key: string | null): { readonly status: number; readonly message: string } | null {
   if (request.method !== 'GET' && request.method !== 'HEAD') return { status: 405, message: 'Use GET.' }
   if (key !== null)
-    return isEqual(request.headers.authorization ?? '', `Bearer ${key}`)
+    return isSameSecret(request.headers.authorization ?? '', `Bearer ${key}`)
       ? null
       : { status: 401, message: 'Send the value of CELLBLOCK_METRICS_KEY as a bearer token.' }
   // A page in a browser may reach this machine under another host name (DNS rebinding), so the name is checked too.
@@ -45,10 +45,6 @@ function refusalOf(request: IncomingMessage, key: string | null): { readonly sta
 const hostName = (host: string): string => host.replace(/:\d+$/, '').toLowerCase()
 const isLoopback = (address: string | undefined): boolean =>
   address !== undefined && (address === '::1' || /^(?:::ffff:)?127\./.test(address))
-
-/** Hashes have equal lengths, so the comparison takes the same time for every wrong key. */
-const isEqual = (given: string, wanted: string): boolean => timingSafeEqual(digest(given), digest(wanted))
-const digest = (text: string): Buffer => createHash('sha256').update(text).digest()
 
 const answer = (
   response: ServerResponse,
