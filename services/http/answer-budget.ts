@@ -2,7 +2,10 @@ import type { ResultBudget } from '../operations/executions/result-budget.ts'
 import type { ByteLease } from './connection-budget.ts'
 
 /** The result of code that has run waits this long for space, milliseconds. Then it is served anyway: a client would run the code again. */
-const MAX_SPACE_WAIT_MS = 10_000
+const MAX_RUN_WAIT_MS = 10_000
+
+/** Every other answer waits this long for space, milliseconds, then it is refused. A client that reads frees a whole share in this time. */
+const MAX_READ_WAIT_MS = 2_000
 
 /** The budget of one call. */
 export class AnswerBudget implements ResultBudget {
@@ -39,8 +42,11 @@ export class AnswerBudget implements ResultBudget {
   async #take(bytes: number): Promise<void> {
     const { pool, owner } = this.#lease
     const more = Math.max(0, this.#held + bytes - this.#lease.bytes)
-    if (this.#reserved > 0) await pool.whenFree(owner, more, MAX_SPACE_WAIT_MS)
-    else pool.check(owner, more)
+    if (this.#reserved > 0) await pool.whenFree(owner, more, MAX_RUN_WAIT_MS)
+    else {
+      await pool.whenFree(owner, more, MAX_READ_WAIT_MS)
+      pool.check(owner, more)
+    }
     this.#held += bytes
     this.#count()
   }

@@ -22,12 +22,12 @@ interface Reply {
 }
 
 const MAX_ATTEMPTS = 5
+const RETRIED = /"(sandbox_unavailable|too_many_results)"/
 
-/** Calls again while every sandbox is in use, as the answer says. */
+/** Calls again while every sandbox is in use or earlier answers fill the memory, as the answer says. */
 async function request(server: LocalServerProcess, method: string, path: string, body?: unknown): Promise<Reply> {
   let reply = await requestOnce(server, method, path, body)
-  for (let attempt = 1; attempt < MAX_ATTEMPTS && reply.text.includes('"sandbox_unavailable"'); attempt++)
-    reply = await requestOnce(server, method, path, body)
+  for (let attempt = 1; attempt < MAX_ATTEMPTS && RETRIED.test(reply.text); attempt++) reply = await requestOnce(server, method, path, body)
   return reply
 }
 

@@ -81,9 +81,14 @@ describe('the budget of a call', () => {
     expect(await served).toBe(90)
   })
 
-  it('refuses a result of a call that reserved nothing', async () => {
+  it('lets a call that reserved nothing wait for the space that readers free, and refuses it when nobody does', async () => {
     const pool = answerPool(400)
-    pool.lease('a').add(90)
-    await expect(new AnswerBudget(pool.lease('a')).hold(20, async () => undefined)).rejects.toMatchObject({ code: 'too_many_results' })
+    const other = pool.lease('a')
+    other.add(90)
+    const read = () => new AnswerBudget(pool.lease('a')).hold(20, async () => pool.heldBy('a'))
+    await expect(read()).rejects.toMatchObject({ code: 'too_many_results' })
+    const served = read()
+    other.release()
+    expect(await served).toBe(20)
   })
 })
