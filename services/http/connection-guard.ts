@@ -1,5 +1,7 @@
 import type { IncomingMessage, Server, ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
+import { FairQueue } from './fair-queue.ts'
+import { RequestFeed } from './request-feed.ts'
 
 export interface GuardOptions {
   /** A connection whose client accepts no byte for this time is closed, milliseconds. */
@@ -20,82 +22,84 @@ const TOO_MANY = JSON.stringify({
 const TOO_MANY_ANSWER = `HTTP/1.1 429 Too Many Requests\r\ncontent-type: application/json\r\nretry-after: 1\r\nconnection: close\r\ncontent-length: ${Buffer.byteLength(TOO_MANY)}\r\n\r\n${TOO_MANY}`
 
 /**
- * Bounds what connections hold that do not come to an end: it closes those whose client reads nothing, and the oldest one of an address that opens too
- * many without a key. Clients with a key are not affected by others behind the same address.
+ * Bounds what connections hold: each has one open request; those whose client reads nothing are closed, and so is the oldest one of an address that opens
+ * too many without a key. Clients with a key are not affected by others behind the same address.
  */
 class ConnectionGuard {
   readonly #options: GuardOptions
   /** Oldest first. */
-  readonly #keyless = new Map<string, Set<Socket>>()
-  /** Requests of each connection that have no answer yet; a connection without an entry has had none. */
-  readonly #open = new WeakMap<Socket, Set<ServerResponse>>()
-  readonly #upgraded = new WeakSet<Socket>()
+  readonly #keyless = new Map<string, Set<RequestFeed>>()
   /** Requests by a signed link, which the API does not read. */
-  readonly #links = new WeakMap<Socket, IncomingMessage>()
+  readonly #links = new WeakMap<RequestFeed, IncomingMessage>()
 
   constructor(server: Server, options: GuardOptions) {
     this.#options = options
+    const turns = new FairQueue()
+    const parsers = server.listeners('connection')
+    server.removeAllListeners('connection')
     server.on('connection', (socket) => {
-      this.#addKeyless(socket)
-      socket.once('close', () => this.identify(socket))
+      const feed = new RequestFeed(socket, turns)
+      this.#addKeyless(feed)
+      feed.once('close', () => this.#identify(feed))
+      for (const parser of parsers) parser.call(server, feed)
     })
-    server.prependListener('request', (request, response) => this.#track(request, response))
-    server.prependListener('checkContinue', (request, response) => this.#track(request, response))
-    server.prependListener('upgrade', ({ socket }: IncomingMessage) => this.#upgraded.add(socket))
+    const begin = (request: IncomingMessage, response: ServerResponse): void => feedOf(request).begin(request, response)
+    server.prependListener('request', begin)
+    server.prependListener('checkContinue', begin)
+    server.prependListener('upgrade', (request: IncomingMessage) => feedOf(request).upgraded())
     // Node restarts this time with each byte that either side moves, also within one large write.
-    server.setTimeout(options.stallMs, (socket: Socket) => this.#timeOut(socket))
+    server.setTimeout(options.stallMs, (feed) => this.#timeOut(feed as unknown as RequestFeed))
   }
 
   /** A request of the connection had a valid key. */
-  identify(socket: Socket): void {
-    const address = socket.remoteAddress ?? ''
-    const sockets = this.#keyless.get(address)
-    if (sockets?.delete(socket) === true && sockets.size === 0) this.#keyless.delete(address)
+  identify(request: IncomingMessage): void {
+    this.#identify(feedOf(request))
   }
 
   /** A signed link is the key of its request: the connection counts again after the answer. */
   identifyUntilAnswered(request: IncomingMessage, response: ServerResponse): void {
-    const { socket } = request
-    this.identify(socket)
-    this.#links.set(socket, request)
+    const feed = feedOf(request)
+    this.#identify(feed)
+    this.#links.set(feed, request)
     response.once('close', () => {
-      this.#links.delete(socket)
-      if (!socket.destroyed) this.#addKeyless(socket)
+      this.#links.delete(feed)
+      if (!feed.destroyed) this.#addKeyless(feed)
     })
   }
 
-  #addKeyless(socket: Socket): void {
+  #identify(feed: RequestFeed): void {
+    const address = feed.remoteAddress ?? ''
+    const feeds = this.#keyless.get(address)
+    if (feeds?.delete(feed) === true && feeds.size === 0) this.#keyless.delete(address)
+  }
+
+  #addKeyless(feed: RequestFeed): void {
     const { maxKeyless } = this.#options
     if (maxKeyless === null) return
-    const address = socket.remoteAddress ?? ''
-    const sockets = this.#keyless.get(address) ?? new Set()
-    this.#keyless.set(address, sockets.add(socket))
-    const [oldest] = sockets
-    if (sockets.size > maxKeyless && oldest !== undefined) this.#evict(oldest)
+    const address = feed.remoteAddress ?? ''
+    const feeds = this.#keyless.get(address) ?? new Set()
+    this.#keyless.set(address, feeds.add(feed))
+    const [oldest] = feeds
+    if (feeds.size > maxKeyless && oldest !== undefined) this.#evict(oldest)
   }
 
-  #evict(socket: Socket): void {
-    this.identify(socket)
-    const hasAnswer = [...(this.#open.get(socket) ?? [])].some(({ headersSent }) => headersSent)
-    if (hasAnswer) socket.destroy()
-    else socket.end(TOO_MANY_ANSWER, () => socket.destroy())
+  #evict(feed: RequestFeed): void {
+    this.#identify(feed)
+    if (feed.isAnswering) feed.destroy()
+    else feed.end(TOO_MANY_ANSWER, () => feed.destroy())
   }
 
-  #track({ socket }: IncomingMessage, response: ServerResponse): void {
-    const open = this.#open.get(socket) ?? new Set()
-    this.#open.set(socket, open.add(response))
-    response.once('close', () => open.delete(response))
-  }
-
-  #timeOut(socket: Socket): void {
-    const isUnread = socket.writableLength > 0
-    const link = this.#links.get(socket)
+  #timeOut(feed: RequestFeed): void {
+    const isUnread = feed.writableLength > 0
+    const link = this.#links.get(feed)
     const isUnsent = link !== undefined && !link.complete && link.readableLength === 0
     // A new connection has Node's time for the headers of its first request; a request without a reader's fault waits for this server.
-    const isIdle = this.#open.get(socket)?.size === 0 && !this.#upgraded.has(socket)
-    if (isUnread || isUnsent || isIdle) socket.destroy()
+    if (isUnread || isUnsent || feed.isIdle) feed.destroy()
   }
 }
+
+/** The server made the connection of the request from it. */
+const feedOf = ({ socket }: IncomingMessage): RequestFeed => socket as Socket & RequestFeed
 
 /** Watches every connection of a server from now on. */
 export const guardConnections = (server: Server, options: GuardOptions): ConnectionGuard => new ConnectionGuard(server, options)

@@ -1,6 +1,5 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
-import type { AddressInfo, Socket } from 'node:net'
-import type { Duplex } from 'node:stream'
+import type { AddressInfo } from 'node:net'
 import { getRequestListener } from '@hono/node-server'
 import { hasDotSegments, refuseDotSegments } from '../../http/dot-segments.ts'
 import { guardConnections } from '../../http/connection-guard.ts'
@@ -43,8 +42,8 @@ export async function listen(options: ListenOptions): Promise<{ readonly url: st
   const { stallMs = LIMITS.stallSeconds * 1000, maxKeyless = LIMITS.maxKeylessConnections } = options
   const guard = guardConnections(server, { stallMs, maxKeyless })
   // HTTP/1.0 requests, as some health probes send them, need no Host header.
-  const identifies = ({ socket }: { readonly socket: Duplex }) => ({ identified: () => guard.identify(socket as Socket) })
-  const api = getRequestListener((request, env) => options.app.fetch(request, { ...env, ...identifies(env.incoming) }), {
+  const identifies = (request: IncomingMessage) => ({ identified: () => guard.identify(request) })
+  const api = getRequestListener((request, env) => options.app.fetch(request, { ...env, ...identifies(env.incoming as IncomingMessage) }), {
     hostname: 'localhost',
   })
   const serve: HttpHandler = (request, response) => {
@@ -57,8 +56,7 @@ export async function listen(options: ListenOptions): Promise<{ readonly url: st
     guard.identifyUntilAnswered(request, response)
     return objectHandler(request, response)
   }
-  const serveInOrder = inOrder(serve)
-  server.on('request', serveInOrder)
+  server.on('request', serve)
   server.on('upgrade', (request, socket, head) => {
     if (isOfPort(request)) return void ports?.upgrade(request, { socket, head }, identifies(request).identified)
     if (hasDotSegments(request.url ?? '')) return void socket.destroy()
@@ -68,7 +66,7 @@ export async function listen(options: ListenOptions): Promise<{ readonly url: st
   })
   server.on('checkContinue', (request, response) => {
     continueOnRead(request, response)
-    serveInOrder(request, response)
+    serve(request, response)
   })
   // A body that makes progress may take longer than Node's five minutes; one that makes none is refused by the API.
   server.requestTimeout = 0
@@ -85,23 +83,6 @@ export async function listen(options: ListenOptions): Promise<{ readonly url: st
       ports?.close()
       return stop(server, webSockets)
     },
-  }
-}
-
-/**
- * Starts a request when those before it on its connection are answered. Answers have that order anyway, and Node starts all requests that a client sends without waiting: thousands of
- * one client would run before one of another.
- */
-function inOrder(serve: HttpHandler): HttpHandler {
-  const answered = new WeakMap<Socket, Promise<void>>()
-  return (request, response) => {
-    const { socket } = request
-    const before = answered.get(socket)
-    const { promise, resolve } = Promise.withResolvers<void>()
-    response.once('close', resolve)
-    answered.set(socket, promise)
-    if (before === undefined) serve(request, response)
-    else void before.then(() => socket.destroyed || serve(request, response))
   }
 }
 

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { acceptExecution } from '../../../services/operations/executions/accept-execution.ts'
 import { newId } from '../../../services/model/ids.ts'
-import { openConnection, requestHead } from '../../support/raw-connection.ts'
+import { heldBytes, openConnection, requestHead } from '../../support/raw-connection.ts'
 import { executionRow } from '../../support/rows.ts'
 import { startApi, type TestApi } from '../../support/start-api.ts'
 
@@ -28,4 +28,20 @@ it('starts a request when the one before it on its connection is answered', asyn
   await expect.poll(() => [ended('getExecution'), ended('getLimits')]).toEqual([1, 4])
   expect(connection.received().match(/HTTP\/1\.1 200/g)).toHaveLength(4)
   connection.socket.destroy()
+})
+
+it('reads no request of a connection before the one before it is answered, and serves another client meanwhile', async () => {
+  const MiB = 1024 ** 2
+  const before = heldBytes()
+  const flood = await Promise.all(Array.from({ length: 100 }, () => openConnection(api.url)))
+  // 64 KiB hold 2,000 requests. A server that reads ahead holds 16 MB of each connection.
+  const bytes = Buffer.from(requestHead('GET /v1/limits').repeat(20_000))
+  for (const { socket } of flood) socket.write(bytes)
+  await expect.poll(() => flood.filter(({ received }) => received().includes('HTTP/1.1 ')).length).toBe(flood.length)
+  const answered = () => flood.reduce((sum, { received }) => sum + (received().match(/HTTP\/1\.1 /g)?.length ?? 0), 0)
+  const atFirst = answered()
+  expect((await api.fetch('/v1/limits')).status).toBe(200)
+  expect(answered() - atFirst).toBeLessThan(flood.length * 20)
+  expect((heldBytes() - before) / MiB).toBeLessThan(64)
+  for (const { socket } of flood) socket.destroy()
 })

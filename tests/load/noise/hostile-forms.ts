@@ -63,14 +63,15 @@ function repeat(atOnce: number, call: (turn: number) => Promise<unknown>): void 
   for (let index = 0; index < atOnce; index++) void loop()
 }
 
-/** Holds connections that send this and never read. */
-function hold(hostile: Hostile, count: number, textOf: (index: number) => string): void {
+/** Holds connections that send this, and never read unless told to. */
+function hold(hostile: Hostile, count: number, textOf: (index: number) => string, isReading = false): void {
   const { hostname, port } = new URL(hostile.url)
   for (let index = 0; index < count; index++) {
     const socket = connect({ host: hostname, port: Number(port) })
     socket.on('error', () => undefined)
     socket.once('connect', () => socket.write(textOf(index)))
-    socket.pause()
+    if (isReading) socket.resume()
+    else socket.pause()
   }
 }
 
@@ -115,6 +116,17 @@ const CONNECTIONS: readonly HostileForm[] = [
         const { path } = onEach(reading, index)
         return head(hostile, 'get', path).repeat(20)
       }),
+  },
+  {
+    name: 'requests that wait for no answer',
+    load: '200 connections with 20,000 requests each, half of them without a key',
+    start: (hostile) =>
+      hold(
+        hostile,
+        200,
+        (index) => (index % 2 === 0 ? head(hostile, 'get', '/v1/limits') : 'GET / HTTP/1.1\r\nhost: a\r\n\r\n').repeat(20_000),
+        true,
+      ),
   },
   {
     name: 'event streams',

@@ -73,9 +73,23 @@ const CONNECTION_MUTANTS: readonly Mutant[] = [
   service(
     'connections of an address without a key',
     'http/connection-guard.ts',
-    'sockets.size > maxKeyless && ',
+    'feeds.size > maxKeyless && ',
     'false && ',
     'api/connections/keyless.test.ts',
+  ),
+  service(
+    'one request of a connection at a time',
+    'http/request-feed.ts',
+    'this.#open !== null && this.#open.incoming.complete && ',
+    'false && ',
+    'api/connections/pipelined.test.ts',
+  ),
+  service(
+    'others before clients that do not wait for answers',
+    'http/request-feed.ts',
+    "void this.#turns.enter(this.remoteAddress ?? '').then(() => this.#give())",
+    'this.#give()',
+    'api/connections/pipelined.test.ts',
   ),
   service(
     'messages of a client that does not read',
@@ -194,7 +208,7 @@ export const SERVICE_MUTANTS: readonly Mutant[] = [
     '',
     'api/get-execution/large-outputs.test.ts',
   ),
-  service('memory for results', 'http/answer-budget.ts', 'else pool.check(owner, more)', '', 'api/get-execution/429.test.ts'),
+  service('memory for results', 'http/answer-budget.ts', '      pool.check(owner, more)\n', '', 'api/get-execution/429.test.ts'),
   ...SHARED_MUTANTS,
   ...CONNECTION_MUTANTS,
   {

@@ -1,0 +1,75 @@
+import { once } from 'node:events'
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
+import { connect, type AddressInfo } from 'node:net'
+import { text } from 'node:stream/consumers'
+import { afterAll, beforeAll, expect, it } from 'vitest'
+import { guardConnections } from '../../../services/http/connection-guard.ts'
+import { seeded } from '../../support/seeded.ts'
+
+let running = 0
+let mostRunning = 0
+/** Answers with what it received, some time later. */
+async function echo(request: IncomingMessage, response: ServerResponse): Promise<void> {
+  mostRunning = Math.max(mostRunning, ++running)
+  response.once('close', () => running--)
+  const body = await text(request)
+  await new Promise((resolve) => setImmediate(resolve))
+  response.end(`<${request.method} ${request.url} ${body}>`)
+}
+const server = createServer((request, response) => void echo(request, response))
+guardConnections(server, { stallMs: 30_000, maxKeyless: null })
+beforeAll(async () => {
+  server.listen(0, '127.0.0.1')
+  await once(server, 'listening')
+})
+afterAll(() => {
+  server.closeAllConnections()
+  server.close()
+})
+
+const head = (line: string, fields: string): string => `${line} HTTP/1.1\r\nhost: a\r\n${fields}\r\n`
+const chunk = (data: string): string => `${Buffer.byteLength(data).toString(16)}\r\n${data}\r\n`
+
+/** The bytes of a request, and how the answer names it. */
+type Sent = readonly [bytes: string, echoed: string]
+const GET: Sent = [head('GET /a', ''), '<GET /a >']
+const REQUESTS: readonly Sent[] = [
+  GET,
+  [`${head('POST /b', 'content-length: 5\r\n')}hello`, '<POST /b hello>'],
+  // The body looks like the end of a head, and like another request.
+  [`${head('POST /c', 'content-length: 8\r\n')}\r\n\r\n\r\n\r\n`, '<POST /c \r\n\r\n\r\n\r\n>'],
+  [`${head('PUT /d', `content-length: ${GET[0].length}\r\n`)}${GET[0]}`, `<PUT /d ${GET[0]}>`],
+  [`${head('POST /e', 'transfer-encoding: chunked\r\n')}${chunk('one\r\n\r\n')}${chunk('two')}0\r\n\r\n`, '<POST /e one\r\n\r\ntwo>'],
+  [`${head('POST /f', 'transfer-encoding: chunked\r\n')}${chunk('x')}0\r\nx-trailer: y\r\n\r\n`, '<POST /f x>'],
+  [head('POST /g', 'content-length: 0\r\n'), '<POST /g >'],
+]
+
+/** What the server answers to all requests when they arrive in pieces. */
+async function exchange(requests: readonly Sent[], pieceLength: () => number): Promise<readonly string[]> {
+  const bytes = Buffer.from(requests.map(([sent]) => sent).join(''))
+  const socket = connect((server.address() as AddressInfo).port, '127.0.0.1')
+  socket.setNoDelay(true)
+  let received = ''
+  socket.on('data', (data: Buffer) => (received += data.toString()))
+  await once(socket, 'connect')
+  for (let at = 0; at < bytes.length;) {
+    const length = pieceLength()
+    await new Promise<void>((resolve) => socket.write(bytes.subarray(at, at + length), () => resolve()))
+    at += length
+  }
+  const answers = (): readonly string[] => received.match(/<[^>]*>/g) ?? []
+  await expect.poll(() => answers().length, { timeout: 10_000 }).toBe(requests.length)
+  socket.destroy()
+  return answers()
+}
+
+it('reads one request of a connection at a time, wherever its bytes are divided', async () => {
+  const random = seeded(7)
+  for (const most of [1, 3, 40, 400, 100_000])
+    for (let round = 0; round < 6; round++) {
+      const requests = Array.from({ length: 12 }, () => REQUESTS[Math.floor(random() * REQUESTS.length)] ?? GET)
+      const answers = await exchange(requests, () => 1 + Math.floor(random() * most))
+      expect(answers, `pieces of up to ${most} bytes`).toEqual(requests.map(([, echoed]) => echoed))
+    }
+  expect(mostRunning).toBe(1)
+})
