@@ -93,6 +93,8 @@ function npm(args) {
 const node = findNode()
 const args = ['--disable-warning=ExperimentalWarning', join(root, 'scripts', 'run.ts'), ...process.argv.slice(2)]
 const env = {
+  // Node caches compiled code: the preparations, the command and its child processes load in half the time.
+  NODE_COMPILE_CACHE: join(root, '.cellblock', 'compile-cache'),
   ...process.env,
   PATH: [dirname(node), join(root, 'node_modules', '.bin'), process.env.PATH].join(delimiter),
 }

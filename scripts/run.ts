@@ -17,8 +17,7 @@ const root = dirname(import.meta.dirname)
 /** Returns additions to the command's environment: the engine that was found and the image that was built. */
 async function prepare(command: Command, args: readonly string[], mayInstall: boolean): Promise<NodeJS.ProcessEnv> {
   const config = readSetupConfig()
-  // Node caches compiled code: later commands and their child processes load in half the time.
-  const env: NodeJS.ProcessEnv = { NODE_COMPILE_CACHE: join(root, '.cellblock', 'compile-cache'), ...command.env, ...config.environment }
+  const env: NodeJS.ProcessEnv = { ...command.env, ...config.environment }
   for (const { need, title, prepare: run } of PREPARATIONS) {
     if (!command.needs.includes(need)) continue
     const additions = await step(title, { always: command.isVerbose ?? false }, async (progress) => {
