@@ -21,7 +21,13 @@ class Suspending(unittest.IsolatedAsyncioTestCase):
         async def answer(_request: object) -> object:
             return json_reply({"ok": True})
 
-        self.port = ControlPort(f"unix:{self.path}", Verifier("sbx_x", bytes(32)), answer)
+        self.identities: list[bytes] = []
+
+        async def become_copy(identity: bytes) -> Verifier:
+            self.identities.append(identity)
+            return Verifier("sbx_copy", bytes(32))
+
+        self.port = ControlPort(f"unix:{self.path}", Verifier("sbx_x", bytes(32)), answer, become_copy)
         await self.port.open()
         self.requested = asyncio.Event()
         following = asyncio.get_running_loop().create_task(self.port.follow(self.requested))
@@ -37,9 +43,9 @@ class Suspending(unittest.IsolatedAsyncioTestCase):
             while os.path.exists(self.path) is not is_there:
                 await asyncio.sleep(0.005)
 
-    def _make_mark(self) -> None:
-        with open(self.mark, "x"):
-            pass
+    def _make_mark(self, identity: str = "") -> None:
+        with open(self.mark, "x") as file:
+            file.write(identity)
 
     async def _until_used(self) -> None:
         async with asyncio.timeout(10):
@@ -54,6 +60,15 @@ class Suspending(unittest.IsolatedAsyncioTestCase):
         self.assertFalse(os.path.exists(self.path))
         self._make_mark()
         await self._until(is_there=True)
+
+    async def test_gives_a_copy_its_identity_before_it_listens(self) -> None:
+        for identity in ("", '{"sandbox_id":"sbx_copy"}', ""):
+            self.requested.set()
+            await self._until(is_there=False)
+            self._make_mark(identity)
+            await self._until(is_there=True)
+            await self._until_used()
+        self.assertEqual(self.identities, [b'{"sandbox_id":"sbx_copy"}'])
 
     async def test_closes_every_connection_before_its_name_disappears(self) -> None:
         reader, writer = await asyncio.open_unix_connection(self.path)

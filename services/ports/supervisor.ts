@@ -58,10 +58,17 @@ export interface Supervisor {
   suspend(session: SandboxSession): Promise<void>
   /** All variables as an opaque stream. Throws LinkError when the kernel ends during the snapshot. */
   snapshot(session: SandboxSession, budget: NamespaceBudget, signal: AbortSignal): Promise<SnapshotStream>
-  /** Refused with `conflict` after an execution started in this sandbox, and with `bad_request` for an invalid snapshot. */
+  /**
+   * Refused with `conflict` after an execution started in this sandbox, and with `bad_request` for an invalid snapshot. `isCopy`: random numbers do not
+   * continue from the saved states.
+   */
   restore(
     session: SandboxSession,
-    from: { readonly snapshot: { readonly bytes: number; readonly body: ByteStream }; readonly budget: NamespaceBudget },
+    from: {
+      readonly snapshot: { readonly bytes: number; readonly body: ByteStream }
+      readonly budget: NamespaceBudget
+      readonly isCopy?: boolean
+    },
     signal: AbortSignal,
   ): Promise<{
     readonly restored: number

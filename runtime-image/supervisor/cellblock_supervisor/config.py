@@ -107,6 +107,15 @@ def load_config(environ: dict[str, str] | os._Environ[str] = os.environ) -> Conf
     )
 
 
+def with_identity(config: Config, text: bytes) -> Config:
+    """The configuration of a copy: another name and key, and everything else of its source. Raises ConfigError."""
+    try:
+        given = json.loads(text)
+        return config._replace(sandbox_id=str(given["sandbox_id"]), public_key=_public_key(str(given["public_key"])))
+    except (ValueError, KeyError, TypeError) as error:
+        raise ConfigError("the identity of a copy must have sandbox_id and public_key") from error
+
+
 def _required(environ: dict[str, str] | os._Environ[str], name: str) -> str:
     value = environ.get(name, "")
     if not value:

@@ -7,11 +7,11 @@ import traceback
 from typing import TYPE_CHECKING
 
 from .cgroup import Cgroup
-from .config import EXIT_NO_KERNEL, Config
+from .config import EXIT_NO_KERNEL, Config, with_identity
 from .execution.commands import Commands
 from .execution.executions import Executions
 from .execution.job import JobContext
-from .execution.kernel_host import KernelHost
+from .execution.kernel_host import KernelHost, Listener
 from .execution.memory_monitor import MemoryMonitor
 from .execution.namespace import Namespace
 from .execution.periodic_monitor import PeriodicMonitor
@@ -20,6 +20,7 @@ from .files.client import FilesClient
 from .files.tracker import FileTracker
 from .refusal_codes import refusal_code
 from .shutdown import Shutdown
+from .signing import Verifier
 from .worker.isolation.drop_privileges import unmap_used_code
 
 if TYPE_CHECKING:
@@ -91,6 +92,13 @@ class Sandbox:
         if limit is not None and self.cgroup.memory_limit() is None:
             monitor = MemoryMonitor(self.cgroup, limit, lambda: self.kernel.kill(for_memory=True))
             self._memory_monitor = PeriodicMonitor(monitor.check, interval_seconds=_IDLE_CHECK_SECONDS)
+
+    async def become_copy(self, identity: bytes) -> Verifier:
+        """This sandbox continues from the checkpoint of another one, under its own name and key, and draws other random numbers."""
+        self.config = with_identity(self.config, identity)
+        self._boot_nonce = os.urandom(18).hex()
+        await self.kernel.request({"op": "renew_random"}, Listener())
+        return Verifier(self.config.sandbox_id, self.config.public_key)
 
     def health(self) -> dict[str, object]:
         return {

@@ -184,12 +184,12 @@ class Namespace:
             meter.stop()
             self._executions.namespace_busy = False
 
-    async def restore(self, budget: Budget, body: AsyncIterator[bytes]) -> dict[str, object]:
-        """Feeds a snapshot to the kernel; returns what it restored and lost, and the usage. Raises NotRestorable."""
+    async def restore(self, budget: Budget, body: AsyncIterator[bytes], *, fresh_random: bool = False) -> dict[str, object]:
+        """Feeds a snapshot to the kernel; returns what it restored and lost, and the usage. `fresh_random`: without its random states. Raises NotRestorable."""
         kernel = self._kernel
         await kernel.wait_ready()
         meter = self._new_meter(budget)
-        request = asyncio.ensure_future(kernel.request({"op": "restore", **budget.for_kernel()}, Listener()))
+        request = asyncio.ensure_future(kernel.request({"op": "restore", "fresh_random": fresh_random, **budget.for_kernel()}, Listener()))
         await asyncio.sleep(0)
         finished = False
         try:

@@ -21,7 +21,7 @@ async def restore(sandbox: Sandbox, request: Request) -> Reply:
         raise HttpError("conflict", "code has run in this sandbox already: its variables are newer")
     _claim_namespace(sandbox)
     try:
-        return json_reply(await sandbox.namespace.restore(budget, request.body))
+        return json_reply(await sandbox.namespace.restore(budget, request.body, fresh_random=request.query.get("fresh_random") == "1"))
     except namespace.NotRestorable as error:
         raise HttpError("bad_request", str(error)) from None
     finally:

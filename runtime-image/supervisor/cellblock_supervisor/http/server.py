@@ -4,13 +4,15 @@ import asyncio
 import contextlib
 import os
 import socket
+from collections.abc import Awaitable, Callable
 
 from ..signing import Verifier
 from .connection import Connection, Handler
 from ..socket_stream import SocketStream
 
-# The host makes this file beside the socket before a sandbox continues from its checkpoint.
+# The host makes this file beside the socket before a sandbox continues from its checkpoint. In a copy of a sandbox it has the copy's identity.
 _RESUMED_MARK = "resumed"
+_MAX_MARK_BYTES = 1024
 _POLL_SECONDS = 0.003
 # Without the mark the port opens again after 30 s. They are counted, because clocks include the time in the checkpoint.
 _MAX_POLLS = 10_000
@@ -23,10 +25,11 @@ class ControlPort:
     when the sandbox continues from the checkpoint, or when none came.
     """
 
-    def __init__(self, address: str, verifier: Verifier, handler: Handler) -> None:
+    def __init__(self, address: str, verifier: Verifier, handler: Handler, become_copy: Callable[[bytes], Awaitable[Verifier]]) -> None:
         self._address = address
         self._verifier = verifier
         self._handler = handler
+        self._become_copy = become_copy
         self._mark = os.path.join(os.path.dirname(address.removeprefix("unix:")), _RESUMED_MARK)
 
     async def open(self) -> None:
@@ -47,9 +50,17 @@ class ControlPort:
                 if os.path.lexists(self._mark):
                     break
                 await asyncio.sleep(_POLL_SECONDS)
+            identity = self._read_mark()
+            if identity:
+                self._verifier = await self._become_copy(identity)
             requested.clear()
             await self.open()
             self._remove_mark()
+
+    def _read_mark(self) -> bytes:
+        with contextlib.suppress(OSError), open(self._mark, "rb") as file:
+            return file.read(_MAX_MARK_BYTES)
+        return b""
 
     def _remove_mark(self) -> None:
         with contextlib.suppress(FileNotFoundError):

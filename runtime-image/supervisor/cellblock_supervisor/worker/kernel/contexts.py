@@ -37,9 +37,14 @@ class Contexts:
         return tuple(self._contexts)
 
     @property
+    def languages(self) -> tuple[LanguageSessions, ...]:
+        """The sessions of all contexts, and those of the kernel's own namespace."""
+        return (self._languages, *(languages for _, languages, _ in self._contexts.values()))
+
+    @property
     def pids(self) -> frozenset[int]:
         """Of all sessions of other languages."""
-        return self._languages.pids.union(*(languages.pids for _, languages, _ in self._contexts.values()))
+        return frozenset().union(*(languages.pids for languages in self.languages))
 
     @contextlib.contextmanager
     def entered(self, name: str | None, folder: str | None) -> Iterator[LanguageSessions]:

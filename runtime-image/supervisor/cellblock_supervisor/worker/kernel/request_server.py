@@ -1,4 +1,4 @@
-"""Answers the supervisor's requests to a kernel: execute, snapshot, restore."""
+"""Answers the supervisor's requests to a kernel: execute, snapshot, restore, new random states."""
 
 import asyncio
 import contextlib
@@ -15,6 +15,7 @@ from ..snapshot.process_parts import ProcessParts
 from ..snapshot.restore import NamespaceRestorer
 from ..snapshot.save import NamespaceSaver
 from ..snapshot.time_budget import TimeBudget
+from . import random_states
 from .mapped_files import MappedFiles
 from .output_streams import OutputStreams
 from .peak_memory import PeakMemory
@@ -92,7 +93,13 @@ class RequestServer:
             saver = NamespaceSaver(shell, self._channel, self._process_parts)
             return saver.save(request["max_bytes"], request["lost"], _budget(request))
         if request["op"] == "restore":
-            return NamespaceRestorer(shell, self._channel, self._process_parts).restore(_budget(request))
+            restored = NamespaceRestorer(shell, self._channel, self._process_parts).restore(_budget(request))
+            if request["fresh_random"]:
+                random_states.renew(self._kernel)
+            return restored
+        if request["op"] == "renew_random":
+            random_states.renew(self._kernel)
+            return {"status": "ok"}
         return {"status": "error", "name": "KernelFault", "value": "unknown request"}
 
     def _begin(self, request_id: object, notices: list[str]) -> None:

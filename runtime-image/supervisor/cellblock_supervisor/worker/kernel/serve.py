@@ -6,7 +6,6 @@ Messages to it: ready, input (a cell begins), display, update, clear, error, rep
 
 import asyncio
 import os
-import random
 import signal
 import sys
 
@@ -17,6 +16,7 @@ from ..channel.channel import Channel
 from ..channel.output_pipes import OutputPipes
 from ..channel.streams import ChannelText, Flusher
 from ..isolation import environment
+from . import random_states
 from .mapped_files import MappedFiles
 from .output_streams import OutputStreams
 from .peak_memory import PeakMemory
@@ -31,7 +31,7 @@ def serve(prepared: PreparedKernel, channel: Channel, data_dir: str, peak: PeakM
     sys.path[:0] = [""]
     environment.find_installed_packages()
     sys.argv = ["cellblock-kernel"]
-    _reseed()
+    random_states.seed()
     stdout = ChannelText.over(channel, packets.STDOUT, "stdout", 1)
     stderr = ChannelText.over(channel, packets.STDERR, "stderr", 2, before=stdout.text.flush)
     sys.stdout = sys.__stdout__ = stdout.text
@@ -61,14 +61,6 @@ def serve(prepared: PreparedKernel, channel: Channel, data_dir: str, peak: PeakM
             loop.run_forever()
         except KeyboardInterrupt:
             continue
-
-
-def _reseed() -> None:
-    """Kernels forked from one preloaded process must not share random states."""
-    random.seed()
-    numpy = sys.modules.get("numpy")
-    if numpy is not None:
-        numpy.random.seed(int.from_bytes(os.urandom(4)))
 
 
 def _audit(flusher: Flusher, channel: Channel, mapped: MappedFiles) -> None:

@@ -16,6 +16,7 @@ import subprocess
 import sys
 import tempfile
 import termios
+from collections.abc import Callable
 
 from ..channel.output_pipes import OUTPUTS, another_description
 from . import r_session, shell_state
@@ -25,6 +26,8 @@ _NODE_SESSION = os.path.join(os.path.dirname(__file__), "node_session.cjs")
 _CELL_FD, _ANSWER_FD = 3, 4
 _READ_BYTES = 64 * 1024
 _MAX_ANSWER_BYTES = 4 * 1024 * 1024
+# In place of a language: the session draws its random numbers from the system from then on.
+_RENEW_RANDOM = "renew random"
 # Time between the interrupt of a cell and the end of its session.
 _INTERRUPT_GRACE_SECONDS = 0.2
 # Evaluates each cell in the shell itself, so that variables, functions and the folder stay. `exit` ends the session.
@@ -182,6 +185,18 @@ class LanguageSessions:
     @property
     def pids(self) -> frozenset[int]:
         return frozenset(session.pid for session in self._sessions.values())
+
+    def renew_random(self) -> None:
+        """Gives the sessions other random states. One that does not answer as expected has ended; its next cell says so."""
+        seed = int.from_bytes(os.urandom(4)) >> 1
+        renewals: dict[str, Callable[[], object]] = {
+            "bash": lambda: self._ask_shell(["", f"RANDOM={seed}", ""]),
+            "javascript": lambda: self._ask("javascript", _null_ended(["{}", "", _RENEW_RANDOM, ""])),
+            "r": lambda: self._run_r(f"base::set.seed({seed}L)", None, None),
+        }
+        for language in list(self._sessions):
+            with contextlib.suppress(SessionError):
+                renewals[language]()
 
     def unsaved_of_shell(self) -> list[tuple[str, str]]:
         session = self._sessions.get("bash")

@@ -16,8 +16,11 @@ const { subscribe } = require('node:diagnostics_channel')
 const { toScript } = require('./cell_source.cjs')
 const { explain, stackOf, withExplanation } = require('./node_errors.cjs')
 const { followProxy } = require('./node_proxy.cjs')
+const { renewRandom } = require('./node_random.cjs')
 
 const FIELDS_PER_CELL = 4
+/** In place of a language: this process is the copy of another one. */
+const RENEW_RANDOM = 'renew random'
 const outputs = [process.stdout, process.stderr]
 const timer = setTimeout(() => {})
 clearTimeout(timer)
@@ -231,6 +234,7 @@ for (const event of ['uncaughtException', 'unhandledRejection'])
 
 async function answer([env, cwd, language, code]) {
   try {
+    if (language === RENEW_RANDOM) return renewRandom()
     return { result: await inScope(JSON.parse(env || '{}'), cwd, () => runToEnd(code, language)) }
   } catch (error) {
     return { error: describe(error) }
