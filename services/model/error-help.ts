@@ -62,6 +62,7 @@ export const ERROR_HELP: Readonly<Record<ErrorCode, ErrorHelp>> = {
   },
   not_found: { means: 'There is nothing at this address.', fix: 'Compare the path with the API reference at `/docs`.' },
   container_not_found: missing('container'),
+  snapshot_not_found: missing('snapshot'),
   execution_not_found: missing('execution'),
   command_not_found: missing('command'),
   output_not_found: missing('output'),

@@ -23,6 +23,7 @@ export const ERRORS = {
   origin_not_allowed: { status: 403, type: 'permission_error', retryable: false },
   not_found: { status: 404, type: 'invalid_request_error', retryable: false },
   container_not_found: { status: 404, type: 'invalid_request_error', retryable: false },
+  snapshot_not_found: { status: 404, type: 'invalid_request_error', retryable: false },
   execution_not_found: { status: 404, type: 'invalid_request_error', retryable: false },
   command_not_found: { status: 404, type: 'invalid_request_error', retryable: false },
   output_not_found: { status: 404, type: 'invalid_request_error', retryable: false },

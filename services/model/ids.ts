@@ -4,6 +4,7 @@ import { decodeTime, encodeTime, monotonicFactory } from 'ulid'
 /** Every kind of id and its wire prefix. An id is the prefix and a ULID, so ids of one kind sort by time of creation. */
 export const ID_PREFIXES = {
   container: 'cntr_',
+  snapshot: 'snap_',
   execution: 'exec_',
   command: 'cmd_',
   response: 'resp_',

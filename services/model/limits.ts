@@ -122,6 +122,8 @@ export const LIMITS = {
   maxSnapshotBytes: 1 * GiB,
   maxIdleMinutes: 1_440,
   maxContainerNameBytes: 256,
+  /** Copies of a container that one call makes. */
+  maxForks: 16,
   /** Files that a request may name when it creates a container. */
   maxFileIds: 100,
   /** Nesting depth of a JSON body. */

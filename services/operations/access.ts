@@ -85,6 +85,17 @@ export async function containerOf({ deps, caller }: Reader<'containers'>, id: st
   return row
 }
 
+/** A named snapshot of a container; it is a row of the same store. Throws ServiceError `snapshot_not_found`. */
+export async function snapshotOf({ deps, caller }: Reader<'containers'>, id: string, scope: Scope): Promise<Container> {
+  requireScope(caller, scope)
+  const row = isId('snapshot', id) ? await deps.table.containers.get(caller.tenant, id) : null
+  if (row === null || row.deletedAt !== null || !isVisible(row, caller)) {
+    const advice = 'Make one with POST /v1/containers/{container_id}/snapshots.'
+    throw missing({ code: 'snapshot_not_found', what: 'snapshot', id, advice })
+  }
+  return row
+}
+
 const WORK_ADVICE: Readonly<Record<WorkKindName, string>> = {
   execution: 'Run code with POST /v1/containers/{container_id}/executions.',
   command: 'Run one with POST /v1/containers/{container_id}/commands.',

@@ -6,11 +6,14 @@ import type { Page, PageRequest } from '../model/page.ts'
 import type { ContainerSkill } from '../model/skills/skill.ts'
 
 export interface ContainerStore {
+  /** One with `deletedAt` is not listed. */
   create(container: Container): Promise<void>
+  /** Makes a complete copy visible, unless it was published or deleted before; null when there is none. `dueAt`: its first check; null for none. */
+  publish(container: Pick<Container, 'tenant' | 'id' | 'createdAt' | 'savedFrom'>, dueAt: number | null): Promise<Container | null>
   /** Deleted containers are returned too, with `deletedAt`. */
   get(tenant: string, id: string): Promise<Container | null>
-  /** Without deleted ones. */
-  list(tenant: string, page: PageRequest & { readonly name: string | null }): Promise<Page<Container>>
+  /** Without deleted ones. `isSnapshot`: the named snapshots instead. */
+  list(tenant: string, page: PageRequest & { readonly name: string | null; readonly isSnapshot?: boolean }): Promise<Page<Container>>
   /**
    * Appends to the queue unless the id is in it, and sets `lastActiveAt` to now and `dueAt`.
    * `missing` includes deleted containers; `full` means LIMITS.maxQueuedPerContainer queued executions.
@@ -92,7 +95,7 @@ export interface ContainerStore {
   ): Promise<Container | null>
   /** Extends the claim with this key; null when the row has another claim or the container is deleted. */
   renewHibernation(tenant: string, id: string, claim: Pick<Hibernation, 'objectKey' | 'expiresAt'>): Promise<Container | null>
-  /** Removes the sandbox, unless the snapshot is `suspendedIn` it, and ends the claim with this key; null when the claim is gone, an execution is queued, or the container is deleted. */
+  /** Removes the sandbox, unless the snapshot is `suspendedIn` it or `copiedAt` while it runs, and ends the claim with this key; null when the claim is gone, an execution is queued, or the container is deleted. */
   hibernate(
     tenant: string,
     id: string,

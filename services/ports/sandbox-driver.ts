@@ -66,6 +66,14 @@ export interface SandboxSuspension {
    * used; the caller stops the sandbox then.
    */
   resume(sandboxId: string, checkpointId: string, signal: AbortSignal): Promise<SandboxStatus>
+  /**
+   * Gives another sandbox, which never ran, a copy of the checkpoint of a suspended one. It has the same processes, another identity and other random states
+   * when it is resumed. Idempotent per sandbox. Resolves with the bytes of its checkpoint. Throws DriverError when the checkpoint does not exist any more.
+   */
+  copy(
+    from: { readonly sandboxId: string; readonly checkpointId: string },
+    to: { readonly sandboxId: string; readonly publicKey: string },
+  ): Promise<{ readonly bytes: number }>
 }
 
 /** Starts, observes and stops sandboxes. A driver reports states; the orchestrator decides what follows. */

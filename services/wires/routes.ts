@@ -31,6 +31,8 @@ import { shareRoutes } from './native/shares/routes.ts'
 import { skillRoutes } from './openai/skills/routes.ts'
 import { uploadRoutes } from './openai/uploads/routes.ts'
 import { webhookRoutes } from './openai/webhooks/routes.ts'
+import { forkRoutes } from './native/copies/forks.ts'
+import { snapshotRoutes } from './native/copies/snapshots.ts'
 import { networkRoutes } from './native/network/routes.ts'
 import { suspensionRoutes } from './native/suspension/routes.ts'
 import { secretRoutes } from './native/network/secrets.ts'
@@ -79,6 +81,8 @@ export const ROUTES: readonly AnyRoute[] = [
   ...limitRoutes,
   ...usageRoutes,
   ...suspensionRoutes,
+  ...forkRoutes,
+  ...snapshotRoutes,
   ...networkRoutes,
   ...portRoutes,
   ...secretRoutes,

@@ -186,6 +186,7 @@ function checkObservedResults(seen: readonly Of<'observed'>[], jobs: ReadonlyMap
 function checkIsolation(entries: readonly Entry[], jobs: ReadonlyMap<string, Job>, report: Report): void {
   const servedContainers = new Map<string, string>()
   const owners = new Map<string, string>()
+  const sources = new Map<string, string>()
   for (const { tenant, container, execution } of jobs.values()) owners.set(container, tenant).set(execution, tenant).set(tenant, tenant)
   const serve = (sandbox: string, container: string): void => {
     const served = servedContainers.get(sandbox) ?? container
@@ -199,7 +200,12 @@ function checkIsolation(entries: readonly Entry[], jobs: ReadonlyMap<string, Job
       if (job !== undefined && entry.marker !== job.marker) report('foreign_bytes', `${entry.execution} ran the code of ${entry.marker}`)
     }
     if (entry.type === 'sandbox' && entry.row.claimedBy !== null) serve(entry.row.id, entry.row.claimedBy.containerId)
-    if (entry.type === 'pushed' && entry.sourceContainer !== null) serve(entry.sandbox, entry.sourceContainer)
+    if (entry.type === 'forked') sources.set(entry.copy, entry.source)
+    if (entry.type === 'pushed' && entry.sourceContainer !== null) {
+      const served = servedContainers.get(entry.sandbox) ?? entry.sourceContainer
+      // A copy has the bytes of its source.
+      serve(entry.sandbox, sources.get(served) === entry.sourceContainer ? served : entry.sourceContainer)
+    }
     if (entry.type === 'object') {
       const [root, tenant = '', parent = ''] = entry.key.split('/')
       if (root !== 'tenants' || !owners.has(tenant) || (owners.get(parent) ?? tenant) !== tenant) report('foreign_key', entry.key)

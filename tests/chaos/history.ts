@@ -50,6 +50,8 @@ export type Entry =
   | { readonly type: 'ran'; readonly phase: 'begin' | 'end'; readonly sandbox: string; readonly execution: string; readonly marker: string }
   /** A file written into a sandbox. `sourceContainer` is the container for which it was made. */
   | { readonly type: 'pushed'; readonly sandbox: string; readonly path: string; readonly sourceContainer: string | null }
+  /** A container is copied, so that the copy may have its bytes. */
+  | { readonly type: 'forked'; readonly source: string; readonly copy: string }
   | { readonly type: 'sent' | 'delivered'; readonly queue: string; readonly message: string }
   | { readonly type: 'killed'; readonly worker: string; readonly at: string }
   /** A worker's step was paused or resumed. */

@@ -301,6 +301,27 @@ it('says that sandboxes of the default runtime cannot be suspended', async () =>
     await expect(client.call(name, { params })).rejects.toMatchObject({ status: 409 })
 })
 
+it('copies a container', async () => {
+  const params = await newContainer()
+  const { data } = await client.call('POST /v1/containers/{container_id}/fork', { params, body: { count: 2 } })
+  expect(data.map(({ name }) => name)).toEqual(data.map((_, index) => expect.stringMatching(new RegExp(`copy ${index + 1}$`))))
+})
+
+it('saves a container as a snapshot and starts containers from it', async () => {
+  const params = await newContainer()
+  const { id } = await client.call('POST /v1/containers/{container_id}/snapshots', { params, body: { name: 'prepared' } })
+  const snapshot = { params: { snapshot_id: id } }
+  expect((await client.call('GET /v1/snapshots', { query: { name: 'prepared' } })).data.map((one) => one.id)).toContain(id)
+  expect(await client.call('GET /v1/snapshots/{snapshot_id}', snapshot)).toMatchObject({
+    name: 'prepared',
+    container_id: params.container_id,
+  })
+  const { data } = await client.call('POST /v1/snapshots/{snapshot_id}/containers', { ...snapshot, body: {} })
+  expect(data).toHaveLength(1)
+  await client.call('DELETE /v1/snapshots/{snapshot_id}', snapshot)
+  await expect(client.call('GET /v1/snapshots/{snapshot_id}', snapshot)).rejects.toMatchObject({ status: 404 })
+})
+
 it('has called every operation of the document that a client of HTTP can use', async () => {
   const types = await readFile(join(import.meta.dirname, '../../packages/client/src/api.ts'), 'utf8')
   const operations = types.slice(types.indexOf('export interface Operations {'))

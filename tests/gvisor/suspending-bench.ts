@@ -1,5 +1,6 @@
 import type { DockerDriverOptions } from '../../services/adapters/drivers/docker/docker-driver.ts'
 import type { Execution } from '../../services/model/executions/execution.ts'
+import type { ExecutionLanguage } from '../../services/model/executions/language.ts'
 import type { PlacementMessage } from '../../services/model/messages.ts'
 import type { Sandbox } from '../../services/model/sandboxes/sandbox.ts'
 import { createPlaceStep } from '../../services/workers/place/place-step.ts'
@@ -15,7 +16,7 @@ export interface SuspendingBench {
   /** Suspends an idle container as the workers do. */
   readonly suspend: (containerId: string) => Promise<Sandbox>
   /** The first step requests the resumption, and the next one runs the code. */
-  readonly runResumed: (containerId: string, code: string) => Promise<Execution>
+  readonly runResumed: (containerId: string, code: string, language?: ExecutionLanguage) => Promise<Execution>
 }
 
 export async function startSuspendingBench(options: {
@@ -42,8 +43,8 @@ export async function startSuspendingBench(options: {
       await place({ v: 1, type: 'sandbox.suspend', sandboxId: (await sandboxOf(id)).id })
       return sandboxOf(id)
     },
-    async runResumed(id, code) {
-      const execution = await bench.accept(id, code)
+    async runResumed(id, code, language) {
+      const execution = await bench.accept(id, code, language)
       await bench.step(id, execution)
       await place({ v: 1, type: 'sandbox.start', sandboxId: (await sandboxOf(id)).id })
       await bench.step(id, execution)

@@ -2,6 +2,7 @@
 export const MISSING: Readonly<Record<string, string>> = {
   container_id: 'cntr_01kajv9h2s8p0ww3d4dq4cs1zt',
   session_id: 'cntr_01kajv9h2s8p0ww3d4dq4cs1zt',
+  snapshot_id: 'snap_01kajv9h2s8p0ww3d4dq4cs1zt',
   execution_id: 'exec_01kajv9h2s8p0ww3d4dq4cs1zt',
   command_id: 'cmd_01kajv9h2s8p0ww3d4dq4cs1zt',
   response_id: 'resp_01kajv9h2s8p0ww3d4dq4cs1zt',
@@ -37,6 +38,9 @@ export const BODIES: Readonly<Record<string, unknown>> = {
   publishContainerPort: { port: 8501 },
   moveEntry: { from: 'x', to: 'y' },
   unpackArchive: { path: 'x' },
+  forkContainer: {},
+  createSnapshot: {},
+  createContainersFromSnapshot: {},
   createUploadUrl: { path: 'x', bytes: 1 },
   createContainerFile: { file_id: MISSING['file_id'] },
   createConversationItems: { items: [{ role: 'user', content: 'y' }] },

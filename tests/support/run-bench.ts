@@ -5,6 +5,7 @@ import type { Container } from '../../services/model/containers/container.ts'
 import type { ContainerLimits } from '../../services/model/tenants/tenant-limits.ts'
 import { createContainer } from '../../services/operations/containers/create-container.ts'
 import { hasEnded, type Execution } from '../../services/model/executions/execution.ts'
+import type { ExecutionLanguage } from '../../services/model/executions/language.ts'
 import { newId } from '../../services/model/ids.ts'
 import { newSandbox } from '../../services/operations/sandboxes/new-sandbox.ts'
 import { systemClock } from '../../services/ports/clock.ts'
@@ -36,7 +37,7 @@ export interface RunBench {
   container(id: string): Promise<Container>
   /** A warm sandbox in the pool. */
   warm(): Promise<void>
-  accept(containerId: string, code: string): Promise<string>
+  accept(containerId: string, code: string, language?: ExecutionLanguage): Promise<string>
   step(containerId: string, executionId: string, ports?: Ports): Promise<void>
   /** Requests hibernation for the present idle period. */
   hibernate(containerId: string, ports?: Ports): Promise<void>
@@ -44,7 +45,7 @@ export interface RunBench {
   stopUnheld(): Promise<void>
   ended(id: string): Promise<Execution>
   /** Accepts an execution, runs its steps and returns the ended row. */
-  run(containerId: string, code: string): Promise<Execution>
+  run(containerId: string, code: string, language?: ExecutionLanguage): Promise<Execution>
   stop(): Promise<void>
 }
 
@@ -98,10 +99,10 @@ export async function startRunBench(options: {
       await table.sandboxes.create(sandbox)
       if ((await startSandbox(placing, sandbox)) === null) throw new Error('The sandbox did not start')
     },
-    async accept(containerId, code) {
+    async accept(containerId, code, language = 'python') {
       const { subject, responseId, timeoutSeconds, onError, storeHistory, metadata, publicUrl } = executionRow()
       const id = newId('execution')
-      const wanted = { tenant, containerId, id, subject, responseId, timeoutSeconds, onError, storeHistory, metadata, publicUrl }
+      const wanted = { tenant, containerId, id, subject, responseId, timeoutSeconds, onError, storeHistory, metadata, publicUrl, language }
       await acceptExecution({ table, queue }, { ...wanted, source: { kind: 'code', code } }, common.clock.now())
       return id
     },
@@ -130,8 +131,8 @@ export async function startRunBench(options: {
       if (row === null || !hasEnded(row.status)) throw new Error(`${id} has not ended: ${row?.status}`)
       return row
     },
-    async run(containerId, code) {
-      const id = await bench.accept(containerId, code)
+    async run(containerId, code, language) {
+      const id = await bench.accept(containerId, code, language)
       await bench.step(containerId, id)
       return bench.ended(id)
     },

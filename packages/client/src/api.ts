@@ -1299,6 +1299,104 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/v1/containers/{container_id}/fork": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Copy a container
+         * @description Makes independent copies of an idle container, with its files and variables, and on a server with `--runtime gvisor` with its processes. The source goes on. Random numbers of Python, NumPy, bash, R and JavaScript sessions differ in every copy. Links, ports and conversations stay with the source.
+         */
+        post: operations["forkContainer"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/snapshots/{snapshot_id}/containers": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Create containers from a snapshot
+         * @description Each has the files and variables of the snapshot, and its processes if it has some. The snapshot stays.
+         */
+        post: operations["createContainersFromSnapshot"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/containers/{container_id}/snapshots": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Save a container as a snapshot
+         * @description Stores the files and variables of an idle container, and on a server with `--runtime gvisor` its processes, until the snapshot is deleted. The container goes on. A snapshot counts as a container and as storage of the account.
+         */
+        post: operations["createSnapshot"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/snapshots": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** List snapshots */
+        get: operations["listSnapshots"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/snapshots/{snapshot_id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Get a snapshot */
+        get: operations["getSnapshot"];
+        put?: never;
+        post?: never;
+        /**
+         * Delete a snapshot
+         * @description Containers that were made from it stay.
+         */
+        delete: operations["deleteSnapshot"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/v1/containers/{container_id}/network": {
         parameters: {
             query?: never;
@@ -2326,6 +2424,21 @@ export interface components {
             last_id: string | null;
             has_more: boolean;
         };
+        ContainerForks: {
+            /** @enum {string} */
+            object: "container.forks";
+            /** @description The container or the snapshot that was copied. */
+            source_id: string;
+            data: {
+                /** @example cntr_01kajv9h2s8p0ww3d4dq4cs1zt */
+                id: string;
+                /** @enum {string} */
+                object: "container";
+                name: string;
+                /** @description `true`: its next call continues the processes of the source. `false`: it gets its variables and files, and `lost` of the result names what could not be copied. */
+                has_processes: boolean;
+            }[];
+        };
         /** @description Limits below those of the account, by the names of `/v1/limits`. An absent limit has the value of the account. */
         ContainerLimits: {
             cpu_seconds?: number;
@@ -2805,6 +2918,10 @@ export interface components {
             /** @description 30 by default. */
             expires_in_days?: number;
         };
+        /** @description A name by which the snapshot is found; that of the container by default. */
+        CreateSnapshot: {
+            name?: string;
+        };
         CreateUpload: {
             filename: string;
             /** @description Exact size, at most 536870912. */
@@ -3078,6 +3195,10 @@ export interface components {
             path?: string;
             /** @description Instead of `file`: a file of `/v1/files` or of another container. */
             file_id?: string;
+        };
+        /** @description The number of copies; one by default. */
+        ForkContainer: {
+            count?: number;
         };
         /** @description A message, a call or a result, as in the input and output of a response. */
         HistoryItem: ({
@@ -3853,6 +3974,26 @@ export interface components {
             last_id: string | null;
             has_more: boolean;
         };
+        Snapshot: {
+            /** @example snap_01kajv9h2s8p0ww3d4dq4cs1zt */
+            id: string;
+            /** @enum {string} */
+            object: "snapshot";
+            /** @description Unix seconds. */
+            created_at: number;
+            name: string;
+            /** @description The container that it was made of, which may be deleted. */
+            container_id: string;
+            has_processes: boolean;
+        };
+        SnapshotList: {
+            /** @enum {string} */
+            object: "list";
+            data: components["schemas"]["Snapshot"][];
+            first_id: string | null;
+            last_id: string | null;
+            has_more: boolean;
+        };
         Tenant: {
             id: string;
             /** @enum {string} */
@@ -4209,6 +4350,7 @@ export type ContainerEntry = components['schemas']['ContainerEntry'];
 export type ContainerEntryList = components['schemas']['ContainerEntryList'];
 export type ContainerFile = components['schemas']['ContainerFile'];
 export type ContainerFileList = components['schemas']['ContainerFileList'];
+export type ContainerForks = components['schemas']['ContainerForks'];
 export type ContainerLimits = components['schemas']['ContainerLimits'];
 export type ContainerList = components['schemas']['ContainerList'];
 export type ContainerNetwork = components['schemas']['ContainerNetwork'];
@@ -4226,6 +4368,7 @@ export type CreateConversation = components['schemas']['CreateConversation'];
 export type CreateConversationItems = components['schemas']['CreateConversationItems'];
 export type CreateResponse = components['schemas']['CreateResponse'];
 export type CreateShare = components['schemas']['CreateShare'];
+export type CreateSnapshot = components['schemas']['CreateSnapshot'];
 export type CreateUpload = components['schemas']['CreateUpload'];
 export type DeadLetter = components['schemas']['DeadLetter'];
 export type DeadLetterList = components['schemas']['DeadLetterList'];
@@ -4236,6 +4379,7 @@ export type ExecutionEvent = components['schemas']['ExecutionEvent'];
 export type ExecutionFile = components['schemas']['ExecutionFile'];
 export type ExecutionList = components['schemas']['ExecutionList'];
 export type FileForm = components['schemas']['FileForm'];
+export type ForkContainer = components['schemas']['ForkContainer'];
 export type HistoryItem = components['schemas']['HistoryItem'];
 export type InlineSkill = components['schemas']['InlineSkill'];
 export type InputItemList = components['schemas']['InputItemList'];
@@ -4280,6 +4424,8 @@ export type SkillReference = components['schemas']['SkillReference'];
 export type SkillVersion = components['schemas']['SkillVersion'];
 export type SkillVersionForm = components['schemas']['SkillVersionForm'];
 export type SkillVersionList = components['schemas']['SkillVersionList'];
+export type Snapshot = components['schemas']['Snapshot'];
+export type SnapshotList = components['schemas']['SnapshotList'];
 export type Tenant = components['schemas']['Tenant'];
 export type TenantExport = components['schemas']['TenantExport'];
 export type TenantLimits = components['schemas']['TenantLimits'];
@@ -6688,6 +6834,179 @@ export interface operations {
             };
         };
     };
+    forkContainer: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description At most 255 printable characters, remembered for a day: calls with the same key and body create one object. Without it, an automatic retry of an SDK (`x-stainless-retry-count` of 1 or more) attaches to the same call of the last ten minutes. */
+                "idempotency-key"?: string;
+            };
+            path: {
+                /** @description Id of a container, `cntr_…`. */
+                container_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["ForkContainer"];
+            };
+        };
+        responses: {
+            /** @description The copies. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ContainerForks"];
+                };
+            };
+        };
+    };
+    createContainersFromSnapshot: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description At most 255 printable characters, remembered for a day: calls with the same key and body create one object. Without it, an automatic retry of an SDK (`x-stainless-retry-count` of 1 or more) attaches to the same call of the last ten minutes. */
+                "idempotency-key"?: string;
+            };
+            path: {
+                /** @description snapshot_id */
+                snapshot_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["ForkContainer"];
+            };
+        };
+        responses: {
+            /** @description The copies. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ContainerForks"];
+                };
+            };
+        };
+    };
+    createSnapshot: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description At most 255 printable characters, remembered for a day: calls with the same key and body create one object. Without it, an automatic retry of an SDK (`x-stainless-retry-count` of 1 or more) attaches to the same call of the last ten minutes. */
+                "idempotency-key"?: string;
+            };
+            path: {
+                /** @description Id of a container, `cntr_…`. */
+                container_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["CreateSnapshot"];
+            };
+        };
+        responses: {
+            /** @description The snapshot. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Snapshot"];
+                };
+            };
+        };
+    };
+    listSnapshots: {
+        parameters: {
+            query?: {
+                /** @description Id of the last object of the page before. */
+                after?: string;
+                /** @description Objects on a page, 20 by default. */
+                limit?: number;
+                /** @description Order by time of creation; `desc` by default. */
+                order?: "asc" | "desc";
+                /** @description Only snapshots with this name. */
+                name?: string;
+                /** @description Only snapshots of this container. */
+                container_id?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description A page of snapshots. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["SnapshotList"];
+                };
+            };
+        };
+    };
+    getSnapshot: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description snapshot_id */
+                snapshot_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The snapshot. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Snapshot"];
+                };
+            };
+        };
+    };
+    deleteSnapshot: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description snapshot_id */
+                snapshot_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The snapshot is deleted. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        id: string;
+                        /** @enum {string} */
+                        object: "snapshot.deleted";
+                        /** @enum {boolean} */
+                        deleted: true;
+                    };
+                };
+            };
+        };
+    };
     getContainerNetwork: {
         parameters: {
             query?: never;
@@ -8037,6 +8356,12 @@ export interface Operations {
     "GET /v1/usage": operations["getUsage"];
     "POST /v1/containers/{container_id}/suspend": operations["suspendContainer"];
     "POST /v1/containers/{container_id}/resume": operations["resumeContainer"];
+    "POST /v1/containers/{container_id}/fork": operations["forkContainer"];
+    "POST /v1/snapshots/{snapshot_id}/containers": operations["createContainersFromSnapshot"];
+    "POST /v1/containers/{container_id}/snapshots": operations["createSnapshot"];
+    "GET /v1/snapshots": operations["listSnapshots"];
+    "GET /v1/snapshots/{snapshot_id}": operations["getSnapshot"];
+    "DELETE /v1/snapshots/{snapshot_id}": operations["deleteSnapshot"];
     "GET /v1/containers/{container_id}/network": operations["getContainerNetwork"];
     "PUT /v1/containers/{container_id}/network": operations["setContainerNetwork"];
     "GET /v1/containers/{container_id}/network/requests": operations["listNetworkRequests"];

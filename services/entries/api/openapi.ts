@@ -23,6 +23,7 @@ const TAGS = [
   { name: 'Language models', description: 'Models that a response can name.' },
   { name: 'Links', description: 'Long-lived, revocable downloads.' },
   { name: 'Ports', description: 'Web apps in a sandbox, for browsers and programs.' },
+  { name: 'Snapshots', description: 'Stored states of containers, from which others start.' },
   { name: 'Suspension', description: 'Processes of idle containers on disk, on a server with gVisor.' },
   { name: 'Network', description: 'Hosts that code in a container may reach, secrets for them, and what it requested.' },
   { name: 'Webhooks', description: 'Signed events about ended responses, executions and containers.' },

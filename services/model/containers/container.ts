@@ -18,6 +18,12 @@ export interface Snapshot {
   readonly suspendedIn?: string
   /** A kernel received it. That kernel may be newer from then on, so the snapshot is never restored again. */
   readonly isRestored: boolean
+  /** Taken for copies of the container, whose sandbox runs on: it has what the container had at this `lastActiveAt`. */
+  readonly copiedAt?: number
+  /** What is missing in it and in the files of that time; copies name it. */
+  readonly lost?: readonly Lost[]
+  /** The variables of another container: random numbers do not continue from its states. */
+  readonly isCopy?: boolean
 }
 
 /** The claim to save the variables and release the sandbox. Granted only while no execution is queued; no execution starts while it is valid. */
@@ -73,7 +79,12 @@ export interface Container {
   readonly stateLost: string | null
   readonly snapshot: Snapshot | null
   readonly hibernating: Hibernation | null
+  /** A deleted container does not exist for any call; the reconciler removes it when it is due. */
   readonly deletedAt: number | null
+  /** It is a snapshot that a caller named: a copy of this container, which is listed apart, runs nothing and is itself copied. */
+  readonly savedFrom?: string
+  /** It is a copy that is not complete: `deletedAt` is set until it is published, at the latest at this time. */
+  readonly publishBefore?: number
   readonly dueAt: number | null
 }
 
@@ -84,6 +95,10 @@ export const isHibernated = (container: Container): container is Container & { r
 /** Its sandbox keeps its processes and may have to be resumed before it gets code. */
 export const isSuspended = ({ snapshot, sandboxId }: Container): boolean =>
   sandboxId !== null && snapshot !== null && !snapshot.isRestored && snapshot.suspendedIn === sandboxId
+
+/** The variables and files are stored as they were at its last use, also if its sandbox runs. */
+export const isSaved = (container: Container): boolean =>
+  container.sandboxId === null || isHibernated(container) || container.snapshot?.copiedAt === container.lastActiveAt
 
 /** Whether the sandbox may miss a change that came from outside, such as an upload. */
 export const needsSync = (container: Container): boolean => container.filesVersion !== container.syncedFilesVersion

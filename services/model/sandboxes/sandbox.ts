@@ -48,8 +48,11 @@ export interface Sandbox {
   readonly launchedAt?: number
   /** For state `gone`: the interval of the platform's attempts to start it (epoch ms). */
   readonly failedStart?: FailedStart
-  /** Where its processes are, from `suspending` on. A start of a sandbox that has one resumes it. `bytes` and `takenAt`: 0 until it is written. */
-  readonly checkpoint?: { readonly id: string; readonly bytes: number; readonly takenAt: number }
+  /**
+   * Where its processes are, from `suspending` on. A start of a sandbox that has one resumes it. `bytes` and `takenAt`: 0 until it is written. `copyOf`: the
+   * sandbox from whose checkpoint it is copied.
+   */
+  readonly checkpoint?: { readonly id: string; readonly bytes: number; readonly takenAt: number; readonly copyOf?: string }
   /** When its resumption was last requested. */
   readonly resumedAt?: number
   readonly dueAt: number | null

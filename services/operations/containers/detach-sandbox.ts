@@ -2,11 +2,11 @@ import { isHibernated, isSuspended, type Container } from '../../model/container
 import type { Lost } from '../../model/executions/execution.ts'
 import type { ContainerStore } from '../../ports/container-store.ts'
 
-/** A suspended sandbox could not be resumed: its container has the variables and files of that time. */
-const LOST_PROCESSES: Lost = {
+/** A suspended sandbox could not be resumed or copied: its container has the variables and files of that time. */
+export const LOST_PROCESSES: Lost = {
   what: 'processes',
   reason:
-    'The suspended sandbox could not be resumed. Variables and files are as they were saved; programs, threads and sessions that ran have ended.',
+    'The suspended sandbox could not be resumed or copied. Variables and files are as they were saved; programs, threads and sessions that ran have ended.',
 }
 
 /**

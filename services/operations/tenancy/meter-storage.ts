@@ -20,6 +20,11 @@ export async function checkStorage(storage: ResourceCount, tenant: string, bytes
   if (!(await storage.admits(tenant, bytes))) throw exhausted(await storage.limitOf(tenant))
 }
 
+/** Throws ServiceError `storage_exhausted` when the tenant may not have this many more containers. */
+export async function checkContainers({ containers }: Pick<ResourceCounts, 'containers'>, tenant: string, count: number): Promise<void> {
+  if (!(await containers.admits(tenant, count))) throw tooManyContainers(await containers.limitOf(tenant))
+}
+
 const exhausted = (value: number): ServiceError =>
   new ServiceError(
     'storage_exhausted',

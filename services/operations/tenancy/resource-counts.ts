@@ -54,13 +54,14 @@ async function countQueued(containers: Pick<ContainerStore, 'list'>, tenant: str
 
 async function countContainers(containers: Pick<ContainerStore, 'list'>, tenant: string): Promise<number> {
   let count = 0
-  for await (const { id } of containersOf(containers, tenant)) count += id.length > 0 ? 1 : 0
+  for (const isSnapshot of [false, true])
+    for await (const { id } of containersOf(containers, tenant, isSnapshot)) count += id.length > 0 ? 1 : 0
   return count
 }
 
-async function* containersOf(containers: Pick<ContainerStore, 'list'>, tenant: string): AsyncGenerator<Container> {
+async function* containersOf(containers: Pick<ContainerStore, 'list'>, tenant: string, isSnapshot = false): AsyncGenerator<Container> {
   for (let after: string | null = null; ;) {
-    const { rows, hasMore } = await containers.list(tenant, { after, limit: 100, order: 'asc', name: null })
+    const { rows, hasMore } = await containers.list(tenant, { after, limit: 100, order: 'asc', name: null, isSnapshot })
     yield* rows
     after = rows.at(-1)?.id ?? null
     if (!hasMore || after === null) return

@@ -18,15 +18,13 @@ export const SUSPENDED_CHECK_MS = 600_000
 export async function suspendSandbox(deps: PlaceDeps, sandbox: Sandbox): Promise<void> {
   const { table, clock, driver, telemetry } = deps
   const began = clock.now()
-  const { id, checkpoint, address, privateKey } = sandbox
+  const { id, checkpoint } = sandbox
   const report = (outcome: string, measured: { readonly bytes: number; readonly detail: string | null }): void =>
     telemetry.emit({ event: 'suspend', outcome, sandbox: id, ...measured, suspend_ms: clock.now() - began })
   try {
-    if (driver.suspension === undefined || checkpoint === undefined || address === null)
-      throw new DriverError('configuration', 'This platform keeps no processes.')
-    const { bytes } = await driver.suspension.suspend({ sandboxId: id, address, privateKey }, checkpoint.id)
+    const { bytes } = await writeCheckpoint(driver, sandbox)
     await meterSandbox(deps, sandbox, clock.now())
-    const written = { id: checkpoint.id, bytes, takenAt: clock.now() }
+    const written = { id: checkpoint?.id ?? '', bytes, takenAt: clock.now() }
     await table.sandboxes.move(
       id,
       { from: ['suspending'] },
@@ -44,4 +42,16 @@ export async function suspendSandbox(deps: PlaceDeps, sandbox: Sandbox): Promise
     await table.sandboxes.move(id, { from: ['suspending'] }, change)
   }
   await notifyWaitingForSandbox(deps, sandbox, 'started')
+}
+
+/** From its processes, or from the checkpoint of the sandbox that it is a copy of. */
+function writeCheckpoint(
+  { suspension }: PlaceDeps['driver'],
+  { id, checkpoint, address, privateKey, publicKey }: Sandbox,
+): Promise<{ readonly bytes: number }> {
+  if (suspension === undefined || checkpoint === undefined) throw new DriverError('configuration', 'This platform keeps no processes.')
+  if (checkpoint.copyOf !== undefined)
+    return suspension.copy({ sandboxId: checkpoint.copyOf, checkpointId: checkpoint.id }, { sandboxId: id, publicKey })
+  if (address === null) throw new DriverError('unavailable', 'The sandbox never ran.')
+  return suspension.suspend({ sandboxId: id, address, privateKey }, checkpoint.id)
 }

@@ -27,7 +27,8 @@ export async function sweepTenant(
   // First, so that a pass that does not end is not repeated at once.
   await table.tenants.noteDeletion(id, deletion, now + NEXT_PASS_MS)
   const page = { after: null, limit: CONTAINERS_PER_PASS, order: 'asc', name: null } as const
-  const { rows } = await table.containers.list(id, page)
+  const lists = [await table.containers.list(id, page), await table.containers.list(id, { ...page, isSnapshot: true })]
+  const rows = lists.flatMap((list) => list.rows)
   for (const container of rows) {
     await table.containers.markDeleted(id, container.id, now)
     if (container.sandboxId !== null)

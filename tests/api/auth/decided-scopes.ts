@@ -32,9 +32,12 @@ const DECIDED: Readonly<Record<Scope | 'public', string>> = {
     delete /e2b/sandboxes/{sandbox_id}
     post /e2b/sandboxes/{sandbox_id}/connect
     put /e2b/sandboxes/{sandbox_id}/network
+    post /e2b/sandboxes/{sandbox_id}/fork
     post /e2b/sandboxes/{sandbox_id}/pause
     post /e2b/sandboxes/{sandbox_id}/resume
+    post /e2b/sandboxes/{sandbox_id}/snapshots
     post /e2b/sandboxes/{sandbox_id}/timeout
+    delete /e2b/templates/{template_id}
     post /e2b/v2/sandboxes
     post /e2b/v2/sandboxes/{sandbox_id}/connect
     post /execute
@@ -55,7 +58,9 @@ const DECIDED: Readonly<Record<Scope | 'public', string>> = {
     delete /v1/containers/{container_id}
     post /v1/containers/{container_id}/commands
     post /v1/containers/{container_id}/executions
+    post /v1/containers/{container_id}/fork
     post /v1/containers/{container_id}/resume
+    post /v1/containers/{container_id}/snapshots
     post /v1/containers/{container_id}/suspend
     post /v1/containers/{container_id}/ports
     delete /v1/containers/{container_id}/ports/{port}
@@ -72,6 +77,8 @@ const DECIDED: Readonly<Record<Scope | 'public', string>> = {
     post /v1/responses/input_tokens
     delete /v1/responses/{response_id}
     post /v1/responses/{response_id}/cancel
+    delete /v1/snapshots/{snapshot_id}
+    post /v1/snapshots/{snapshot_id}/containers
     post /v1/webhook_endpoints
     delete /v1/webhook_endpoints/{webhook_endpoint_id}
     post /v1/webhook_endpoints/{webhook_endpoint_id}
@@ -85,10 +92,8 @@ const DECIDED: Readonly<Record<Scope | 'public', string>> = {
     get /e2b/sandboxes
     get /e2b/sandboxes/metrics
     get /e2b/sandboxes/{sandbox_id}
-    post /e2b/sandboxes/{sandbox_id}/fork
     get /e2b/sandboxes/{sandbox_id}/logs
     get /e2b/sandboxes/{sandbox_id}/metrics
-    post /e2b/sandboxes/{sandbox_id}/snapshots
     delete /e2b/secrets
     get /e2b/secrets
     post /e2b/secrets
@@ -100,7 +105,6 @@ const DECIDED: Readonly<Record<Scope | 'public', string>> = {
     get /e2b/templates
     get /e2b/templates/aliases/{alias}
     post /e2b/templates
-    delete /e2b/templates/{template_id}
     get /e2b/templates/{template_id}
     post /e2b/templates/{template_id}
     get /e2b/v2/sandboxes
@@ -158,6 +162,8 @@ const DECIDED: Readonly<Record<Scope | 'public', string>> = {
     get /v1/skills/{skill_id}
     get /v1/skills/{skill_id}/versions
     get /v1/skills/{skill_id}/versions/{version}
+    get /v1/snapshots
+    get /v1/snapshots/{snapshot_id}
     get /v1/usage
     get /v1/webhook_endpoints
     get /v1/webhook_endpoints/{webhook_endpoint_id}

@@ -21,6 +21,7 @@ beforeAll(async () => {
   const client = api.openai(ann)
   const container = await client.containers.create({ name: 'hers' })
   const file = await client.containers.files.create(container.id, { file: new File(['x'], 'x') })
+  const snapshot = (await (await api.post(`/v1/containers/${container.id}/snapshots`, {}, { key: ann })).json()) as { id: string }
   const execution = (await (await api.post(`/v1/containers/${container.id}/executions?wait=0`, { code: 'x' }, { key: ann })).json()) as {
     id: string
   }
@@ -54,6 +55,7 @@ beforeAll(async () => {
     item_id: item?.id ?? '',
     share_id: share.id,
     container_id: container.id,
+    snapshot_id: snapshot.id,
     session_id: container.id,
     file_id: file.id,
     execution_id: execution.id,

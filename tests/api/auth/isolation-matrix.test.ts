@@ -49,6 +49,7 @@ async function makeObjects(key: TestKey): Promise<Ids> {
   const sandbox_uuid = await idOf('/n8n/sandboxes', {})
   await (await api.post(`/n8n/sandboxes/${sandbox_uuid}/executions`, { command: 'true', exec_id: 'one' }, { key })).body?.cancel()
   return {
+    snapshot_id: await idOf(`/v1/containers/${container.id}/snapshots`, {}),
     sandbox_uuid,
     exec_id: 'one',
     port: '8501',
@@ -86,6 +87,7 @@ beforeAll(async () => {
   deleted = await makeObjects(ann)
   const client = api.openai(ann)
   await client.containers.delete(deleted['container_id'] ?? '')
+  await api.fetch(`/v1/snapshots/${deleted['snapshot_id']}`, { method: 'DELETE', key: ann })
   await client.files.delete(deleted['user_file_id'] ?? '')
   await client.conversations.delete(deleted['conversation_id'] ?? '')
   random = Object.fromEntries(

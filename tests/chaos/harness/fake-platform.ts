@@ -47,6 +47,7 @@ export async function startFakePlatform(
       await rm(folder, { recursive: true, force: true })
     },
   }
+  const socketOf = (id: string): string => join(folder, id.slice(-16))
   const statusOf = (id: string): SandboxStatus => {
     if (suspended.has(id)) return { phase: 'suspended' }
     const sandbox = alive.get(id)
@@ -74,6 +75,16 @@ export async function startFakePlatform(
       alive.set(sandboxId, kept.sandbox)
       return statusOf(sandboxId)
     },
+    async copy(from, { sandboxId, publicKey }) {
+      if (suspended.has(sandboxId)) return { bytes: 1 }
+      const source = suspended.get(from.sandboxId)
+      if (source?.checkpointId !== from.checkpointId || started.has(sandboxId))
+        throw new DriverError('unavailable', 'There is no such checkpoint.')
+      started.add(sandboxId)
+      const sandbox = source.sandbox.copy({ id: sandboxId, publicKey, socketPath: socketOf(sandboxId) })
+      suspended.set(sandboxId, { sandbox, checkpointId: from.checkpointId })
+      return { bytes: 1 }
+    },
   }
   const driver: SandboxDriver = {
     ...(canSuspend && { suspension }),
@@ -84,7 +95,7 @@ export async function startFakePlatform(
       if (started.has(sandboxId)) return undefined
       started.add(sandboxId)
       const onStage = (stage: Stage, sandbox: string, execution: string | null) => platform.onStage(stage, sandbox, execution)
-      const sandbox = new ScriptedSandbox({ id: sandboxId, publicKey, socketPath: join(folder, sandboxId.slice(-16)), history, onStage })
+      const sandbox = new ScriptedSandbox({ id: sandboxId, publicKey, socketPath: socketOf(sandboxId), history, onStage })
       await sandbox.listen()
       alive.set(sandboxId, sandbox)
       return undefined

@@ -34,6 +34,15 @@ export class ScriptedSandbox {
     })
   }
 
+  /** A sandbox with the same memory and disk under another identity. It does not listen yet. */
+  copy(identity: { readonly id: string; readonly publicKey: string; readonly socketPath: string }): ScriptedSandbox {
+    const copy = new ScriptedSandbox({ ...identity, history: this.#history, onStage: this.#onStage })
+    copy.kernel.markers = [...this.kernel.markers]
+    copy.kernel.wasUsed = this.kernel.wasUsed
+    for (const [path, bytes] of this.kernel.files) copy.kernel.files.set(path, bytes)
+    return copy
+  }
+
   async listen(): Promise<void> {
     this.#server.listen(this.socketPath)
     await once(this.#server, 'listening')

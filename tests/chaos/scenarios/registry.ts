@@ -5,6 +5,7 @@ import { crashAtEnd } from './crash-at-end.ts'
 import { duplicates } from './duplicates.ts'
 import { faults } from './faults.ts'
 import { poisonMessages } from './poison-messages.ts'
+import { forks } from './forks.ts'
 import { races } from './races.ts'
 import { rivalClaims } from './rival-claims.ts'
 import { restarts } from './restarts.ts'
@@ -19,6 +20,7 @@ import type { Scenario } from './scenario.ts'
 export const SCENARIOS: readonly Scenario[] = [
   workerCrashes,
   suspensions,
+  forks,
   crashAtEnd,
   races,
   rivalClaims,

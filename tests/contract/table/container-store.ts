@@ -29,6 +29,23 @@ export function containerStoreContract(table: () => Table): void {
       expect(await store().markDeleted(newId('tenant'), row.id, T0)).toBeNull()
     })
 
+    it('that are copies are listed from their publication on, which happens once', async () => {
+      const row = await created({ deletedAt: T0, publishBefore: T0 + 9, dueAt: T0 + 9 })
+      const page = { after: null, limit: 10, order: 'desc', name: null } as const
+      const listed = async () => (await store().list(row.tenant, page)).rows
+      expect([await newest(row), await listed()]).toEqual([row, []])
+      expect(await store().enqueue(row.tenant, row.id, { executionId: 'exec_1', now: T0, dueAt: T0 })).toBe('missing')
+      const { publishBefore: _, ...rest } = row
+      const published = { ...rest, deletedAt: null, dueAt: T0 + 77 }
+      expect(await store().publish(row, T0 + 77)).toEqual(published)
+      expect(await listed()).toEqual([published])
+      expect(await store().publish(row, T0 + 88)).toEqual(published)
+      await store().markDeleted(row.tenant, row.id, T0)
+      expect(await store().publish(row, T0 + 99)).toMatchObject({ deletedAt: T0 })
+      expect(await listed()).toEqual([])
+      expect(await store().publish(containerRow(), T0)).toBeNull()
+    })
+
     it('receive skills while their files are unchanged, and then count as changed', async () => {
       const row = await created()
       const skills = [{ name: 'a', description: 'b', folder: 'a-0', objectKey: 'tenants/t/c/skills/x', bytes: 3 }]

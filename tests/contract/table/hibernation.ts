@@ -76,6 +76,16 @@ export function hibernationContract(table: () => Table): void {
       expect(await store().hibernate(row.tenant, row.id, { objectKey: CLAIM.objectKey, ...kept })).toEqual(hibernated)
     })
 
+    it('keeps the sandbox of a container that is saved for copies', async () => {
+      const row = await created()
+      await claim(row)
+      const saved = snapshot({ isRestored: true, copiedAt: T0, lost: [{ what: 'variable x', reason: 'unpicklable' }] })
+      const kept = { snapshot: saved, stateLost: null, lostFiles: [], dueAt: T0 + 5 }
+      const after = { ...row, snapshot: saved, hibernating: null, dueAt: T0 + 5 }
+      expect(await store().hibernate(row.tenant, row.id, { objectKey: CLAIM.objectKey, ...kept })).toEqual(after)
+      expect(await store().get(row.tenant, row.id)).toEqual(after)
+    })
+
     it('records the files that are lost with the sandbox, until work in a later one has reported them', async () => {
       const row = await created()
       await claim(row)

@@ -13,6 +13,7 @@ const READS = {
   containerOf: (caller: Caller) => access.containerOf({ deps, caller }, `cntr_${ID}`, 'read'),
   'containerOf for a field': (caller: Caller) => access.containerOf({ deps, caller }, `cntr_${ID}`, { scope: 'read', param: 'container' }),
   checkContainer: (caller: Caller) => access.checkContainer({ deps, caller: { ...caller, subject: 'ann' } }, `cntr_${ID}`, 'read'),
+  snapshotOf: (caller: Caller) => access.snapshotOf({ deps, caller }, `snap_${ID}`, 'read'),
   executionOf: (caller: Caller) => access.executionOf({ deps, caller }, `exec_${ID}`, 'read'),
   workRowOf: (caller: Caller) => access.workRowOf({ deps, caller }, { kind: 'command', id: `cmd_${ID}` }, 'read'),
   jobOf: (caller: Caller) => access.jobOf({ deps, caller }, `exec_${ID}`, 'read'),

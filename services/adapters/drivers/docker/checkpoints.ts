@@ -1,5 +1,5 @@
 import { execFile } from 'node:child_process'
-import { mkdir, readdir, readFile, rename, rm, stat, statfs, writeFile } from 'node:fs/promises'
+import { link, mkdir, readdir, readFile, rename, rm, stat, statfs, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { DriverError } from '../../../ports/sandbox-driver.ts'
@@ -28,10 +28,18 @@ export interface CheckpointOptions {
   readonly root?: string | undefined
 }
 
+/** Who the supervisor is when it continues from the checkpoint of another sandbox (runtime-image/PROTOCOL.md). */
+export interface CheckpointIdentity {
+  readonly sandbox_id: string
+  readonly public_key: string
+}
+
 /** What makes a checkpoint readable: the same build of the runtime, and the same boot of the host, whose page cache may hold it. */
 interface Description {
   readonly program: string
   readonly bootId: string
+  /** Of a checkpoint that was copied for another sandbox. */
+  readonly identity?: CheckpointIdentity
 }
 
 /** The checkpoints of the engine's containers, by the engine's ids. Each is a folder; it appears complete, and is renamed when it is used. */
@@ -65,6 +73,31 @@ export class Checkpoints {
     await rename(partial, join(folder, checkpointId))
   }
 
+  /** Gives another container the same checkpoint: the files have a second name, so nothing is written. Throws DriverError without a checkpoint. */
+  async copy(
+    from: { readonly containerId: string; readonly checkpointId: string },
+    to: { readonly containerId: string; readonly identity: CheckpointIdentity },
+  ): Promise<void> {
+    const { checkpointId } = from
+    const source = join(this.#folder(from.containerId), checkpointId)
+    const folder = this.#folder(to.containerId)
+    const partial = join(folder, `${checkpointId}${PARTIAL}`)
+    await rm(folder, { recursive: true, force: true })
+    await mkdir(partial, { recursive: true, mode: 0o700 })
+    try {
+      const names = (await readdir(source)).filter((name) => name !== DESCRIPTION)
+      await Promise.all(names.map((name) => link(join(source, name), join(partial, name))))
+      const description: Description = { ...(await this.#describe()), identity: to.identity }
+      await writeFile(join(partial, DESCRIPTION), JSON.stringify(description))
+      // Last: a source that was resumed meanwhile may have lost some of its files.
+      if ((await this.#faultOf(source)) !== null) throw new Error('It was resumed meanwhile.')
+      await rename(partial, join(folder, checkpointId))
+    } catch (cause) {
+      await rm(folder, { recursive: true, force: true })
+      throw new DriverError('unavailable', 'The checkpoint cannot be copied: its sandbox has no complete one any more.', { cause })
+    }
+  }
+
   /** The size of a checkpoint that can be used; null without one. */
   async bytesOf(containerId: string, checkpointId: string): Promise<number | null> {
     const folder = join(this.#folder(containerId), checkpointId)
@@ -85,8 +118,8 @@ export class Checkpoints {
   wasUsed = async (containerId: string, checkpointId: string): Promise<boolean> =>
     (await readFile(join(this.#folder(containerId), USED), 'utf8').catch(() => '')) === checkpointId
 
-  /** Makes the next start of the container resume this checkpoint. Throws DriverError when it cannot be used. */
-  async use(containerId: string, checkpointId: string): Promise<void> {
+  /** Makes the next start of the container resume this checkpoint. Resolves with the identity in it. Throws DriverError when it cannot be used. */
+  async use(containerId: string, checkpointId: string): Promise<CheckpointIdentity | undefined> {
     const folder = this.#folder(containerId)
     const next = join(folder, NEXT_START)
     // An earlier call was interrupted between this and the start.
@@ -98,6 +131,7 @@ export class Checkpoints {
     }
     const fault = await this.#faultOf(next)
     if (fault !== null) throw new DriverError('unavailable', fault)
+    return (JSON.parse(await readFile(join(next, DESCRIPTION), 'utf8')) as Description).identity
   }
 
   /** Removes what a start has resumed. Its bytes follow later: they may be many, and what removes the container removes them too. */

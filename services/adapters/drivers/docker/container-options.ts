@@ -143,6 +143,22 @@ function hostConfig(spec: SandboxSpec, plan: ContainerPlan): HostConfig {
   }
 }
 
+/**
+ * Another container with the options of one that exists, for a copy of its checkpoint. Its worker has the same UID inside: on gVisor no process of the host has
+ * it, so sandboxes cannot meet in the host's counts.
+ */
+export const copiedOptions = (
+  { Config, HostConfig, Image }: Docker.ContainerInspectInfo,
+  { sandboxId, controlFolder }: { readonly sandboxId: string; readonly controlFolder: string },
+): Docker.ContainerCreateOptions & { readonly name: string } => ({
+  ...Config,
+  // By its hash: the name may refer to another one meanwhile.
+  Image,
+  name: sandboxId,
+  Labels: { ...Config.Labels, [SANDBOX_LABEL]: sandboxId },
+  HostConfig: { ...HostConfig, Mounts: mountsOf(controlFolder) },
+})
+
 const mountsOf = (controlFolder: string): Docker.MountConfig => [
   { Type: 'bind', Source: controlFolder, Target: CONTROL_FOLDER },
   { Type: 'bind', Source: hostsFileOf(controlFolder), Target: '/etc/hosts', ReadOnly: true },

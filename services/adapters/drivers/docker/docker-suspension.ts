@@ -4,7 +4,8 @@ import { setTimeout as delay } from 'node:timers/promises'
 import type { SandboxSession } from '../../../model/sandboxes/sandbox.ts'
 import { DriverError, type SandboxDriver, type SandboxStatus, type SandboxSuspension } from '../../../ports/sandbox-driver.ts'
 import type { Supervisor } from '../../../ports/supervisor.ts'
-import type { Checkpoints } from './checkpoints.ts'
+import type { CheckpointIdentity, Checkpoints } from './checkpoints.ts'
+import { copiedOptions } from './container-options.ts'
 import { createFile, resumptionMark, type ControlFolders } from './control-folder.ts'
 import { engineStatus } from './engine-error.ts'
 import { untilReady } from './until-ready.ts'
@@ -52,6 +53,31 @@ export class DockerSuspension implements SandboxSuspension {
     return this.#resume(sandboxId, { checkpointId, signal }).catch(refused)
   }
 
+  /** The copy is a container of the engine with the same options, because gVisor restores into the form that it has saved. */
+  copy(
+    from: { readonly sandboxId: string; readonly checkpointId: string },
+    to: { readonly sandboxId: string; readonly publicKey: string },
+  ): Promise<{ readonly bytes: number }> {
+    return this.#copy(from, to).catch(refused)
+  }
+
+  async #copy(
+    from: { readonly sandboxId: string; readonly checkpointId: string },
+    { sandboxId, publicKey }: { readonly sandboxId: string; readonly publicKey: string },
+  ): Promise<{ readonly bytes: number }> {
+    const { docker, checkpoints, folders } = this.#ports
+    const { checkpointId } = from
+    const source = await docker.getContainer(from.sandboxId).inspect()
+    await docker.createContainer(copiedOptions(source, { sandboxId, controlFolder: await folders.make(sandboxId) })).catch(unlessNamesake)
+    const { Id, State } = await docker.getContainer(sandboxId).inspect()
+    const before = await checkpoints.bytesOf(Id, checkpointId)
+    if (before !== null) return { bytes: before }
+    if (State.Status !== 'created') throw new DriverError('unavailable', 'The copy was resumed already.')
+    const identity = { sandbox_id: sandboxId, public_key: publicKey }
+    await checkpoints.copy({ containerId: source.Id, checkpointId }, { containerId: Id, identity })
+    return { bytes: (await checkpoints.bytesOf(Id, checkpointId)) ?? 0 }
+  }
+
   /** The engine reports a container that resumes as ended until its start returns, which is later than the first answer of the supervisor. */
   async settled(sandboxId: string): Promise<void> {
     await this.#starting.get(sandboxId)?.catch(() => undefined)
@@ -68,19 +94,22 @@ export class DockerSuspension implements SandboxSuspension {
     const isResumed = State.Running && (await checkpoints.wasUsed(Id, checkpointId))
     // The engine notices some tenths of a second after the checkpoint that the processes ended, and starts only what has ended.
     if (State.Running && !isResumed && (await checkpoints.bytesOf(Id, checkpointId)) !== null) await container.wait()
-    if (!isResumed) await checkpoints.use(Id, checkpointId)
-    const status = await (isResumed ? waitReady(sandboxId, signal) : this.#start(sandboxId, signal))
+    const identity = isResumed ? undefined : await checkpoints.use(Id, checkpointId)
+    const status = await (isResumed ? waitReady(sandboxId, signal) : this.#start(sandboxId, { identity, signal }))
     // Before any code runs: these processes never continue from there again.
     await checkpoints.forget(Id)
     return status
   }
 
   /** Starts the engine's container, and waits for the supervisor or the engine, whichever answers first. */
-  async #start(sandboxId: string, signal: AbortSignal): Promise<SandboxStatus> {
+  async #start(
+    sandboxId: string,
+    { identity, signal }: { readonly identity: CheckpointIdentity | undefined; readonly signal: AbortSignal },
+  ): Promise<SandboxStatus> {
     const { docker, supervisor, folders, waitReady } = this.#ports
     const address = { kind: 'unix', socketPath: folders.socketOf(sandboxId) } as const
     await folders.make(sandboxId)
-    await createFile(resumptionMark(address.socketPath), '')
+    await createFile(resumptionMark(address.socketPath), identity === undefined ? '' : JSON.stringify(identity))
     const starting: Promise<unknown> = docker.getContainer(sandboxId).start()
     this.#starting.set(sandboxId, starting)
     const started = starting.finally(() => this.#starting.delete(sandboxId)).then(() => waitReady(sandboxId, signal))
@@ -129,4 +158,9 @@ async function untilClosed({ address }: SandboxSession): Promise<void> {
     if (performance.now() > deadline) throw new DriverError('unavailable', 'The supervisor did not close its socket.')
     await delay(POLL_MS)
   }
+}
+
+/** An earlier delivery of the request has made the container. */
+function unlessNamesake(cause: unknown): void {
+  if (engineStatus(cause) !== 409) throw cause
 }

@@ -2,7 +2,7 @@ import { changeByCompareAndSet } from '../../../model/change-by-compare-and-set.
 import type { Container } from '../../../model/containers/container.ts'
 import { LIMITS } from '../../../model/limits.ts'
 import type { ContainerStore } from '../../../ports/container-store.ts'
-import { absent, all, append, assign, below, equals, increment, lacks, remove, set, setOnce, shorterThan } from './expression.ts'
+import { absent, all, append, assign, below, equals, exists, increment, lacks, remove, set, setOnce, shorterThan } from './expression.ts'
 import { createCommandVerbs } from './command-verbs.ts'
 import { getContainer } from './container-rows.ts'
 import { createHibernationVerbs } from './hibernation-verbs.ts'
@@ -17,7 +17,11 @@ const isThere = equals('v', 1)
 const isLive = all(isThere, absent('deletedAt'))
 const decode = (item: Item | null): Container | null => (item === null ? null : containerCodec.decode(item))
 const keyOf = (tenant: string, id: string) => rowKey(tenant, 'container', id)
-const listOf = (tenant: string): string => listPartition(tenant, 'containers')
+const listOf = (tenant: string, isSnapshot: boolean): string => listPartition(tenant, isSnapshot ? 'snapshots' : 'containers')
+const listKeyOf = ({ tenant, createdAt, id, savedFrom }: Pick<Container, 'tenant' | 'createdAt' | 'id' | 'savedFrom'>) => ({
+  lpk: listOf(tenant, savedFrom !== undefined),
+  lsk: listSortKey(createdAt, id),
+})
 
 export const createContainerStore = (items: Items): ContainerStore => ({
   ...rowVerbs(items),
@@ -30,21 +34,31 @@ export const createContainerStore = (items: Items): ContainerStore => ({
 
 function rowVerbs(
   items: Items,
-): Pick<ContainerStore, 'create' | 'get' | 'list' | 'updateExtension' | 'touch' | 'postpone' | 'markDeleted' | 'remove'> {
+): Pick<ContainerStore, 'create' | 'publish' | 'get' | 'list' | 'updateExtension' | 'touch' | 'postpone' | 'markDeleted' | 'remove'> {
   return {
     async create(container) {
       const key = keyOf(container.tenant, container.id)
-      const index = { lpk: listOf(container.tenant), lsk: listSortKey(container.createdAt, container.id), dueShard: dueShard(key.pk) }
+      const index = { ...(container.deletedAt === null && listKeyOf(container)), dueShard: dueShard(key.pk) }
       await items.put({ ...containerCodec.encode(container), ...key, ...index }, absent('pk'))
+    },
+
+    async publish(container, dueAt) {
+      const { tenant, id } = container
+      const { lpk, lsk } = listKeyOf(container)
+      const actions = [remove('deletedAt'), remove('publishBefore'), assign('dueAt', dueAt), set('lpk', lpk), set('lsk', lsk)]
+      const published = decode(await items.update(keyOf(tenant, id), actions, { condition: all(isThere, exists('publishBefore')) }))
+      return published ?? getContainer(items, tenant, id)
     },
 
     get: (tenant, id) => getContainer(items, tenant, id),
 
     async list(tenant, page) {
-      const after = page.after === null ? null : placeOf('container', page.after, await getContainer(items, tenant, page.after))
+      const { isSnapshot = false } = page
+      const kind = isSnapshot ? 'snapshot' : 'container'
+      const after = page.after === null ? null : placeOf(kind, page.after, await getContainer(items, tenant, page.after))
       if (page.after !== null && after === null) return { rows: [], hasMore: false }
       const filter = page.name === null ? {} : { filter: equals('name', page.name) }
-      return listPage(items, containerCodec, { partition: listOf(tenant), after, page, ...filter })
+      return listPage(items, containerCodec, { partition: listOf(tenant, isSnapshot), after, page, ...filter })
     },
 
     async updateExtension({ tenant, id, wire }, change) {

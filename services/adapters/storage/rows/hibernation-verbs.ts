@@ -60,7 +60,7 @@ function hibernatingVerbs(items: Items): Pick<Verbs, 'claimHibernation' | 'renew
     async hibernate(tenant, id, { objectKey, snapshot, stateLost, lostFiles, dueAt }) {
       const actions = [
         remove('hibernating'),
-        ...(snapshot?.suspendedIn === undefined ? [remove('sandboxId')] : []),
+        ...(snapshot?.suspendedIn === undefined && snapshot?.copiedAt === undefined ? [remove('sandboxId')] : []),
         assign('snapshot', snapshot),
         assign('stateLost', stateLost),
         assign('lostFiles', lostFiles.length === 0 ? null : JSON.stringify(lostFiles)),

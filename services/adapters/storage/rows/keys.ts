@@ -74,6 +74,7 @@ export const listPartition = (
   tenant: string,
   what:
     | 'containers'
+    | 'snapshots'
     | 'executions'
     | 'commands'
     | 'file'

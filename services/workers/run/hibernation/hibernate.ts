@@ -5,6 +5,7 @@ import { firstRetentionCheck } from '../../../model/tenants/retention.ts'
 import {
   isBusy,
   isHibernated,
+  isSaved,
   isSuspended,
   jobsIn,
   type Container,
@@ -27,12 +28,26 @@ import { publishCompletion } from '../../../operations/executions/end-execution.
 import { namespaceBudget } from '../transfer/namespace-budget.ts'
 import { saveVariables } from '../transfer/save-variables.ts'
 import { keepFiles } from '../transfer/keep-files.ts'
+import { truncateLosses } from '../transfer/losses.ts'
 
 /** The command line of a lost command is cut to this length. */
 const MAX_SHOWN_CHARACTERS = 120
 
 /** What happens to a container whose sandbox is released. */
 type HibernationResult = Pick<Container, 'snapshot' | 'stateLost'>
+
+/** The row of a container whose sandbox runs on: it gets a snapshot that only its copies use, and what that lacks. */
+function forCopies(
+  { lastActiveAt, stateLost, lostFiles }: Container,
+  saved: HibernationResult,
+  missing: { readonly claim: Hibernation; readonly lostFiles: readonly Lost[] },
+) {
+  const { objectKey, expiresAt: dueAt } = missing.claim
+  const variables = saved.snapshot === null && saved.stateLost !== null ? [{ what: 'variables', reason: saved.stateLost }] : []
+  const base = saved.snapshot ?? { objectKey, bytes: 0, takenAt: 0, tries: 0 }
+  const lost = truncateLosses([...variables, ...missing.lostFiles])
+  return { stateLost, lostFiles: lostFiles ?? [], dueAt, snapshot: { ...base, isRestored: true, copiedAt: lastActiveAt, lost } }
+}
 
 /**
  * Saves the variables of an idle container and releases its sandbox. The claim is granted only while the queue is empty, and no code starts under it.
@@ -69,15 +84,19 @@ export async function hibernate(deps: StepDeps, finder: SandboxFinder, message: 
     const fresh = saved.snapshot?.objectKey === claim.objectKey ? saved.snapshot : null
     // A sandbox that the platform takes away cannot keep its processes.
     const kept = fresh === null || message.sandboxId !== undefined ? null : await reserveForSuspension(deps, claimed, fresh)
-    const result = { stateLost: saved.stateLost, snapshot: kept ?? saved.snapshot }
-    const hibernated = await containers.hibernate(tenant, id, { objectKey: claim.objectKey, ...result, lostFiles, dueAt })
+    const runsOn = kept === null && message.isForCopy === true
+    const result = runsOn
+      ? forCopies(claimed, saved, { claim, lostFiles })
+      : { ...saved, snapshot: kept ?? saved.snapshot, lostFiles, dueAt }
+    const hibernated = await containers.hibernate(tenant, id, { objectKey: claim.objectKey, ...result })
     if (hibernated === null && fresh !== null) await deps.objects.delete(claim.objectKey)
-    const outcome = hibernated === null ? 'interrupted' : fresh === null ? 'not_saved' : 'saved'
+    const outcome = hibernated === null ? 'interrupted' : fresh === null ? 'not_saved' : runsOn ? 'copied' : 'saved'
     emitHibernation(deps, claimed, { outcome, bytes: result.snapshot?.bytes ?? 0, hibernate_ms: deps.clock.now() - now })
-    if (hibernated !== null) await deps.network?.enforcer.release(id).catch(() => undefined)
+    const isReleased = hibernated !== null && !runsOn
+    if (isReleased) await deps.network?.enforcer.release(id).catch(() => undefined)
     if (kept !== null) await settleSuspension(deps, claimed)
     // If the message is lost, the reconciler stops the sandbox, which no container refers to.
-    else if (hibernated !== null) await stop(deps, claimed)
+    else if (isReleased) await stop(deps, claimed)
   } catch (cause) {
     await discardSnapshot(deps, before, claim.objectKey).catch(() => undefined)
     if (!(cause instanceof LeaseLostError)) throw cause
@@ -93,6 +112,7 @@ export async function hibernate(deps: StepDeps, finder: SandboxFinder, message: 
 async function idleContainer({ table }: RunDeps, message: HibernateMessage): Promise<Container | null> {
   const row = await table.containers.get(message.tenant, message.containerId)
   if (row === null || row.sandboxId === null) return null
+  if (message.isForCopy === true && isSaved(row)) return null
   if (message.sandboxId === undefined ? row.lastActiveAt !== message.idleSince : row.sandboxId !== message.sandboxId) return null
   if (!isSuspended(row)) return row
   const sandbox = await table.sandboxes.get(row.sandboxId)

@@ -32,7 +32,7 @@ export async function restoreVariables(
   { session, container, budget, signal }: NamespaceTransfer & { readonly container: Sleeper },
 ): Promise<Restored> {
   const { tenant, id, generation } = container
-  const { objectKey } = container.snapshot
+  const { objectKey, isCopy = false } = container.snapshot
   const began = deps.clock.now()
   const row = await deps.table.containers.beginRestore(tenant, id, { generation, objectKey })
   if (row === null) throw new LeaseLostError(id)
@@ -45,7 +45,7 @@ export async function restoreVariables(
   const object = await deps.objects.get(objectKey)
   if (object === null) return report('missing', all('Their snapshot no longer exists.'))
   try {
-    const { lost, usage } = await deps.supervisor.restore(session, { snapshot: object, budget }, signal)
+    const { lost, usage } = await deps.supervisor.restore(session, { snapshot: object, budget, isCopy }, signal)
     return report('restored', named(lost), usage)
   } catch (cause) {
     if (!(cause instanceof SupervisorError)) throw cause
