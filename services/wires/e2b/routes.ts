@@ -1,5 +1,6 @@
 import type { AnyRoute, Method } from '../../http/route.ts'
 import { activityRoutes } from './activity.ts'
+import { copyRoutes } from './copies.ts'
 import { envdFileRoutes } from './files.ts'
 import { filesystemRoutes } from './filesystem.ts'
 import { interpreterRoutes } from './interpreter.ts'
@@ -12,12 +13,10 @@ import { e2bRoute } from './routing.ts'
 
 const BUILT_BY_OPERATOR = 'Templates are the images of this server; its operator builds them.'
 const NOT_OFFERED: readonly (readonly [string, string, readonly Method[]])[] = [
-  ['/sandboxes/{sandbox_id}/snapshots', 'Snapshots of a sandbox are not kept for other sandboxes.', ['post']],
-  ['/sandboxes/{sandbox_id}/fork', 'A sandbox cannot be forked.', ['post']],
   ['/sandboxes/metrics', 'Metrics of sandboxes are not recorded; each execution reports its usage.', ['get']],
-  ['/snapshots', 'Snapshots of a sandbox are not kept for other sandboxes.', ['get']],
   ...['/templates', '/v2/templates'].map((path) => [path, BUILT_BY_OPERATOR, ['post', 'delete']] as const),
-  ...['/v3/templates', '/templates/{template_id}'].map((path) => [path, BUILT_BY_OPERATOR, ['get', 'post', 'delete']] as const),
+  ['/v3/templates', BUILT_BY_OPERATOR, ['get', 'post', 'delete']],
+  ['/templates/{template_id}', BUILT_BY_OPERATOR, ['get', 'post']],
   ...['/volumes', '/volumes/{volume_id}'].map((path) => [path, 'Volumes are not offered.', ['get', 'post', 'delete']] as const),
   ...['/secrets', '/secrets/{secret_id}'].map(
     (path) => [path, 'Secrets are stored with PUT /v1/secrets/{secret_name} of the native wire.', ['get', 'post', 'delete']] as const,
@@ -43,6 +42,7 @@ const notOfferedRoutes: readonly AnyRoute[] = NOT_OFFERED.flatMap(([path, why, m
 export const e2bRoutes: readonly AnyRoute[] = [
   ...notOfferedRoutes,
   ...sandboxRoutes,
+  ...copyRoutes,
   ...templateRoutes,
   ...activityRoutes,
   ...interpreterRoutes,

@@ -13,15 +13,15 @@ import type { AnyRoute, Call } from '../../http/route.ts'
 import { storeSecrets } from '../../operations/network/new-policy.ts'
 import { setContainerNetwork } from '../../operations/network/set-network.ts'
 import { NetworkRules, NetworkUpdate, networkOfSandbox } from './network.ts'
-import { grantFor, newRootSecret, tokenOf, withGrant } from './access-token.ts'
+import { admit, endAt, newSession } from './admit.ts'
+import { copiesFor, sessionOfCopy, snapshotOfTemplate } from './copies.ts'
 import { CONTAINER_NAME, listSandboxes } from './list-sandboxes.ts'
 import { NotOfferedError } from './errors.ts'
 import { bodyOf, e2bRoute } from './routing.ts'
-import { describe, ENVD_VERSION, stateOf } from './sandbox-info.ts'
+import { describe, stateOf } from './sandbox-info.ts'
 import { sandboxMissing, sandboxOf } from './open-sandbox.ts'
-import { labelOf as sandboxIdOf, withPort } from '../../model/containers/container-label.ts'
-import { changeSession, DEFAULT_SECONDS, isPaused, sessionOf, type Session } from './session.ts'
-import { domainOf, NO_DOMAIN } from './settings.ts'
+import { labelOf as sandboxIdOf } from '../../model/containers/container-label.ts'
+import { changeSession, isPaused, sessionOf, type Session } from './session.ts'
 import { imageOf } from './templates.ts'
 
 const MAX_SECONDS = 86_400
@@ -48,32 +48,6 @@ const CreateSandbox = lazySchema(() =>
 )
 const Timeout = lazySchema(() => openObject({ timeout: seconds() }))
 
-const endAt = ({ deps }: Pick<Call, 'deps'>, wanted: number | null | undefined): number =>
-  deps.clock.now() + (wanted ?? DEFAULT_SECONDS) * 1000
-
-/** Stores a session in which the caller has a grant, and answers what clients need to call the data plane. */
-async function admit(
-  { deps, caller, publicUrl }: Pick<Call, 'deps' | 'caller' | 'publicUrl'>,
-  container: Container,
-  { status, change }: { readonly status: number; readonly change: (session: Session | undefined) => Session },
-): Promise<Response> {
-  const grant = grantFor(caller)
-  const now = deps.clock.now()
-  const row = await changeSession({ deps }, container, (session) => withGrant(change(session), grant, now))
-  const session = row === null ? undefined : sessionOf(row)
-  if (session === undefined) throw sandboxMissing(sandboxIdOf(container))
-  const token = tokenOf(session.secrets.root, grant)
-  return json(status, {
-    sandboxID: sandboxIdOf(container),
-    templateID: session.template,
-    clientID: 'cellblock',
-    envdVersion: ENVD_VERSION,
-    envdAccessToken: token,
-    trafficAccessToken: token,
-    domain: domainOf(deps.config) ?? (deps.webPorts === undefined ? NO_DOMAIN : withPort(deps.webPorts.domain, publicUrl)),
-  })
-}
-
 function refuseNotOffered(body: Described<typeof CreateSandbox>): void {
   const given = (value: unknown): boolean => value !== undefined && value !== null
   if (given(body.mcp)) throw new NotOfferedError('Sandboxes run no MCP gateway. Omit `mcp`.')
@@ -82,26 +56,12 @@ function refuseNotOffered(body: Described<typeof CreateSandbox>): void {
     throw new NotOfferedError('Sandboxes mount no volumes. Omit `volumeMounts`, and upload files instead.')
 }
 
-const newSession = (template: string): Session => ({
-  secrets: { root: newRootSecret() },
-  grants: [],
-  template,
-  metadata: {},
-  env: {},
-  endAt: 0,
-  onTimeout: 'pause',
-  autoResume: true,
-  isPaused: false,
-  hasClosedPorts: true,
-  contexts: [],
-  watchers: [],
-})
-
 async function create(call: Call): Promise<Response> {
   const { deps, caller } = call
   const body = await bodyOf(call, CreateSandbox())
   refuseNotOffered(body)
-  const image = imageOf(call, body.templateID)
+  const snapshot = await snapshotOfTemplate(call, body.templateID)
+  const image = snapshot === null ? imageOf(call, body.templateID) : undefined
   const { metadata, envVars } = body
   if (Buffer.byteLength(JSON.stringify([metadata, envVars])) > MAX_SESSION_BYTES)
     throw new ServiceError(
@@ -109,13 +69,17 @@ async function create(call: Call): Promise<Response> {
       `Metadata and environment variables of a sandbox exceed ${MAX_SESSION_BYTES} bytes together. Write large values to a file of the sandbox.`,
     )
   const session: Session = {
-    ...newSession(body.templateID),
+    ...(snapshot === null ? newSession(body.templateID) : sessionOfCopy(snapshot, body.templateID)),
     metadata: metadata ?? {},
-    env: envVars ?? {},
+    env: { ...(snapshot && sessionOf(snapshot)?.env), ...envVars },
     endAt: endAt(call, body.timeout),
     onTimeout: body.autoPause === true ? 'pause' : 'kill',
     autoResume: body.autoResume?.enabled === true,
     hasClosedPorts: body.network?.allowPublicTraffic === false,
+  }
+  if (snapshot !== null) {
+    const [copy] = await copiesFor(call, snapshot, 1)
+    return json(201, await admit(call, copy, () => session))
   }
   const { tenant, subject } = caller
   const network = await networkOfSandbox(deps, caller, { rules: body.network, internet: body.allow_internet_access })
@@ -130,7 +94,7 @@ async function create(call: Call): Promise<Response> {
   const row = await createContainer(deps.table, wanted, deps.clock.now())
   await storeSecrets(deps, { tenant, subject, owner: row.id }, network.secrets)
   call.note('container_id', row.id)
-  return admit(call, row, { status: 201, change: () => session })
+  return json(201, await admit(call, row, () => session))
 }
 
 /** Resumes a sandbox. A container that another wire created becomes a sandbox by this call; it is not deleted when its time is over. */
@@ -138,15 +102,14 @@ async function connect(call: Call): Promise<Response> {
   const row = await sandboxOf(call, 'run')
   const { timeout } = await bodyOf(call, Timeout())
   const bare = newSession(row.image ?? 'base')
-  return admit(call, row, {
-    status: stateOf(row, call.deps.clock.now()) === 'paused' ? 201 : 200,
-    change: (before = bare) => ({
-      ...before,
-      // A shorter time than the sandbox has left does not shorten it.
-      endAt: isPaused(before, call.deps.clock.now()) ? endAt(call, timeout) : Math.max(before.endAt, endAt(call, timeout)),
-      isPaused: false,
-    }),
-  })
+  const status = stateOf(row, call.deps.clock.now()) === 'paused' ? 201 : 200
+  const answer = await admit(call, row, (before = bare) => ({
+    ...before,
+    // A shorter time than the sandbox has left does not shorten it.
+    endAt: isPaused(before, call.deps.clock.now()) ? endAt(call, timeout) : Math.max(before.endAt, endAt(call, timeout)),
+    isPaused: false,
+  }))
+  return json(status, answer)
 }
 
 const noContent = (): Response => new Response(null, { status: 204 })

@@ -10,12 +10,18 @@ import { aliasesOf } from './settings.ts'
 const DEFAULT_TEMPLATES: readonly string[] = ['base', 'code-interpreter-v1', 'code-interpreter-beta', 'desktop']
 const MAX_NAME_CHARACTERS = 200
 
+const nameOf = ({ deps }: Pick<Call, 'deps'>, template: string): string => aliasesOf(deps.config).get(template) ?? template
+
+export const isImage = (call: Pick<Call, 'deps'>, template: string): boolean =>
+  call.deps.images.has(nameOf(call, template)) || DEFAULT_TEMPLATES.includes(nameOf(call, template))
+
 /**
  * The image of a template: an alias of the operator, an image, or undefined for the default image. Throws ServiceError `not_found` for any other
  * name, and for an alias of an image that this server does not offer.
  */
-export function imageOf({ deps }: Pick<Call, 'deps'>, template: string): string | undefined {
-  const image = aliasesOf(deps.config).get(template) ?? template
+export function imageOf(call: Pick<Call, 'deps'>, template: string): string | undefined {
+  const { deps } = call
+  const image = nameOf(call, template)
   if (deps.images.has(image)) return image
   if (DEFAULT_TEMPLATES.includes(image)) return undefined
   const name = JSON.stringify(template.slice(0, MAX_NAME_CHARACTERS))

@@ -101,7 +101,7 @@ describe('the control plane', () => {
     expect(
       await refused(control('POST', '/v2/sandboxes', api.owner, { envVars: { A: 'x'.repeat(20_000), B: 'x'.repeat(20_000) } })),
     ).toMatchObject([413, {}])
-    expect(await refused(control('GET', '/snapshots', api.owner))).toMatchObject([501, { code: 501 }])
+    expect(await refused(control('GET', '/secrets', api.owner))).toMatchObject([501, { code: 501 }])
   })
 
   it('takes templates as names of images, lists them and says which exist', async () => {

@@ -32,10 +32,9 @@ export interface SuiteSource {
 
 const SDK_COMMIT = 'b8029973aa7da5f741f7bb1a9f833b38a0885438'
 const INTERPRETER_COMMIT = '7df1757bfd5baa037f909ce97c2dbe014da973c0'
-/** Rules of a network, which have separate suites, workload identities, forks and snapshots, and requests to a mocked server. */
-const NOT_TRIED =
-  'iam,networkTransform,configPropagation,abortSignal,rpcHeaders,lifecycleRequest,lifecyclePayload,egressProxy,fork,snapshot-api,network,urls'
-const NOT_TRIED_PYTHON = ['network', 'fork', 'snapshot_api', 'config_propagation', 'sync_client_lifecycle']
+/** Rules of a network, which have separate suites, workload identities, and requests to a mocked server. */
+const NOT_TRIED = 'iam,networkTransform,configPropagation,abortSignal,rpcHeaders,lifecycleRequest,lifecyclePayload,egressProxy,network,urls'
+const NOT_TRIED_PYTHON = ['network', 'config_propagation', 'sync_client_lifecycle']
 
 const sdk = (folder: string): SuiteSource => ({ owner: 'e2b-dev', repository: 'E2B', commit: SDK_COMMIT, folder })
 const interpreter = (folder: string): SuiteSource => ({
