@@ -7,6 +7,7 @@ import { command } from './figures/command.ts'
 import { cost } from './figures/cost.ts'
 import { fairness } from './figures/fairness.ts'
 import { fileCopy } from './figures/file-copy.ts'
+import { fork } from './figures/fork.ts'
 import { fresh } from './figures/fresh.ts'
 import { imageSize } from './figures/image-size.ts'
 import { languages } from './figures/languages.ts'
@@ -43,6 +44,7 @@ export const BENCHES: readonly Bench[] = [
   network,
   wake,
   suspend,
+  fork,
   imageSize,
   variants,
   bundle,

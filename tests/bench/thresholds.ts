@@ -14,6 +14,7 @@ export const THRESHOLDS: Readonly<Record<string, { readonly atMost: number } | {
   wake_vs_unpickle: { atMost: 1.3 },
   suspend_p95_ms: { atMost: 200 },
   resume_p95_ms: { atMost: 400 },
+  fork_p95_ms: { atMost: 2_000 },
   image_mb: { atMost: 160 },
   standard_image_mb: { atMost: 480 },
   standard_pss_mb: { atMost: 110 },
