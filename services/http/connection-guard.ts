@@ -46,7 +46,6 @@ class ConnectionGuard {
     const begin = (request: IncomingMessage, response: ServerResponse): void => feedOf(request).begin(request, response)
     server.prependListener('request', begin)
     server.prependListener('checkContinue', begin)
-    server.prependListener('upgrade', (request: IncomingMessage) => feedOf(request).upgraded())
     // Node restarts this time with each byte that either side moves, also within one large write.
     server.setTimeout(options.stallMs, (feed) => this.#timeOut(feed as unknown as RequestFeed))
   }
@@ -54,6 +53,11 @@ class ConnectionGuard {
   /** A request of the connection had a valid key. */
   identify(request: IncomingMessage): void {
     this.#identify(feedOf(request))
+  }
+
+  /** The connection of the request is upgraded to a WebSocket of this server, or to bytes that this server does not parse. */
+  upgrade(request: IncomingMessage, to: 'frames' | 'bytes'): void {
+    feedOf(request).upgrade(to)
   }
 
   /** A signed link is the key of its request: the connection counts again after the answer. */

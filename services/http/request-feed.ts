@@ -1,31 +1,31 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
 import { Duplex } from 'node:stream'
+import { FramePieces, RAW, RequestPieces, type Pieces } from './connection-pieces.ts'
 import type { FairQueue } from './fair-queue.ts'
 
-const END_OF_HEAD = Buffer.from('\r\n\r\n')
 const NOTHING: Buffer = Buffer.alloc(0)
+/** What has arrived of one connection has the parser for this time, milliseconds: Node needs 80 ms for 64 KiB in chunks of one byte. */
+const TURN_MS = 1
 
 /**
- * A connection as the HTTP server reads it: one request, and the next one when the answer of the first has been sent. Node parses all requests that have
- * arrived, and 64 KiB hold 2,300 of them; what follows the open request stays here, at most one read, and in the network.
- *
- * Each piece that the parser gets ends where a request may end: after the end of a head, of a body of known length, or of the empty line that ends a body of
- * chunks. So no piece has the beginnings of two requests.
+ * A connection as its parser reads it: one request of HTTP, and the next one when the answer of the first has been sent; or one frame of a WebSocket. Node
+ * and `ws` parse all that has arrived, and 64 KiB hold 2,300 requests or 10,000 frames. What follows stays here, at most one read, and in the network.
  */
 export class RequestFeed extends Duplex {
   readonly remoteAddress: string | undefined
   readonly #source: Socket
   readonly #turns: FairQueue
+  readonly #requests = new RequestPieces()
+  #pieces: Pieces = this.#requests
   /** Arrived, and not given to the parser. */
   #rest = NOTHING
-  /** The last bytes of the piece before, if its end of a head may be in two pieces. */
-  #tail = NOTHING
   #isWanted = false
+  #isInTurn = true
+  #turnBeganAt = 0
   #hasEnded = false
-  #isUpgraded = false
-  #requests = 0
-  #open: { readonly incoming: IncomingMessage; readonly outgoing: ServerResponse; bytesLeft: number | null } | null = null
+  #hasBegun = false
+  #open: { readonly incoming: IncomingMessage; readonly outgoing: ServerResponse } | null = null
 
   /** `turns` are those of clients that do not wait for answers: they get what the server has left for them. */
   constructor(source: Socket, turns: FairQueue) {
@@ -41,9 +41,9 @@ export class RequestFeed extends Duplex {
     source.on('timeout', () => this.emit('timeout'))
   }
 
-  /** Whether it had requests, all of them are answered, and it is no WebSocket. */
+  /** Whether it had requests, all of them are answered, and it was not upgraded. */
   get isIdle(): boolean {
-    return this.#requests > 0 && this.#open === null && !this.#isUpgraded
+    return this.#hasBegun && this.#open === null && this.#pieces === this.#requests
   }
 
   /** Whether the answer of the open request has begun. */
@@ -59,20 +59,21 @@ export class RequestFeed extends Duplex {
     return this.#source.bytesWritten
   }
 
-  /** The parser has read a request. */
+  /** The parser has read the head of a request. */
   begin(incoming: IncomingMessage, outgoing: ServerResponse): void {
     const { 'content-length': length, 'transfer-encoding': encoding } = incoming.headers
-    this.#requests++
-    this.#open = { incoming, outgoing, bytesLeft: encoding === undefined ? Number(length ?? 0) : null }
+    this.#hasBegun = true
+    this.#open = { incoming, outgoing }
+    if (encoding === undefined) this.#requests.expectBody(Number(length ?? 0))
     outgoing.once('close', () => {
       this.#open = null
-      if (this.#rest.length > 0) void this.#turns.enter(this.remoteAddress ?? '').then(() => this.#give())
+      this.#takeTurn()
     })
   }
 
-  /** The connection is a WebSocket from now on: no parser reads it. */
-  upgraded(): void {
-    this.#isUpgraded = true
+  /** From now on the connection is a WebSocket of this server, or carries bytes that this server does not parse. */
+  upgrade(to: 'frames' | 'bytes'): void {
+    this.#pieces = to === 'frames' ? new FramePieces() : RAW
   }
 
   override _read(): void {
@@ -130,6 +131,7 @@ export class RequestFeed extends Duplex {
   }
 
   #arrive(chunk: Buffer): void {
+    if (this.#rest.length === 0) this.#turnBeganAt = performance.now()
     this.#rest = this.#rest.length === 0 ? chunk : Buffer.concat([this.#rest, chunk])
     this.#give()
     if (this.#rest.length > 0) this.#source.pause()
@@ -142,36 +144,32 @@ export class RequestFeed extends Duplex {
 
   /** Gives the parser the next piece, if it wants one and may have it. */
   #give(): void {
-    if (!this.#isWanted || this.#rest.length === 0 || this.#isHeld()) return
+    if (!this.#isWanted || !this.#isInTurn || this.#rest.length === 0 || this.#isHeld()) return
+    if (performance.now() - this.#turnBeganAt > TURN_MS) return this.#takeTurn()
     this.#isWanted = false
-    const length = this.#pieceLength()
+    const length = this.#pieces.next(this.#rest)
     const piece = this.#rest.subarray(0, length)
     this.#rest = this.#rest.subarray(length)
     if (this.#rest.length === 0 && !this.#hasEnded) this.#source.resume()
     this.push(piece)
+    // A frame can be a message, whose work comes later.
+    if (this.#pieces instanceof FramePieces) this.#takeTurn()
     if (this.#rest.length === 0 && this.#hasEnded) this.push(null)
   }
 
   /** The whole request has arrived, and its answer has not ended. */
   #isHeld(): boolean {
-    return this.#open !== null && this.#open.incoming.complete && !this.#isUpgraded
+    return this.#open !== null && this.#open.incoming.complete && this.#pieces === this.#requests
   }
 
-  #pieceLength(): number {
-    const available = this.#rest.length
-    if (this.#isUpgraded) return available
-    if (this.#open !== null && this.#open.bytesLeft !== null && this.#open.bytesLeft > 0) {
-      const length = Math.min(available, this.#open.bytesLeft)
-      this.#open.bytesLeft -= length
-      return length
-    }
-    const split = Buffer.concat([this.#tail, this.#rest.subarray(0, END_OF_HEAD.length - 1)]).indexOf(END_OF_HEAD)
-    const at = split === -1 ? this.#rest.indexOf(END_OF_HEAD) : split - this.#tail.length
-    if (at !== -1) {
-      this.#tail = NOTHING
-      return at + END_OF_HEAD.length
-    }
-    this.#tail = Buffer.concat([this.#tail, this.#rest]).subarray(1 - END_OF_HEAD.length)
-    return available
+  /** What has arrived already waits until others were served. */
+  #takeTurn(): void {
+    if (this.#rest.length === 0 || !this.#isInTurn) return
+    this.#isInTurn = false
+    void this.#turns.enter(this.remoteAddress ?? '').then(() => {
+      this.#isInTurn = true
+      this.#turnBeganAt = performance.now()
+      this.#give()
+    })
   }
 }

@@ -58,6 +58,7 @@ export async function listen(options: ListenOptions): Promise<{ readonly url: st
   }
   server.on('request', serve)
   server.on('upgrade', (request, socket, head) => {
+    guard.upgrade(request, isOfPort(request) ? 'bytes' : 'frames')
     if (isOfPort(request)) return void ports?.upgrade(request, { socket, head }, identifies(request).identified)
     if (hasDotSegments(request.url ?? '')) return void socket.destroy()
     const env = identifies(request)

@@ -59,7 +59,6 @@ it('does not return long input, and returns short input', async () => {
 
 it('takes no more messages of a client that does not read, and closes its connection after the stall time', async () => {
   const { socket, network } = await open()
-  // So many in one packet are taken before the connection can pause.
   network.write(Buffer.concat(Array.from({ length: 60_000 }, () => EMPTY_OBJECT)))
   const refused = () => api.events.filter(({ route, outcome }) => route === 'connectResponses' && outcome === 'refused').length
   await expect.poll(refused, { timeout: 10_000 }).toBeGreaterThan(1_000)
@@ -118,3 +117,20 @@ async function openPartial(target: TestApi): Promise<WebSocket> {
   socket.send('x'.repeat(100_000), { fin: false })
   return socket
 }
+
+it('reads messages that arrive at once one by one, and serves another client meanwhile', async () => {
+  const before = heldBytes()
+  // 64 KiB hold 8,000 messages. A server that reads all that has arrived makes them before it looks at another connection.
+  const flood = await Promise.all(Array.from({ length: 20 }, () => open({ isReading: true })))
+  const bytes = Buffer.concat(Array.from({ length: 50_000 }, () => EMPTY_OBJECT))
+  let answers = 0
+  for (const { socket, network } of flood) {
+    socket.on('message', () => answers++)
+    network.write(bytes)
+  }
+  await expect.poll(() => answers).toBeGreaterThan(0)
+  const atFirst = answers
+  expect((await api.fetch('/v1/limits', { key: api.otherTenant })).status).toBe(200)
+  expect(answers - atFirst).toBeLessThan(2_000)
+  expect((heldBytes() - before) / MiB).toBeLessThan(32)
+})

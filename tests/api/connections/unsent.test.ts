@@ -45,7 +45,7 @@ it('ends 50 stalled bodies with 408 after the stall time', async () => {
   await expect
     .poll(() => ends(before).map(({ status }) => status), { timeout: 10 * STALL_MS })
     .toEqual(Array.from({ length: 50 }, () => 408))
-  expect(connections.map(code)).toEqual(Array.from({ length: 50 }, () => 'request_timeout'))
+  await expect.poll(() => connections.map(code)).toEqual(Array.from({ length: 50 }, () => 'request_timeout'))
   await expect.poll(() => connections.every(({ isClosed }) => isClosed()), { timeout: 10_000 }).toBe(true)
 })
 

@@ -129,6 +129,20 @@ const CONNECTIONS: readonly HostileForm[] = [
       ),
   },
   {
+    name: 'bodies in chunks of one byte',
+    load: '50 connections with 2 MB each',
+    start: (hostile) =>
+      hold(
+        hostile,
+        50,
+        () => {
+          const fields = { 'content-type': 'multipart/form-data; boundary=x', 'transfer-encoding': 'chunked' }
+          return head(hostile, 'post', '/v1/files', fields) + '1\r\nx\r\n'.repeat(350_000)
+        },
+        true,
+      ),
+  },
+  {
     name: 'event streams',
     load: '600 idle streams',
     start: (hostile) => hold(hostile, 600, () => head(hostile, 'get', '/v1/executions/{execution_id}/events')),

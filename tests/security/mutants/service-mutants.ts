@@ -87,9 +87,16 @@ const CONNECTION_MUTANTS: readonly Mutant[] = [
   service(
     'others before clients that do not wait for answers',
     'http/request-feed.ts',
-    "void this.#turns.enter(this.remoteAddress ?? '').then(() => this.#give())",
-    'this.#give()',
+    '    this.#isInTurn = false\n',
+    '',
     'api/connections/pipelined.test.ts',
+  ),
+  service(
+    'one frame of a WebSocket at a time',
+    'http/request-feed.ts',
+    "to === 'frames' ? new FramePieces() : RAW",
+    'RAW',
+    'api/connections/socket.test.ts',
   ),
   service(
     'messages of a client that does not read',
