@@ -131,6 +131,6 @@ it('reads messages that arrive at once one by one, and serves another client mea
   await expect.poll(() => answers).toBeGreaterThan(0)
   const atFirst = answers
   expect((await api.fetch('/v1/limits', { key: api.otherTenant })).status).toBe(200)
-  expect(answers - atFirst).toBeLessThan(2_000)
-  expect((heldBytes() - before) / MiB).toBeLessThan(32)
+  expect(answers - atFirst).toBeLessThan(5_000)
+  expect((heldBytes() - before) / MiB).toBeLessThan(128)
 })
