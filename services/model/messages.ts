@@ -34,7 +34,7 @@ export const ExecutionStepMessage = z.object({
 })
 /**
  * Save the variables of a container that is unused since `idleSince` (its `lastActiveAt`) and release its sandbox. With `sandboxId`, however short it has
- * been unused: the platform takes this sandbox away. `isForCopy`: for copies of the container, which goes on; its sandbox is suspended where the platform
+ * been unused: the platform takes this sandbox away. `isForCopy`: for copies of the container, which continues; its sandbox is suspended where the platform
  * keeps processes, and otherwise runs on.
  */
 export const HibernateMessage = z.object({

@@ -61,7 +61,7 @@ async function run({ id }: Container, code: string, language?: ExecutionLanguage
 }
 
 describe('copies on gVisor', () => {
-  it('continue the processes of the source, each on its own, and the source goes on', async () => {
+  it('continue the processes of the source, each on its own, and the source continues', async () => {
     const source = await withState(`
 import subprocess, threading, time
 ticks = 0

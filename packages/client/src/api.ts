@@ -1310,7 +1310,7 @@ export interface paths {
         put?: never;
         /**
          * Copy a container
-         * @description Makes independent copies of an idle container, with its files and variables, and on a server with `--runtime gvisor` with its processes. The source goes on. Random numbers of Python, NumPy, bash, R and JavaScript sessions differ in every copy. Links, ports and conversations stay with the source.
+         * @description Makes independent copies of an idle container, with its files and variables, and on a server with `--runtime gvisor` with its processes. The source continues. Random numbers of Python, NumPy, bash, R and JavaScript sessions differ in every copy. Links, ports and conversations stay with the source.
          */
         post: operations["forkContainer"];
         delete?: never;
@@ -1350,7 +1350,7 @@ export interface paths {
         put?: never;
         /**
          * Save a container as a snapshot
-         * @description Stores the files and variables of an idle container, and on a server with `--runtime gvisor` its processes, until the snapshot is deleted. The container goes on. A snapshot counts as a container and as storage of the account.
+         * @description Stores the files and variables of an idle container, and on a server with `--runtime gvisor` its processes, until the snapshot is deleted. The container continues. A snapshot counts as a container and as storage of the account.
          */
         post: operations["createSnapshot"];
         delete?: never;

@@ -26,7 +26,7 @@ export type ForkId = Pick<NewCopy, 'id' | 'name' | 'isSnapshot'>
 
 /**
  * Copies a container that is not in use: its files and variables, and its processes where the platform keeps them. Calls with the same ids make each copy
- * once. Every copy that any call sees is complete. The source goes on. Throws ServiceError `conflict` while the source is in use, `storage_exhausted` and
+ * once. Every copy that any call sees is complete. The source continues. Throws ServiceError `conflict` while the source is in use, `storage_exhausted` and
  * `container_not_found`.
  */
 export async function forkContainer(
@@ -102,7 +102,7 @@ async function suspendedSandbox({ table, clock }: ForkPorts, saved: Container): 
   }
 }
 
-/** The row of a sandbox that gets a copy of the source's checkpoint, and a key pair of its own. */
+/** The row of a sandbox that gets a copy of the source's checkpoint, and another key pair. */
 function sandboxFor({ clock }: ForkPorts, source: Sandbox | null, { id }: ForkId): Sandbox | null {
   if (source?.claimedBy === null || source?.checkpoint === undefined) return null
   const { memoryTier, limits, image, imageName, protocol, checkpoint, claimedBy } = source

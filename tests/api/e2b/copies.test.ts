@@ -36,7 +36,7 @@ const files = async ({ sandboxID }: Sandbox): Promise<readonly string[]> => {
 }
 
 describe('fork', () => {
-  it('answers sandboxes with tokens of their own, the session of the source and its files', async () => {
+  it('answers sandboxes with other tokens, the session of the source and its files', async () => {
     const source = await create({ metadata: { of: 'ann' }, envVars: { A: '1' }, timeout: 100 })
     expect((await write(source, 'a.txt', 'x')).ok).toBe(true)
     const { status, body } = await control<readonly { readonly sandbox: Sandbox }[]>('POST', `/sandboxes/${source.sandboxID}/fork`, {

@@ -39,7 +39,7 @@ export const fork: Bench = {
         if (forks.data.some(({ has_processes }) => !has_processes)) throw new Error('A copy has no processes.')
         outputMs.push(await timed(() => Promise.all(forks.data.map(({ id }) => api.run(id, 'assert next(numbers) == 0')))))
         for (const { id } of forks.data) await api.deleteContainer(id)
-        // The source goes on too.
+        // The source continues too.
         await api.run(container, 'assert len(frame) == 1_000_000')
       }
       return {

@@ -79,7 +79,7 @@ export function hibernationContract(table: () => Table): void {
     it('keeps the sandbox of a container that is saved for copies', async () => {
       const row = await created()
       await claim(row)
-      const saved = snapshot({ isRestored: true, copiedAt: T0, lost: [{ what: 'variable x', reason: 'unpicklable' }] })
+      const saved = snapshot({ isRestored: true, copiedAt: T0, lost: [{ what: 'variable x', reason: 'a socket' }] })
       const kept = { snapshot: saved, stateLost: null, lostFiles: [], dueAt: T0 + 5 }
       const after = { ...row, snapshot: saved, hibernating: null, dueAt: T0 + 5 }
       expect(await store().hibernate(row.tenant, row.id, { objectKey: CLAIM.objectKey, ...kept })).toEqual(after)

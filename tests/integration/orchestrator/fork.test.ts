@@ -42,7 +42,7 @@ const RANDOM =
   'import random, uuid, secrets, ssl, numpy\nprint(random.random(), numpy.random.random(), uuid.uuid4(), secrets.token_hex(8), ssl.RAND_bytes(8).hex())'
 
 describe('copies of a container whose sandbox runs', () => {
-  it('have its variables and files, and the source goes on with its threads', async () => {
+  it('have its variables and files, and the source continues with its threads', async () => {
     const source = await withState(`
 import threading, time
 ticks, value = 0, [42]
@@ -75,7 +75,7 @@ open("kept.txt", "w").write("x")`)
     for (let column = 0; column < 5; column++) expect(new Set(drawn.map((row) => row[column])).size).toBe(3)
   })
 
-  it('keep the random numbers of the source out of their own hibernations', async () => {
+  it('continue their random numbers after a hibernation of the copy', async () => {
     const [copy] = await fork(await withState('import random\nrandom.seed(1)'), 1)
     if (copy === undefined) throw new Error('There is no copy')
     await run(copy, 'import random\nrandom.seed(5); expected = random.Random(5).random()')

@@ -33,7 +33,7 @@ function startSession(): Session {
   }
 }
 
-it('a session whose process was copied draws numbers of its own after its random states are renewed', async () => {
+it('a session whose process was copied draws other numbers after its random states are renewed', async () => {
   const draw = 'JSON.stringify([Math.random(), Math.random()])'
   const sessions = [startSession(), startSession()]
   try {

@@ -25,6 +25,7 @@ const listKeyOf = ({ tenant, createdAt, id, savedFrom }: Pick<Container, 'tenant
 
 export const createContainerStore = (items: Items): ContainerStore => ({
   ...rowVerbs(items),
+  ...copyVerbs(items),
   ...queueVerbs(items),
   ...createCommandVerbs(items),
   ...networkVerbs(items),
@@ -34,20 +35,12 @@ export const createContainerStore = (items: Items): ContainerStore => ({
 
 function rowVerbs(
   items: Items,
-): Pick<ContainerStore, 'create' | 'publish' | 'get' | 'list' | 'updateExtension' | 'touch' | 'postpone' | 'markDeleted' | 'remove'> {
+): Pick<ContainerStore, 'create' | 'get' | 'list' | 'updateExtension' | 'touch' | 'postpone' | 'markDeleted' | 'remove'> {
   return {
     async create(container) {
       const key = keyOf(container.tenant, container.id)
       const index = { ...(container.deletedAt === null && listKeyOf(container)), dueShard: dueShard(key.pk) }
       await items.put({ ...containerCodec.encode(container), ...key, ...index }, absent('pk'))
-    },
-
-    async publish(container, dueAt) {
-      const { tenant, id } = container
-      const { lpk, lsk } = listKeyOf(container)
-      const actions = [remove('deletedAt'), remove('publishBefore'), assign('dueAt', dueAt), set('lpk', lpk), set('lsk', lsk)]
-      const published = decode(await items.update(keyOf(tenant, id), actions, { condition: all(isThere, exists('publishBefore')) }))
-      return published ?? getContainer(items, tenant, id)
     },
 
     get: (tenant, id) => getContainer(items, tenant, id),
@@ -97,6 +90,16 @@ function rowVerbs(
     remove: async (tenant, id) => void (await items.delete(keyOf(tenant, id))),
   }
 }
+
+const copyVerbs = (items: Items): Pick<ContainerStore, 'publish'> => ({
+  async publish(container, dueAt) {
+    const { tenant, id } = container
+    const { lpk, lsk } = listKeyOf(container)
+    const actions = [remove('deletedAt'), remove('publishBefore'), assign('dueAt', dueAt), set('lpk', lpk), set('lsk', lsk)]
+    const published = decode(await items.update(keyOf(tenant, id), actions, { condition: all(isThere, exists('publishBefore')) }))
+    return published ?? getContainer(items, tenant, id)
+  },
+})
 
 const networkVerbs = (items: Items): Pick<ContainerStore, 'setNetwork' | 'addNetworkBytes'> => ({
   async setNetwork(tenant, id, policy) {

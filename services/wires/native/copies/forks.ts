@@ -25,7 +25,7 @@ const forkRoute = defineRoute({
   tag: 'Containers',
   summary: 'Copy a container',
   description:
-    'Makes independent copies of an idle container, with its files and variables, and on a server with `--runtime gvisor` with its processes. The source goes on. Random numbers of Python, NumPy, bash, R and JavaScript sessions differ in every copy. Links, ports and conversations stay with the source.',
+    'Makes independent copies of an idle container, with its files and variables, and on a server with `--runtime gvisor` with its processes. The source continues. Random numbers of Python, NumPy, bash, R and JavaScript sessions differ in every copy. Links, ports and conversations stay with the source.',
   errors: ['container_not_found', 'conflict', 'sandbox_unavailable'],
   handle: async (call) => fork(call, await containerOf(call, call.param('container_id'), 'run')),
 })

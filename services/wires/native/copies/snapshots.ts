@@ -20,7 +20,7 @@ const createRoute = defineRoute({
   tag: TAG,
   summary: 'Save a container as a snapshot',
   description:
-    'Stores the files and variables of an idle container, and on a server with `--runtime gvisor` its processes, until the snapshot is deleted. The container goes on. A snapshot counts as a container and as storage of the account.',
+    'Stores the files and variables of an idle container, and on a server with `--runtime gvisor` its processes, until the snapshot is deleted. The container continues. A snapshot counts as a container and as storage of the account.',
   body: CreateSnapshot,
   creates: 'snapshot',
   answers: { 200: { description: 'The snapshot.', schema: Snapshot } },
