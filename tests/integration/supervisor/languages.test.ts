@@ -1,4 +1,7 @@
 import { execFile } from 'node:child_process'
+import { mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import { inspect, promisify } from 'node:util'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { startReadySandbox, type TestSandbox } from './start-sandbox.ts'
@@ -202,6 +205,38 @@ describe('the JavaScript session', () => {
   ])('waits for %s that a cell has started', async (_what, code) => {
     const [, , seen] = await javascript(['const done = []'], [code], ['done'])
     expect(seen).toEqual({ result: "[ 'late' ]" })
+  })
+
+  it.each([
+    ['a script', ''],
+    ['a module with an import', "import 'node:fs';"],
+    ['a module with an export', 'export const one = 1;'],
+    ['a module with import.meta', 'void import.meta.url;'],
+    ['a module that awaits', 'await null;'],
+    ['a module that awaits in a loop', 'for await (const _ of []);'],
+    ['a script with an await in a function', 'void (async () => { await null; note("in a function") })();'],
+    ['a script with import()', "void import('node:fs');"],
+  ])('runs callbacks of %s in the order of Node', async (_what, beginning) => {
+    const order = `
+      process.nextTick(() => { note('tick'); Promise.resolve().then(() => note('promise of a tick')) })
+      Promise.resolve().then(() => { note('promise'); process.nextTick(() => note('tick of a promise')) })
+      queueMicrotask(() => note('microtask'))
+      process.nextTick(() => note('second tick'))
+      note('end')`
+    const folder = await mkdtemp(join(tmpdir(), 'cellblock-order-'))
+    try {
+      const program = `${beginning}\nconst notes = [], note = (one) => notes.push(one)\n${order}\nprocess.on('exit', () => console.log(notes.join()))`
+      await writeFile(join(folder, 'file.js'), program)
+      const { stdout } = await promisify(execFile)(process.execPath, ['--no-warnings', join(folder, 'file.js')])
+      const [, , seen] = await javascript(
+        ['const notes = [], note = (one) => notes.push(one)'],
+        [`${beginning}\n${order}`],
+        ['notes.join()'],
+      )
+      expect(seen).toEqual({ result: `'${stdout.trim()}'` })
+    } finally {
+      await rm(folder, { recursive: true })
+    }
   })
 
   it('waits for no server, and a later cell reaches it', async () => {

@@ -6,21 +6,35 @@ const { parse } = require('acorn')
 
 const OPTIONS = { ecmaVersion: 'latest', allowAwaitOutsideFunction: true, allowImportExportEverywhere: true, allowHashBang: true }
 
+/** What makes Node run a file without a package as a module, besides `import.meta` and a top-level await. */
+const IS_OF_MODULES = /^(?:Import|Export)[A-Za-z]*Declaration$/
+const awaits = ({ type, kind, await: isAwaited }) => type === 'AwaitExpression' || isAwaited === true || kind === 'await using'
+
 const IS_FUNCTION = /Function|^(?:Class|MethodDefinition|PropertyDefinition|StaticBlock)/
 
-/** The script. Raises the parser's SyntaxError. */
+/** The script, and whether the cell has the syntax of a module. Raises the parser's SyntaxError. */
 function toScript(code) {
   const { body } = parse(code, OPTIONS)
+  let isModule = body.some(({ type }) => IS_OF_MODULES.test(type))
   const edits = [...hoistedImports(code, body), ...body.flatMap((statement) => withoutModuleSyntax(code, statement))]
   const assigned = new Set()
   walk(body, (node) => {
     edits.push(...withLoader(node))
+    isModule ||= node.type === 'MetaProperty' && node.meta.name === 'import'
     if (node.type === 'AssignmentExpression') for (const name of namesOf(node.left)) assigned.add(name)
     if (node.type === 'UpdateExpression') for (const name of namesOf(node.argument)) assigned.add(name)
   })
   const own = body.filter(({ type }) => !IS_FUNCTION.test(type))
-  walk(own, (node) => edits.push(...withHold(node)), ({ type }) => !IS_FUNCTION.test(type))
-  return applied(code, [...edits, ...body.flatMap((statement) => withOneKeyword(statement, assigned))])
+  const isOwn = ({ type }) => !IS_FUNCTION.test(type)
+  walk(
+    own,
+    (node) => {
+      edits.push(...withHold(node))
+      isModule ||= awaits(node)
+    },
+    isOwn,
+  )
+  return { script: applied(code, [...edits, ...body.flatMap((statement) => withOneKeyword(statement, assigned))]), isModule }
 }
 
 /** Before the first statement, on its line. */

@@ -105,21 +105,28 @@ async function run(code) {
 /** What V8 says about a module: a script has neither imports nor exports. */
 const ABOUT_MODULES = /import statement outside a module|Unexpected token 'export'|'import\.meta' outside a module/
 
-async function runCell(written, language) {
+/** How a cell runs: whether as a module, and a function that begins it at once and returns the promise of its value. */
+function prepare(written, language) {
   const code = language === 'typescript' ? withoutTypes(written) : written
-  let script
-  let reason
   try {
-    script = toScript(code)
-  } catch (error) {
-    reason = error
+    const { script, isModule } = toScript(code)
+    return { isModule, begin: () => run(script) }
+  } catch (reason) {
+    // The engine has the better messages, and may know syntax that the parser does not know yet.
+    const begin = () =>
+      run(code).catch((error) => {
+        throw error instanceof SyntaxError && ABOUT_MODULES.test(error.message) ? new SyntaxError(reason.message) : error
+      })
+    return { isModule: false, begin }
   }
-  if (script !== undefined) return run(script)
-  // The engine has the better messages, and may know syntax that the parser does not know yet.
-  return run(code).catch((error) => {
-    throw error instanceof SyntaxError && ABOUT_MODULES.test(error.message) ? new SyntaxError(reason.message) : error
-  })
 }
+
+/**
+ * Begins a cell in a callback of its own: one that starts while the loop ends would be the end of the process. As in a file that Node runs, callbacks of
+ * `process.nextTick` run before promises, but in a module after them: Node evaluates a module as the work of a promise.
+ */
+const inOwnCallback = (isModule, begin) =>
+  new Promise((started) => setImmediate(() => (isModule ? queueMicrotask(() => started([begin()])) : started([begin()]))))
 
 function describe(error) {
   explain(error)
@@ -180,15 +187,16 @@ let cell
 
 /** Runs a cell to its end, as a program: until no timer, operation or child process of its code is left. Returns its value as text. */
 async function runToEnd(written, language) {
-  // A cell that starts while the loop ends would be the end of the process.
-  await new Promise(setImmediate)
+  const { isModule, begin } = prepare(written, language)
   const { promise, resolve, reject } = Promise.withResolvers()
   const current = { hasValue: false, awaited: undefined, resolve, reject }
-  cell = current
-  for (const handle of served) handle.ref()
-  input.unref()
   try {
-    const code = runCell(written, language).finally(() => void (current.hasValue = true))
+    const [code] = await inOwnCallback(isModule, () => {
+      cell = current
+      for (const handle of served) handle.ref()
+      input.unref()
+      return begin().finally(() => void (current.hasValue = true))
+    })
     const value = await Promise.race([code, promise])
     for (const handle of served) handle.unref()
     const shown = display(value)
