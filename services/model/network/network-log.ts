@@ -34,6 +34,10 @@ export function entryPosition(id: string): number | null {
   return position === undefined ? null : Number(position)
 }
 
+/** Whether the ring keeps nothing before `oldest`, because it is full: both are ids of entries that it has. */
+export const isWholeRing = (newest: string, oldest: string): boolean => batchOf(newest) - batchOf(oldest) + 1 >= NETWORK_LOG.batches
+const batchOf = (id: string): number => Math.floor((entryPosition(id) ?? 0) / NETWORK_LOG.perBatch)
+
 /** Texts of a sandbox, cut to what one row may hold. */
 export const boundEntry = (entry: NetworkEntry): NetworkEntry => ({
   ...entry,

@@ -136,9 +136,30 @@ it('counts the requests since a time, and names each refused host once with its 
       log.record(report(container.id, { at: 3_000, host: `h${n}.org`, path, decision: 'refused', reason: `Not h${n}.org.` }))
   const during = await requestsDuring({ table: api.table, network }, container, 2_000)
   expect(during?.counts).toEqual({ requests: 15, refused: 14, bytes: 1_500 })
-  expect(during?.refused.slice(0, 5)).toContainEqual({ what: 'request to h6.org', reason: 'Not h6.org.' })
-  expect(during?.refused.slice(5)).toEqual([{ what: 'requests', reason: 'Requests to 2 more hosts were refused.' }])
+  expect(during?.lost.slice(0, 5)).toContainEqual({ what: 'request to h6.org', reason: 'Not h6.org.' })
+  expect(during?.lost.slice(5)).toEqual([{ what: 'requests', reason: 'Requests to 2 more hosts were refused.' }])
   expect(await requestsDuring({ table: api.table, network }, { ...container, network: undefined } as never, 0)).toBe(null)
+})
+
+it('counts every request that the log has, and says when it has no more', async () => {
+  const container = await networked()
+  const log = recorder()
+  const count = () => requestsDuring({ table: api.table, network: { settle: () => log.flush() } }, container, 2_000)
+  log.record(report(container.id, { at: 1_000 }))
+  await log.flush()
+  const { perBatch, batches } = NETWORK_LOG
+  const fill = async (rows: number): Promise<void> => {
+    for (let row = 0; row < rows; row++) {
+      for (let n = 0; n < perBatch; n++) log.record(report(container.id, { at: 3_000 }))
+      await log.flush()
+    }
+  }
+  await fill(15)
+  expect(await count()).toEqual({ counts: { requests: 1_500, refused: 0, bytes: 150_000 }, lost: [] })
+  await fill(batches - 15)
+  const during = await count()
+  expect(during?.counts.requests).toBe(perBatch * batches)
+  expect(during?.lost).toEqual([{ what: 'count of requests', reason: expect.stringContaining('latest 10000 requests') as string }])
 })
 
 it('an operator reads the refused hosts of a tenant, the latest first, without addresses', async () => {

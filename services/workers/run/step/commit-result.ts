@@ -34,14 +34,7 @@ export async function commitResult(
   const isOperation = row.source.kind === 'command' && isFileOperation(row.source.argv)
   const lostFiles = isOperation ? [] : (container.lostFiles ?? [])
   const network = isOperation ? null : await requestsDuring(deps, container, row.startedAt ?? row.createdAt)
-  const lost = [
-    ...row.lostBefore,
-    ...lostFiles,
-    ...lostIn(envelope),
-    ...leftOutOf(assembler),
-    ...collected.lost,
-    ...(network?.refused ?? []),
-  ]
+  const lost = [...row.lostBefore, ...lostFiles, ...lostIn(envelope), ...leftOutOf(assembler), ...collected.lost, ...(network?.lost ?? [])]
   for (const file of collected.files) writer.emit({ type: 'file', file }, 'paced')
   for (const { what, reason } of lost) writer.emit({ type: 'lost', what, reason }, 'paced')
   if (network !== null) writer.emit({ type: 'network', ...network.counts }, 'paced')
