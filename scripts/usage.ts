@@ -67,12 +67,13 @@ Hostile programs, attacks between tenants, removed protections and limits, in re
   --threshold  with --only limits: one threshold, for example C-23
   --json       prints only the summary, as JSON
 `,
-  'test:programs': `Usage: npm run test:programs [-- --variant slim|standard|full] [--only TEXT] [--width N] [--shared N] [--json]
+  'test:programs': `Usage: npm run test:programs [-- --variant slim|standard|full] [--only TEXT] [--sample N] [--width N] [--shared N] [--json]
 
-Runs realistic programs, written as language models write them, in an image and prints a pass table.
+Runs realistic programs, written as language models write them, in an image and prints a pass table. With SANDBOX_DOCKER_RUNTIME=gvisor it runs them on gVisor.
 
   --variant  the image; default slim
   --only     programs whose category or title contains the text
+  --sample   so many of them, the same ones in each run
   --width    programs at a time; default 2
   --shared   programs per container; default 1. More is faster, and a program that fails runs again in a separate container
   --json     prints the results as JSON

@@ -1,22 +1,24 @@
-// `npm run test:programs -- --variant standard [--only TEXT] [--width N] [--shared N] [--json]`: runs realistic programs in the image and prints a pass table. With
+// `npm run test:programs -- --variant standard [--only TEXT] [--sample N] [--width N] [--shared N] [--json]`: runs realistic programs in the image and prints a pass table. With
 // `--shared 20` twenty programs use one container, one after another: much faster, and a program that does not pass there runs again in a new one.
 import { readOptions, refuseOption } from '../../scripts/read-options.ts'
 import { ensureSandboxImage } from '../../scripts/setup/sandbox-image.ts'
 import { IMAGE_VARIANTS } from '../../infra/build/image-inputs.ts'
 import { startServer } from '../support/local-server.ts'
-import { readPrograms, runsOn } from './parse-programs.ts'
+import { readPrograms, runsOn, sampleOf } from './parse-programs.ts'
 import { runPrograms, type ProgramResult } from './run-programs.ts'
 
 const {
   variant: name,
   only,
   json,
+  sample,
   shared,
   width,
 } = readOptions('test:programs', {
   variant: { type: 'string', default: 'slim' },
   only: { type: 'string' },
   json: { type: 'boolean', default: false },
+  sample: { type: 'string', default: 'Infinity' },
   shared: { type: 'string', default: '1' },
   width: { type: 'string', default: '2' },
 })
@@ -24,9 +26,10 @@ const variant = IMAGE_VARIANTS.find((known) => known === name)
 if (variant === undefined) refuseOption('test:programs', `--variant accepts ${IMAGE_VARIANTS.join(', ')}.`)
 
 const image = await ensureSandboxImage((line) => console.error(line), { variant })
-const wanted = (await readPrograms()).filter(
+const possible = (await readPrograms()).filter(
   (program) => runsOn(program, variant) && (only === undefined || `${program.category}: ${program.title}`.includes(only)),
 )
+const wanted = sampleOf(possible, Number(sample))
 let ended = 0
 const server = await startServer({ env: { CELLBLOCK_SANDBOX_IMAGE: image, SANDBOX_PRELOAD: '', CELLBLOCK_POOL: '2' } })
 try {

@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto'
 import { readdir, readFile } from 'node:fs/promises'
 import { basename, extname, join } from 'node:path'
 import { EXECUTION_LANGUAGES, type ExecutionLanguage } from '../../services/model/executions/language.ts'
@@ -95,6 +96,13 @@ function parseNote(where: string, line: string): Expectation {
   const [, kind = '', text = ''] = /^#\| ([\w-]+)(?:: (.*))?$/.exec(line) ?? []
   if (!PROPERTIES.has(kind) && !KINDS.has(kind)) throw new Error(`${where}: unknown expectation ${JSON.stringify(line)}.`)
   return { kind, text }
+}
+
+/** `count` of the programs, the same ones in each run. A program that is added replaces at most one of them. */
+export function sampleOf(programs: readonly Program[], count: number): readonly Program[] {
+  const place = ({ category, title }: Program): string => createHash('sha256').update(`${category}: ${title}`).digest('hex')
+  const chosen = new Set(programs.toSorted((one, other) => (place(one) < place(other) ? -1 : 1)).slice(0, count))
+  return programs.filter((program) => chosen.has(program))
 }
 
 export const runsOn = (program: Program, variant: ImageVariant): boolean =>
