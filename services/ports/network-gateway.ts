@@ -14,6 +14,7 @@ export interface NetworkAttachment {
   /** Rules of the container with its presets expanded, and those of the tenant's ceiling: `decideRequest` takes both. */
   readonly rules: readonly NetworkRule[]
   readonly ceiling: readonly NetworkRule[]
+  readonly deny: readonly string[]
   /** Bytes in both directions until the budget of the container or of the tenant is used; null without one. */
   readonly bytesLeft: number | null
   /** Shared by all containers of the tenant. */

@@ -1,7 +1,8 @@
 import { once } from 'node:events'
-import { createServer as createHttpServer, type RequestListener, type Server } from 'node:http'
+import { createServer as createHttpServer, type RequestListener } from 'node:http'
 import { createServer as createHttpsServer } from 'node:https'
-import type { AddressInfo } from 'node:net'
+import { createServer as createTcpServer, type AddressInfo, type Server as TcpServer } from 'node:net'
+import { TLSSocket } from 'node:tls'
 import { CertificateIssuer, createAuthority, type Authority } from '../../services/workers/gateway/certificates.ts'
 
 /** A server of the internet, as the gateway sees it: on loopback, with a certificate of the test's own authority. */
@@ -27,12 +28,28 @@ export async function startMirror(hosts: readonly string[], listener: RequestLis
     },
     listener,
   )
-  return listen(server)
+  return listen(server, () => server.closeAllConnections())
 }
 
-export const startPlainMirror = (listener: RequestListener): Promise<Mirror> => listen(createHttpServer(listener))
+/** Serves TLS for an address, for which clients ask without a name. */
+export async function startAddressMirror(address: string, listener: RequestListener): Promise<Mirror> {
+  const secureContext = await new CertificateIssuer(await internetAuthority()).contextOf(address)
+  const inner = createHttpServer(listener)
+  const server = createTcpServer((socket) => {
+    socket.on('error', () => undefined)
+    const secure = new TLSSocket(socket, { isServer: true, secureContext })
+    secure.on('error', () => secure.destroy())
+    inner.emit('connection', secure)
+  })
+  return listen(server, () => inner.closeAllConnections())
+}
 
-async function listen(server: Server): Promise<Mirror> {
+export function startPlainMirror(listener: RequestListener): Promise<Mirror> {
+  const server = createHttpServer(listener)
+  return listen(server, () => server.closeAllConnections())
+}
+
+async function listen(server: TcpServer, closeAll: () => void): Promise<Mirror> {
   let count = 0
   server.on('connection', () => (count += 1))
   server.listen(0, '127.0.0.1')
@@ -41,7 +58,7 @@ async function listen(server: Server): Promise<Mirror> {
     port: (server.address() as AddressInfo).port,
     connections: () => count,
     async [Symbol.asyncDispose]() {
-      server.closeAllConnections()
+      closeAll()
       await new Promise((resolve) => server.close(resolve))
     },
   }

@@ -1,5 +1,5 @@
 import { once } from 'node:events'
-import { createServer, connect, type AddressInfo, type Socket } from 'node:net'
+import { createServer, connect, isIP, type AddressInfo, type Socket } from 'node:net'
 import { connect as connectTls, type TLSSocket } from 'node:tls'
 import type { NetworkAttachment, NetworkRequestReport } from '../../services/ports/network-gateway.ts'
 import { CertificateIssuer, createAuthority } from '../../services/workers/gateway/certificates.ts'
@@ -16,6 +16,7 @@ export const ATTACHMENT: NetworkAttachment = {
   session: { sandboxId: 'sbx_test', address: { kind: 'unix', socketPath: '/nonexistent' }, privateKey: '' },
   rules: [],
   ceiling: [{ host: '*' }],
+  deny: [],
   bytesLeft: null,
   limits: { connections: 50, requestsPerSecond: 1_000 },
   secrets: [],
@@ -66,7 +67,7 @@ export async function startProxy(attachment: Partial<NetworkAttachment>, upstrea
     await once(socket, 'connect')
     return socket
   }
-  const tunnel: TestProxy['tunnel'] = async (authorityName, sni = authorityName.replace(/:\d+$/, '')) => {
+  const tunnel: TestProxy['tunnel'] = async (authorityName, sni = nameOf(authorityName)) => {
     const socket = await open()
     socket.write(`CONNECT ${authorityName} HTTP/1.1\r\nHost: ${authorityName}\r\n\r\n`)
     const head = String((await once(socket, 'data'))[0])
@@ -95,6 +96,12 @@ export async function startProxy(attachment: Partial<NetworkAttachment>, upstrea
       await new Promise((resolve) => server.close(resolve))
     },
   }
+}
+
+/** The name that a client asks for: none for an address. */
+function nameOf(authority: string): string {
+  const host = authority.replace(/:\d+$/, '')
+  return isIP(host) === 0 ? host : ''
 }
 
 /** Everything until the other side closes, also abruptly. */

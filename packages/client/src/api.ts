@@ -2228,7 +2228,7 @@ export interface components {
             }[];
             /** @description Requests of the container while it ran, programs in the background included; absent without a request. */
             network?: {
-                /** @description Of more than 1,000 the latest are counted. */
+                /** @description Those that the log has; `lost` says when there were more. */
                 requests: number;
                 /** @description Each refused host is in `lost` with the reason. */
                 refused: number;
@@ -2787,6 +2787,7 @@ export interface components {
                 }[];
                 /** @default [] */
                 presets?: ("pypi" | "npm" | "cran" | "github-read" | "git")[];
+                deny?: string[];
                 secrets?: string[];
                 bytes?: number;
                 /** @description Values for this container only. They are deleted with it, and replaced by the next policy. */
@@ -3030,7 +3031,7 @@ export interface components {
             }[];
             /** @description Requests of the container while it ran, programs in the background included; absent without a request. */
             network?: {
-                /** @description Of more than 1,000 the latest are counted. */
+                /** @description Those that the log has; `lost` says when there were more. */
                 requests: number;
                 /** @description Each refused host is in `lost` with the reason. */
                 refused: number;
@@ -3390,6 +3391,7 @@ export interface components {
             }[];
             /** @default [] */
             presets?: ("pypi" | "npm" | "cran" | "github-read" | "git")[];
+            deny?: string[];
             secrets?: string[];
             bytes?: number;
             /** @description Values for this container only. They are deleted with it, and replaced by the next policy. */
@@ -7674,6 +7676,7 @@ export interface operations {
                             }[];
                             /** @default [] */
                             presets?: ("pypi" | "npm" | "cran" | "github-read" | "git")[];
+                            deny?: string[];
                             secrets?: string[];
                             bytes?: number;
                         };
@@ -7764,6 +7767,7 @@ export interface operations {
                             }[];
                             /** @default [] */
                             presets?: ("pypi" | "npm" | "cran" | "github-read" | "git")[];
+                            deny?: string[];
                             secrets?: string[];
                             bytes?: number;
                         };

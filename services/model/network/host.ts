@@ -1,3 +1,5 @@
+import { isPublicIPv4 } from './address.ts'
+
 /** Stands for every host, in a rule. */
 export const EVERY_HOST = '*'
 const WILDCARD = '*.'
@@ -16,9 +18,12 @@ export function normalizeHost(host: string): string | null {
   return name.length <= MAX_NAME && NAME.test(name) ? name : null
 }
 
-/** A host of a rule: a name, `*.` and a name for all names below it, or `*`. Null for anything else. */
+/** Where a request may go: a host as `normalizeHost` has it, or a public address of IPv4. Null for anything else. */
+export const normalizeTarget = (host: string): string | null => (isPublicIPv4(host) ? host : normalizeHost(host))
+
+/** A host of a rule: a name, a public address of IPv4, `*.` and a name for all names below it, or `*` for every name and public address. Null for anything else. */
 export function normalizeHostPattern(pattern: string): string | null {
-  if (pattern === EVERY_HOST) return EVERY_HOST
+  if (pattern === EVERY_HOST || isPublicIPv4(pattern)) return pattern
   const isWildcard = pattern.startsWith(WILDCARD)
   const name = normalizeHost(isWildcard ? pattern.slice(WILDCARD.length) : pattern)
   return name === null ? null : (isWildcard ? WILDCARD : '') + name

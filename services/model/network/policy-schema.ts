@@ -1,6 +1,7 @@
 import * as z from 'zod'
 import { boundedList } from '../bounded-schemas.ts'
 import { lazySchema } from '../lazy-schema.ts'
+import { normalizeRange } from './address.ts'
 import { normalizeHostPattern } from './host.ts'
 import { PATH_PATTERN } from './path-pattern.ts'
 import { PRESET_NAMES } from './presets.ts'
@@ -8,6 +9,7 @@ import { METHODS } from './rule.ts'
 
 export const POLICY_BOUNDS = {
   rules: 100,
+  denied: 100,
   paths: 20,
   pathLength: 256,
   injections: 8,
@@ -25,7 +27,7 @@ const HEADER_NAME = /^[a-z0-9-]{1,64}$/
 const RESERVED_HEADERS = /^(?:host|content-length|transfer-encoding|connection|keep-alive|te|trailer|upgrade|expect|proxy-.*)$/
 
 const FULL_NAME =
-  "is not a host name: give a full name like 'api.example.com', '*.example.com' for all names below one, or '*'; addresses cannot be reached"
+  "is not a host name: give a full name like 'api.example.com', '*.example.com' for all names below one, '*', or a public IPv4 address"
 
 /** A host of a rule, in its normal form. */
 export const HostPattern = lazySchema(() =>
@@ -38,6 +40,15 @@ export const HostPattern = lazySchema(() =>
       context.issues.push({ code: 'custom', message: FULL_NAME, input: host })
       return z.NEVER
     }),
+)
+
+const Range = lazySchema(() =>
+  z.string().transform((range, context) => {
+    const normal = normalizeRange(range.trim())
+    if (normal !== null) return normal
+    context.issues.push({ code: 'custom', message: 'give an IPv4 address or range', input: range })
+    return z.NEVER
+  }),
 )
 
 export const SecretName = lazySchema(() =>
@@ -87,6 +98,7 @@ export const policyFields = lazySchema(() => ({
     },
   ).default([]),
   presets: presets(),
+  deny: boundedList(Range(), { max: POLICY_BOUNDS.denied }).optional(),
   secrets: boundedList(SecretName(), { max: POLICY_BOUNDS.secrets }).optional(),
   bytes: z.int().min(1).max(POLICY_BOUNDS.bytes).optional(),
 }))

@@ -1,4 +1,5 @@
-import { coversHost, EVERY_HOST, normalizeHost } from './host.ts'
+import { isInRange } from './address.ts'
+import { coversHost, EVERY_HOST, normalizeTarget } from './host.ts'
 import { PRESETS, type PresetName } from './presets.ts'
 import { findRule, HTTPS, refuse, type NetworkDecision, type NetworkRequest, type NetworkRule } from './rule.ts'
 
@@ -6,6 +7,8 @@ import { findRule, HTTPS, refuse, type NetworkDecision, type NetworkRequest, typ
 export interface NetworkPolicy {
   readonly allow: readonly NetworkRule[]
   readonly presets: readonly PresetName[]
+  /** Addresses of IPv4 and ranges of them that no request goes to, whichever rule allows it. */
+  readonly deny?: readonly string[] | undefined
   /** Names of secrets whose placeholders code gets as environment variables. */
   readonly secrets?: readonly string[] | undefined
   /** Bytes in both directions during the life of the container. Absent: no limit but the tenant's. */
@@ -47,13 +50,16 @@ export const allowsEverything = (ceiling: NetworkCeiling): boolean =>
 export interface AppliedPolicy {
   readonly rules: readonly NetworkRule[]
   readonly ceiling: readonly NetworkRule[]
+  /** Addresses and ranges. Those that a name leads to are checked when it is resolved. */
+  readonly deny: readonly string[]
 }
 
 const PORTS: readonly number[] = [80, HTTPS]
 /** Whether a request may leave. Every request is decided, never a connection. */
-export function decideRequest({ rules, ceiling }: AppliedPolicy, request: NetworkRequest): NetworkDecision {
-  const host = normalizeHost(request.host)
-  if (host === null) return refuse('address', 'Only full host names can be reached, no addresses and no local names.')
+export function decideRequest({ rules, ceiling, deny }: AppliedPolicy, request: NetworkRequest): NetworkDecision {
+  const host = normalizeTarget(request.host)
+  if (host === null) return refuse('address', 'Only full host names and public IPv4 addresses can be reached.')
+  if (isInRange(deny, host)) return refuse('address', `The network policy of this container forbids ${host}.`)
   if (!PORTS.includes(request.port))
     return refuse('port', `Port ${request.port} of ${host} cannot be reached: only HTTPS (443) and HTTP (80) can.`)
   const found = findRule(rules, host, request)

@@ -20,7 +20,7 @@ const clone = (host: string): readonly NetworkRule[] => [
 export const PRESETS = {
   pypi: {
     checked: '2026-11-26',
-    reason: 'pip and uv read the index at pypi.org and the packages at files.pythonhosted.org.',
+    reason: 'pip and uv read the index and the packages.',
     rules: [read('pypi.org', '/simple/**', '/pypi/**'), read('files.pythonhosted.org', '/packages/**')],
   },
   npm: {
@@ -30,12 +30,12 @@ export const PRESETS = {
   },
   cran: {
     checked: '2026-11-26',
-    reason: 'install.packages() reads a mirror: the default one, the one at cloud.r-project.org, or binary packages of Posit.',
+    reason: 'install.packages() reads one of these mirrors.',
     rules: [read('cran.r-project.org'), read('cloud.r-project.org'), read('packagemanager.posit.co')],
   },
   'github-read': {
     checked: '2026-11-26',
-    reason: 'Reading of repositories, releases and raw files, also through the API. GitHub redirects downloads to the other names.',
+    reason: 'Reading of repositories, releases and raw files. GitHub redirects downloads to the other names.',
     rules: [
       read('github.com'),
       read('api.github.com'),

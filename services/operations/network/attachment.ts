@@ -44,6 +44,7 @@ export async function networkAttachment(
     session,
     rules: expandPolicy(policy),
     ceiling: expandPolicy(ceiling),
+    deny: policy.deny ?? [],
     bytesLeft: Math.max(0, Math.min((bytes ?? Infinity) - (container.networkBytes ?? 0), limits.networkBytesPerDay - usedToday)),
     limits: { connections: limits.networkConnections, requestsPerSecond: limits.networkRequestsPerSecond },
     secrets,

@@ -2,7 +2,7 @@ import { ServiceError } from '../../model/errors.ts'
 import { coversHost } from '../../model/network/host.ts'
 import { hostsOf, hostsOutside, isEmptyPolicy, NO_NETWORK, type NetworkCeiling, type NetworkPolicy } from '../../model/network/policy.ts'
 import { SECRET_BOUNDS, secretContext, secretNamesOf, SHARED, type NewSecret, type StoredSecret } from '../../model/network/secret.ts'
-import { SECRET_NAME } from '../../model/network/policy-schema.ts'
+import { SECRET_NAME, smallPolicy } from '../../model/network/policy-schema.ts'
 import type { Clock } from '../../ports/clock.ts'
 import type { NetworkPorts } from '../../ports/network-gateway.ts'
 import type { Table } from '../../ports/table.ts'
@@ -40,7 +40,7 @@ export async function defaultPolicy({ limits, network }: Pick<PolicyPorts, 'limi
 
 /**
  * Refuses what a container may not have. `param` names the policy in the request. Throws ServiceError `unsupported_value` on a server without a gateway,
- * `network_not_allowed` for hosts outside the tenant's ceiling, `invalid_request` for secrets that contradict the policy and `secret_not_found`.
+ * `limit_exceeded` for a large policy, `network_not_allowed` for hosts outside the tenant's ceiling, `invalid_request` for secrets that contradict the policy and `secret_not_found`.
  */
 export async function checkNetwork(
   ports: PolicyPorts,
@@ -49,6 +49,7 @@ export async function checkNetwork(
 ): Promise<void> {
   if (isEmptyPolicy(policy) && secrets.length === 0) return
   networkOf(ports, param)
+  if (!smallPolicy[0](policy)) throw new ServiceError('limit_exceeded', `'${param}': ${smallPolicy[1]}.`, { param })
   const outside = hostsOutside(policy, await ceilingOf(ports, tenant))
   if (outside.length > 0)
     throw new ServiceError(

@@ -1,4 +1,4 @@
-import { matchesHost, normalizeHost } from '../../model/network/host.ts'
+import { matchesHost, normalizeTarget } from '../../model/network/host.ts'
 import { hostsOf } from '../../model/network/policy.ts'
 import type { Table } from '../../ports/table.ts'
 import { ceilingOf, type PolicyPorts } from './new-policy.ts'
@@ -32,8 +32,8 @@ export async function refusedHosts(
     if (network === undefined) continue
     const { rows } = await table.networkLog.list({ tenant, containerId }, { after: null, limit: MAX_REQUESTS, order: 'desc' })
     for (const { entry } of rows) {
-      // An address cannot be allowed.
-      if (entry.decision !== 'refused' || normalizeHost(entry.host) === null) continue
+      // A private address cannot be allowed.
+      if (entry.decision !== 'refused' || normalizeTarget(entry.host) === null) continue
       const { host, at: lastAt, reason } = entry
       const before = found.get(host)
       const isInCeiling = ceiling.some((pattern) => matchesHost(pattern, host))

@@ -1,23 +1,7 @@
 import { lookup, type LookupAddress, type LookupAllOptions } from 'node:dns'
 import { BlockList, isIP, type LookupFunction } from 'node:net'
+import { isInRange, isPublicIPv4 } from '../../model/network/address.ts'
 
-/** Ranges that no public server has: private, local, shared, documentation, multicast and reserved ones (IANA special-purpose registries). */
-const IPV4 = [
-  ['0.0.0.0', 8],
-  ['10.0.0.0', 8],
-  ['100.64.0.0', 10],
-  ['127.0.0.0', 8],
-  ['169.254.0.0', 16],
-  ['172.16.0.0', 12],
-  ['192.0.0.0', 24],
-  ['192.0.2.0', 24],
-  ['192.88.99.0', 24],
-  ['192.168.0.0', 16],
-  ['198.18.0.0', 15],
-  ['198.51.100.0', 24],
-  ['203.0.113.0', 24],
-  ['224.0.0.0', 3],
-] as const
 /** Only 2000::/3 of IPv6 is public. These parts of it are not, or contain an IPv4 address that would have to be checked as well. */
 const IPV6 = [
   ['2001::', 23],
@@ -25,25 +9,18 @@ const IPV6 = [
   ['2002::', 16],
   ['3fff::', 20],
 ] as const
-
 const refused = new BlockList()
-for (const [net, prefix] of IPV4) refused.addSubnet(net, prefix, 'ipv4')
 for (const [net, prefix] of IPV6) refused.addSubnet(net, prefix, 'ipv6')
 const publicIPv6 = new BlockList()
 publicIPv6.addSubnet('2000::', 3, 'ipv6')
 
 /** Whether an address belongs to the public internet. */
-export function isPublicAddress(address: string): boolean {
-  const family = isIP(address)
-  if (family === 4) return !refused.check(address, 'ipv4')
-  return family === 6 && publicIPv6.check(address, 'ipv6') && !refused.check(address, 'ipv6')
-}
+const isPublicAddress = (address: string): boolean =>
+  isIP(address) === 6 ? publicIPv6.check(address, 'ipv6') && !refused.check(address, 'ipv6') : isPublicIPv4(address)
 
-export class PrivateAddressError extends Error {
-  constructor(host: string) {
-    super(`The address of ${host} is not public. Use a public address, or ask the operator to allow this host.`)
-    this.name = 'PrivateAddressError'
-  }
+/** A name leads to an address that may not be reached. The message is for the program that asked. */
+export class RefusedAddressError extends Error {
+  override readonly name = 'RefusedAddressError'
 }
 
 /** As `lookup` of node:dns with all addresses. */
@@ -55,16 +32,32 @@ export type Resolve = (
 
 /**
  * Resolves a name once for a connection and refuses it unless every address is public. The connection goes to exactly the addresses that were
- * checked, so a name that answers differently a moment later changes nothing. Hosts in `allowedHosts` may have any address.
+ * checked, so a name that answers differently a moment later changes nothing. Hosts in `allowedHosts` may have any address but one in `deny`.
  */
 export const safeLookup =
-  (allowedHosts: readonly string[], resolve: Resolve = lookup): LookupFunction =>
+  ({
+    allowedHosts,
+    deny = [],
+    resolve = lookup,
+  }: {
+    readonly allowedHosts: readonly string[]
+    readonly deny?: readonly string[] | undefined
+    readonly resolve?: Resolve | undefined
+  }): LookupFunction =>
   (hostname, options, callback) => {
     resolve(hostname, { ...options, all: true }, (error, addresses) => {
       if (error !== null) return callback(error, '')
       const [first] = addresses
       const isAllowed = allowedHosts.includes(hostname) || addresses.every(({ address }) => isPublicAddress(address))
-      if (first === undefined || !isAllowed) return callback(new PrivateAddressError(hostname), '')
+      if (first === undefined || !isAllowed)
+        return callback(
+          new RefusedAddressError(
+            `The address of ${hostname} is not public. Use a public address, or ask the operator to allow this host.`,
+          ),
+          '',
+        )
+      if (addresses.some(({ address }) => isInRange(deny, address)))
+        return callback(new RefusedAddressError(`The network policy of this container forbids the address of ${hostname}.`), '')
       if (options.all === true) callback(null, addresses)
       else callback(null, first.address, first.family)
     })

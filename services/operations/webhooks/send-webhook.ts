@@ -49,7 +49,7 @@ export async function sendWebhook(
   try {
     return {
       kind: 'answered',
-      status: await post(new URL(endpoint.url), { headers, lookup: safeLookup(allowedHosts), signal }, event.body),
+      status: await post(new URL(endpoint.url), { headers, lookup: safeLookup({ allowedHosts }), signal }, event.body),
     }
   } catch (cause) {
     return { kind: 'failed', reason: describeCause(cause).slice(0, 300), isTimeout: signal.aborted }

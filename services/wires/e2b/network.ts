@@ -2,8 +2,9 @@ import * as z from 'zod'
 import { boundedList, boundedRecord, openObject } from '../../model/bounded-schemas.ts'
 import { lazySchema, type Described } from '../../model/lazy-schema.ts'
 import type { Container } from '../../model/containers/container.ts'
+import { normalizeRange } from '../../model/network/address.ts'
 import { coversHost, EVERY_HOST, normalizeHostPattern } from '../../model/network/host.ts'
-import { allowsEverything, hostsOf, NO_NETWORK } from '../../model/network/policy.ts'
+import { allowsEverything, hostsOf, isEmptyPolicy, NO_NETWORK } from '../../model/network/policy.ts'
 import { POLICY_BOUNDS } from '../../model/network/policy-schema.ts'
 import type { NetworkRule } from '../../model/network/rule.ts'
 import { hasNetwork, policyOf, SECRET_BOUNDS, type NewSecret } from '../../model/network/secret.ts'
@@ -14,8 +15,11 @@ import { NotOfferedError } from './errors.ts'
 const MAX_RULES = 1_000
 /** E2B's name for all addresses. */
 const ALL_TRAFFIC = '0.0.0.0/0'
+const MAX_HOST = 300
+/** As `Host` has it, with `${PORT}` for the port. */
+const HOST = /^[\w.:${}-]+$/
 
-const destinations = lazySchema(() => boundedList(z.string().max(300), { max: MAX_RULES }).nullish())
+const destinations = (max: number) => boundedList(z.string().max(MAX_HOST), { max }).nullish()
 const HeaderRule = lazySchema(() =>
   openObject({
     transform: openObject({
@@ -25,14 +29,20 @@ const HeaderRule = lazySchema(() =>
 )
 
 const fields = lazySchema(() => ({
-  allowOut: destinations(),
-  denyOut: destinations(),
-  rules: boundedRecord(z.string().max(300), boundedList(HeaderRule(), { max: 10 }), POLICY_BOUNDS.secrets).nullish(),
+  allowOut: destinations(MAX_RULES),
+  denyOut: destinations(POLICY_BOUNDS.denied),
+  rules: boundedRecord(z.string().max(MAX_HOST), boundedList(HeaderRule(), { max: 10 }), POLICY_BOUNDS.secrets).nullish(),
   egressProxy: z.unknown().optional(),
 }))
 
 /** E2B's rules for the network of a sandbox. */
-export const NetworkRules = lazySchema(() => openObject({ ...fields(), allowPublicTraffic: z.boolean().nullish() }))
+export const NetworkRules = lazySchema(() =>
+  openObject({
+    ...fields(),
+    allowPublicTraffic: z.boolean().nullish(),
+    maskRequestHost: z.string().max(MAX_HOST).regex(HOST).nullish(),
+  }),
+)
 /** The body of `PUT /sandboxes/{id}/network`. */
 export const NetworkUpdate = lazySchema(() => openObject({ ...fields(), allow_internet_access: z.boolean().nullish() }))
 
@@ -43,8 +53,8 @@ interface Wanted {
 }
 
 /**
- * What the sandbox may reach. Without `allowOut`: every host where the operator allows every host to the account, else the account's default. Throws
- * NotOfferedError for rules about addresses, which the gateway does not know, and ServiceError for hosts that the operator does not allow.
+ * What the sandbox may reach. Without `allowOut`: every host where the operator allows every host to the account, else the account's default; both without the addresses of
+ * `denyOut`. Where both lists name an address, `allowOut` applies, as at E2B. Throws NotOfferedError for what the gateway does not know, and ServiceError for hosts that the operator does not allow.
  */
 export async function networkOfSandbox(
   ports: PolicyPorts,
@@ -55,30 +65,32 @@ export async function networkOfSandbox(
     throw new NotOfferedError('Sandboxes use no separate proxy. Omit `egressProxy`.')
   const named = (rules?.allowOut ?? []).map(hostOf)
   const denied = rules?.denyOut ?? []
+  const deny = denied.filter((destination) => destination !== ALL_TRAFFIC).map(rangeOf)
   const isClosed = internet === false || denied.includes(ALL_TRAFFIC)
   const hasRules = Object.keys(rules?.rules ?? {}).length > 0
   if (named.length === 0 && isClosed) return { policy: NO_NETWORK, secrets: [] }
   const isOpen = named.length === 0 && ports.network !== undefined && allowsEverything(await ceilingOf(ports, owner.tenant))
   const hosts = isOpen ? [EVERY_HOST] : named
   if (hosts.length === 0 && hasRules) throw new NotOfferedError('A rule grants no access. Name its hosts in `allowOut`.')
-  if (hosts.length === 0) return networkForNew(ports, owner, { wanted: undefined, param: 'network' })
-  const single = denied.find((destination) => destination !== ALL_TRAFFIC)
-  if (single !== undefined)
-    throw new NotOfferedError(
-      `The gateway knows hosts and no addresses, so \`denyOut\` cannot forbid ${JSON.stringify(single)} alone. List the hosts that are allowed in \`allowOut\`.`,
-    )
+  if (hosts.length === 0) return without(deny, await networkForNew(ports, owner, { wanted: undefined, param: 'network' }))
   const wanted = withHeaders([...new Set(hosts)], rules?.rules ?? {})
-  return networkForNew(ports, owner, { wanted, param: 'network.allowOut' })
+  return networkForNew(ports, owner, { wanted: hosts.includes(EVERY_HOST) ? without(deny, wanted) : wanted, param: 'network.allowOut' })
 }
 
-function hostOf(destination: string): string {
-  if (destination === ALL_TRAFFIC) return EVERY_HOST
-  const host = normalizeHostPattern(destination)
-  if (host === null)
-    throw new NotOfferedError(
-      `The gateway allows hosts and no addresses. Name a host in place of ${JSON.stringify(destination.slice(0, 80))} in \`allowOut\`.`,
-    )
-  return host
+const without = (deny: readonly string[], { policy, secrets }: WantedNetwork): WantedNetwork => ({
+  policy: deny.length === 0 || isEmptyPolicy(policy) ? policy : { ...policy, deny: [...new Set([...(policy.deny ?? []), ...deny])] },
+  secrets,
+})
+
+const rangeOf = (destination: string): string => normalizeRange(destination) ?? refuse(destination, 'denyOut', 'IPv4 addresses and ranges')
+
+const hostOf = (destination: string): string =>
+  destination === ALL_TRAFFIC
+    ? EVERY_HOST
+    : (normalizeHostPattern(destination) ?? refuse(destination, 'allowOut', 'host names and public IPv4 addresses'))
+
+function refuse(destination: string, list: string, known: string): never {
+  throw new NotOfferedError(`\`${list}\` takes ${known}. Omit ${JSON.stringify(destination.slice(0, 80))}.`)
 }
 
 /** The values of headers are secrets of the sandbox. They are sent over HTTPS only, so a rule without them follows for HTTP. */
@@ -111,7 +123,9 @@ const byPrecision = ([a]: readonly [string, unknown], [b]: readonly [string, unk
   Number(a.startsWith('*')) - Number(b.startsWith('*')) || b.length - a.length
 
 /** As E2B's clients read it. */
-export const describeNetwork = (container: Container): Readonly<Record<string, unknown>> =>
-  hasNetwork(container)
-    ? { allowInternetAccess: true, network: { allowOut: hostsOf(policyOf(container)), denyOut: [ALL_TRAFFIC] } }
-    : { allowInternetAccess: false, network: { allowOut: [], denyOut: [ALL_TRAFFIC] } }
+export function describeNetwork(container: Container): Readonly<Record<string, unknown>> {
+  const policy = policyOf(container)
+  const allowOut = hostsOf(policy)
+  const denyOut = allowOut.includes(EVERY_HOST) ? (policy.deny ?? []) : [ALL_TRAFFIC]
+  return { allowInternetAccess: hasNetwork(container), network: { allowOut, denyOut } }
+}

@@ -1,5 +1,6 @@
 import 'reflect-metadata'
 import { randomBytes } from 'node:crypto'
+import { isIP } from 'node:net'
 import { createSecureContext, type SecureContext } from 'node:tls'
 import {
   AuthorityKeyIdentifierExtension,
@@ -66,7 +67,7 @@ export class CertificateIssuer {
     return this.#issued.get(this.#keyOf(host)) !== undefined
   }
 
-  /** A TLS context for `host`, which is a normal name. */
+  /** A TLS context for `host`, which is a normal name or an address. */
   contextOf(host: string): Promise<SecureContext> {
     return this.#issued.getOrCreate(this.#keyOf(host), () => this.#issue(host, this.#now()))
   }
@@ -92,7 +93,7 @@ export class CertificateIssuer {
         new BasicConstraintsExtension(false, undefined, true),
         new KeyUsagesExtension(KeyUsageFlags.digitalSignature, true),
         new ExtendedKeyUsageExtension([ExtendedKeyUsage.serverAuth]),
-        new SubjectAlternativeNameExtension([{ type: 'dns', value: host }]),
+        new SubjectAlternativeNameExtension([{ type: isIP(host) === 0 ? 'dns' : 'ip', value: host }]),
         await AuthorityKeyIdentifierExtension.create(issuer),
         await SubjectKeyIdentifierExtension.create(own.publicKey),
       ],

@@ -1,4 +1,5 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
+import { isIP } from 'node:net'
 import type { Duplex } from 'node:stream'
 import { setTimeout as delay } from 'node:timers/promises'
 import { TLSSocket, type SecureContext } from 'node:tls'
@@ -65,7 +66,7 @@ export class ContainerProxy {
     this.#budget = budget
     this.#attachment = attachment
     this.#bytesLeft = attachment.bytesLeft
-    this.#upstream = new Upstream(context.upstream)
+    this.#upstream = new Upstream(context.upstream, attachment.deny)
     this.#proxy = newServer((...messages) => this.#onProxied(messages))
     this.#proxy.on('connect', (incoming, stream, head) => {
       // A client may send more without waiting for the answer.
@@ -94,7 +95,7 @@ export class ContainerProxy {
     this.#bytesLeft = attachment.bytesLeft
     // Open connections to hosts were made under the former policy.
     this.#upstream.close()
-    this.#upstream = new Upstream(this.#context.upstream)
+    this.#upstream = new Upstream(this.#context.upstream, attachment.deny)
     for (const { exchange, destination, method } of this.#running) {
       const decision = this.#decide(destination, method)
       if (!decision.allowed) exchange.abort(decision.reason)
@@ -185,7 +186,7 @@ export class ContainerProxy {
       return endWithRefusal(stream, 403, refusal)
     }
     stream.write('HTTP/1.1 200 Connection established\r\n\r\n')
-    if (target.port === HTTPS) return this.#openTls(stream, target)
+    if (target.port === HTTPS) return void this.#openTls(stream, target)
     this.#tunnels.set(stream, target)
     this.#inner.emit('connection', stream)
   }
@@ -202,10 +203,14 @@ export class ContainerProxy {
     return ['address', 'port', 'host'].includes(decision.by) ? decision.reason : null
   }
 
-  /** The client must ask for the certificate of the very host of the tunnel. */
-  #openTls(stream: Duplex, tunnel: Tunnel): void {
+  /** The client must ask for the certificate of the very host of the tunnel. For an address, TLS has no name that it could ask for. */
+  async #openTls(stream: Duplex, tunnel: Tunnel): Promise<void> {
+    const isNamed = isIP(tunnel.host) === 0
+    const secureContext = isNamed ? undefined : await this.#certificate(tunnel.host)
+    if (stream.destroyed) return
     const secure = new TLSSocket(stream, {
       isServer: true,
+      ...(secureContext !== undefined && { secureContext }),
       ALPNProtocols: ['http/1.1'],
       SNICallback: (name, callback) => {
         if (normalizeHost(name) !== tunnel.host) {
@@ -219,7 +224,8 @@ export class ContainerProxy {
     secure.once('close', () => stream.destroy())
     secure.once('secure', () => {
       // Without a name the callback was not called.
-      if (normalizeHost(String((secure as { readonly servername?: unknown }).servername)) !== tunnel.host) return secure.destroy()
+      if (isNamed && normalizeHost(String((secure as { readonly servername?: unknown }).servername)) !== tunnel.host)
+        return secure.destroy()
       this.#tunnels.set(secure, tunnel)
       this.#inner.emit('connection', secure)
     })

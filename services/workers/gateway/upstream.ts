@@ -1,8 +1,9 @@
 import { Agent as HttpAgent, request as requestHttp, type ClientRequest, type RequestOptions } from 'node:http'
 import { Agent as HttpsAgent, request as requestHttps } from 'node:https'
 import { isIP, type LookupFunction } from 'node:net'
-import { createSecureContext, getCACertificates } from 'node:tls'
-import { PrivateAddressError, safeLookup, type Resolve } from '../../operations/webhooks/safe-lookup.ts'
+import { checkServerIdentity, createSecureContext, getCACertificates, type ConnectionOptions } from 'node:tls'
+import { isInRange } from '../../model/network/address.ts'
+import { RefusedAddressError, safeLookup, type Resolve } from '../../operations/webhooks/safe-lookup.ts'
 import type { Headers } from './secrets.ts'
 
 const CONNECT_MS = 10_000
@@ -48,11 +49,14 @@ function contextOf(extraCa: readonly string[]): ReturnType<typeof createSecureCo
 /** Connections of one container to the internet. Each name is resolved once per connection, checked, and exactly the checked address is dialled. */
 export class Upstream {
   readonly #options: UpstreamOptions
+  readonly #deny: readonly string[]
   readonly #http: HttpAgent
   readonly #https: HttpsAgent
 
-  constructor(options: UpstreamOptions) {
+  /** `deny`: addresses and ranges that no name may lead to. */
+  constructor(options: UpstreamOptions, deny: readonly string[]) {
     this.#options = options
+    this.#deny = deny
     const shared = { keepAlive: true, maxFreeSockets: MAX_IDLE, lookup: this.#lookup }
     this.#http = new HttpAgent(shared)
     this.#https = new HttpsAgent({ ...shared, secureContext: contextOf(options.extraCa), rejectUnauthorized: true })
@@ -61,9 +65,13 @@ export class Upstream {
   /** The caller sends the body. An error before the answer is reported by the event `error`. */
   request({ host, port, isSecure, method, path, headers }: Target): ClientRequest {
     const own = this.#options.privateHosts[host]
-    const options: RequestOptions & { readonly servername: string } = {
-      host,
-      servername: host,
+    // An address is not looked up, so it is replaced here.
+    const isAddress = isIP(host) !== 0
+    const options: RequestOptions & Pick<ConnectionOptions, 'servername' | 'checkServerIdentity'> = {
+      host: isAddress ? (own?.address ?? host) : host,
+      // TLS has no names that are addresses.
+      servername: isAddress ? '' : host,
+      checkServerIdentity: (_name, certificate) => checkServerIdentity(host, certificate),
       port: own?.port ?? port,
       method,
       path,
@@ -88,7 +96,11 @@ export class Upstream {
   readonly #lookup: LookupFunction = (hostname, options, callback) => {
     const own = this.#options.privateHosts[hostname]
     if (own?.address === undefined)
-      return safeLookup(own === undefined ? [] : [hostname], this.#options.resolve)(hostname, options, callback)
+      return safeLookup({ allowedHosts: own === undefined ? [] : [hostname], deny: this.#deny, resolve: this.#options.resolve })(
+        hostname,
+        options,
+        callback,
+      )
     const family = isIP(own.address)
     if (options.all === true) callback(null, [{ address: own.address, family }])
     else callback(null, own.address, family)
@@ -100,7 +112,7 @@ export function describeFailure(
   host: string,
   error: Error & { readonly code?: string },
 ): { readonly status: number; readonly reason: string } {
-  if (error instanceof PrivateAddressError) return { status: 403, reason: error.message }
+  if (error instanceof RefusedAddressError) return { status: 403, reason: error.message }
   if (error.code === 'ENOTFOUND' || error.code === 'EAI_AGAIN') return { status: 502, reason: `The name ${host} could not be resolved.` }
   if (error.code?.includes('CERT') === true || error.code?.includes('SELF_SIGNED') === true || error.code?.startsWith('UNABLE_TO') === true)
     return { status: 502, reason: `The certificate of ${host} is not valid: ${error.message}.` }

@@ -298,6 +298,35 @@ describe("E2B's wire", () => {
     expect(info).not.toMatch(/of-e2bs-wire|second-value/)
   })
 
+  it('takes addresses in allowOut and denyOut, of which allowOut applies first', async () => {
+    const everything = await keyWith({ ceiling: { allow: [{ host: '*' }], presets: [] } })
+    const policyFor = async (rules: unknown, key = everything) => {
+      const { answer, sandboxID } = await make({ network: rules }, key)
+      expect(answer.status, await answer.text()).toBe(201)
+      return { sandboxID, policy: (await containerOf(key))?.network }
+    }
+    const all = '0.0.0.0/0'
+    const listed = { allow: [{ host: '1.1.1.1' }, { host: '8.8.8.8' }], presets: [] }
+    expect((await policyFor({ allowOut: ['1.1.1.1', '8.8.8.8'], denyOut: [all] })).policy).toEqual(listed)
+    expect((await policyFor({ allowOut: ['1.1.1.1', '8.8.8.8'], denyOut: ['8.8.8.8'] })).policy).toEqual(listed)
+    expect((await policyFor({ denyOut: [all, '8.8.8.8'] })).policy).toBeUndefined()
+    const { sandboxID, policy } = await policyFor({ denyOut: ['8.8.8.8/32', '9.9.0.0/16'] })
+    expect(policy).toEqual({ allow: [{ host: '*' }], presets: [], deny: ['8.8.8.8', '9.9.0.0/16'] })
+    expect(await infoOf(sandboxID, everything)).toMatchObject({ network: { allowOut: ['*'], denyOut: ['8.8.8.8', '9.9.0.0/16'] } })
+    const container = await containerOf(everything)
+    await giveSandbox(container?.id ?? '', everything)
+    const update = async (rules: unknown) => (await control('PUT', `/sandboxes/${sandboxID}/network`, everything, rules)).status
+    expect(await update({ denyOut: ['1.1.1.1'] })).toBe(204)
+    expect(network.attached.get(container?.id ?? '')).toMatchObject({ rules: [{ host: '*' }], deny: ['1.1.1.1'] })
+    expect(await update({})).toBe(204)
+    expect(network.attached.get(container?.id ?? '')).toMatchObject({ rules: [{ host: '*' }], deny: [] })
+    const some = await keyWith({ ceiling: CEILING, default: { allow: [{ host: 'a.example.com' }], presets: [], deny: ['7.7.7.7'] } })
+    expect((await policyFor({ denyOut: ['8.8.8.8'] }, some)).policy).toMatchObject({
+      allow: [{ host: 'a.example.com' }],
+      deny: ['7.7.7.7', '8.8.8.8'],
+    })
+  })
+
   it('opens the internet only where the ceiling allows every host', async () => {
     const everything = await keyWith({ ceiling: { allow: [{ host: '*' }], presets: [] } })
     const open = await make({ allow_internet_access: true }, everything)
@@ -312,8 +341,13 @@ describe("E2B's wire", () => {
   })
 
   it.each([
-    [{ allowOut: ['8.8.8.8'] }, 501],
-    [{ allowOut: ['a.example.com'], denyOut: ['8.8.8.8/32'] }, 501],
+    [{ allowOut: ['8.8.8.8'] }, 400],
+    [{ allowOut: ['10.0.0.1'] }, 501],
+    [{ allowOut: ['8.8.8.0/24'] }, 501],
+    [{ allowOut: ['a.example.com'], denyOut: ['2001:db8::/32'] }, 501],
+    [{ denyOut: ['evil.org'] }, 501],
+    [{ denyOut: Array.from({ length: 101 }, (_, n) => `8.8.8.${n}`) }, 400],
+    [{ allowOut: Array.from({ length: 400 }, (_, n) => `a${n}.${'long'.repeat(8)}.example.com`) }, 400],
     [{ allowOut: ['evil.org'] }, 400],
     [{ egressProxy: { address: 'x' } }, 501],
   ])('refuses %j', async (rules, status) => {

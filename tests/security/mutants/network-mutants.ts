@@ -8,6 +8,12 @@ const gateway = (protection: string, file: string, find: string, replace: string
   killer: { test: 'tests/unit/network/gateway.test.ts' },
 })
 
+const addresses = (protection: string, file: string, find: string, replace: string): Mutant => ({
+  protection: `gateway: ${protection}`,
+  edits: [{ file: `services/${file}`, find, replace }],
+  killer: { test: 'tests/unit/network/gateway-addresses.test.ts' },
+})
+
 /** Of the gateway that reads its requests from the table. */
 const requests = (protection: string, file: string, find: string, replace: string): Mutant => ({
   protection: `gateway in AWS: ${protection}`,
@@ -77,6 +83,20 @@ export const NETWORK_MUTANTS: readonly Mutant[] = [
     '',
   ),
   gateway('addresses', 'operations/webhooks/safe-lookup.ts', 'addresses.every(', 'addresses.some('),
+  gateway(
+    'private addresses as hosts',
+    'model/network/address.ts',
+    'numberOf(address) !== null && !isInRange(NOT_PUBLIC, address)',
+    'numberOf(address) !== null',
+  ),
+  addresses('denied addresses', 'model/network/policy.ts', 'if (isInRange(deny, host))', "if (host === '')"),
+  addresses(
+    'denied addresses of names',
+    'operations/webhooks/safe-lookup.ts',
+    'if (addresses.some(',
+    'if (addresses.length === 0 && addresses.some(',
+  ),
+  addresses('certificates of addresses', 'workers/gateway/upstream.ts', 'checkServerIdentity(host, certificate)', 'undefined'),
   gateway('certificates of hosts', 'workers/gateway/upstream.ts', 'rejectUnauthorized: true', 'rejectUnauthorized: false'),
   gateway('hosts of a secret', 'workers/gateway/secrets.ts', 'hosts.some((pattern) => matchesHost(pattern, host))', 'hosts.length > 0'),
   gateway('secrets over HTTPS only', 'workers/gateway/exchange.ts', 'isSecure ? this.#context.secrets : []', 'this.#context.secrets'),

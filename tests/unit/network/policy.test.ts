@@ -1,6 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { coversHost, matchesHost, normalizeHost, normalizeHostPattern } from '../../../services/model/network/host.ts'
+import { isInRange, normalizeRange } from '../../../services/model/network/address.ts'
+import { coversHost, matchesHost, normalizeHost, normalizeHostPattern, normalizeTarget } from '../../../services/model/network/host.ts'
 import { isAmbiguousPath, matchesPath } from '../../../services/model/network/path-pattern.ts'
 import {
   allowsEverything,
@@ -20,7 +21,7 @@ const get = (url: string, method = 'GET') => {
   return { host: hostname, port: port === '' ? (protocol === 'https:' ? 443 : 80) : Number(port), method, path: pathname }
 }
 const decide = (policy: NetworkPolicy, request: ReturnType<typeof get>, ceiling: NetworkPolicy = EVERYTHING) =>
-  decideRequest({ rules: expandPolicy(policy), ceiling: expandPolicy(ceiling) }, request)
+  decideRequest({ rules: expandPolicy(policy), ceiling: expandPolicy(ceiling), deny: policy.deny ?? [] }, request)
 const allow = (...rules: readonly NetworkRule[]): NetworkPolicy => ({ allow: rules, presets: [] })
 
 const label = fc.constantFrom('a', 'b', 'api', 'xn--bcher-kva')
@@ -33,14 +34,19 @@ const pattern = fc.oneof(
 const path = fc.array(fc.constantFrom('', 'v1', 'v2', 'a.b', '..', '%2e'), { maxLength: 4 }).map((parts) => `/${parts.join('/')}`)
 const paths = fc.array(fc.constantFrom('/**', '/v1/**', '/*/v2', '/v1'), { minLength: 1, maxLength: 2 })
 const rule = fc.record(
-  { host: pattern, methods: fc.uniqueArray(fc.constantFrom(...METHODS), { minLength: 1 }), paths },
+  { host: fc.oneof(pattern, fc.constant('8.8.8.8')), methods: fc.uniqueArray(fc.constantFrom(...METHODS), { minLength: 1 }), paths },
   { requiredKeys: ['host'] },
 )
 const policy = fc.record({
   allow: fc.array(rule, { maxLength: 3 }),
   presets: fc.uniqueArray(fc.constantFrom(...PRESET_NAMES), { maxLength: 1 }),
 })
-const request = fc.record({ host, port: fc.constantFrom(80, 443, 25, 8443), method: fc.constantFrom(...METHODS, 'TRACE'), path })
+const request = fc.record({
+  host: fc.oneof(host, fc.constant('8.8.8.8')),
+  port: fc.constantFrom(80, 443, 25, 8443),
+  method: fc.constantFrom(...METHODS, 'TRACE'),
+  path,
+})
 
 describe('hosts', () => {
   it.each([
@@ -70,6 +76,46 @@ describe('hosts', () => {
     `${'a'.repeat(64)}.com`,
     `${'a.'.repeat(127)}com`,
   ])('%j is no host', (given) => expect(normalizeHost(given)).toBeNull())
+
+  it.each(['8.8.8.8', '1.1.1.1'])('%s is an address that a rule can name', (address) => {
+    expect([normalizeTarget(address), normalizeHostPattern(address)]).toEqual([address, address])
+    expect([matchesHost('*', address), matchesHost('*.test', address), coversHost('*', address)]).toEqual([true, false, true])
+  })
+
+  it.each([
+    '10.0.0.1',
+    '169.254.169.254',
+    '100.64.0.1',
+    '0.0.0.0',
+    '08.8.8.8',
+    '8.8.2056',
+    '134744072',
+    '0x8080808',
+    '8.8.8.8.',
+    '[2001:4860::8888]',
+    '8.8.8.8/32',
+  ])('%s is none', (address) => expect([normalizeTarget(address), normalizeHostPattern(address)]).toEqual([null, null]))
+
+  it.each([
+    ['8.8.8.8/32', '8.8.8.8'],
+    ['8.8.8.8', '8.8.8.8'],
+    ['8.8.0.0/16', '8.8.0.0/16'],
+    ['10.0.0.0/8', '10.0.0.0/8'],
+    ['8.8.8.8/33', null],
+    ['8.8.8/24', null],
+    ['::/0', null],
+    ['a.test', null],
+  ])('the range %s is %s', (given, normal) => expect(normalizeRange(given)).toBe(normal))
+
+  it.each([
+    ['8.8.8.8', true],
+    ['8.9.0.0', false],
+    ['8.8.255.255', true],
+    ['1.1.1.1', true],
+    ['1.1.1.2', false],
+    ['2001:4860::8888', false],
+    ['a.test', false],
+  ])('8.8.0.0/16 has %s: %s', (address, has) => expect(isInRange(['1.1.1.1', '8.8.0.0/16'], address)).toBe(has))
 
   it('a wildcard matches names below its name only', () => {
     expect(matchesHost('*.example.com', 'a.b.example.com')).toBe(true)
@@ -178,6 +224,8 @@ describe('decisions', () => {
     })
     expect(decide(given, get('https://api.test/v1/x'), NO_NETWORK)).toMatchObject({ by: 'ceiling' })
     expect(decide(EVERYTHING, { ...get('https://api.test/'), host: '169.254.169.254' })).toMatchObject({ by: 'address' })
+    expect(decide(EVERYTHING, get('https://8.8.8.8/')).allowed).toBe(true)
+    expect(decide({ ...EVERYTHING, deny: ['8.8.0.0/16'] }, get('https://8.8.8.8/'))).toMatchObject({ by: 'address' })
   })
 })
 
@@ -216,7 +264,7 @@ describe('schema', () => {
   })
 
   it.each([
-    ['an address', { allow: [{ host: '10.0.0.1' }] }, 'is not a host name'],
+    ['a private address', { allow: [{ host: '10.0.0.1' }] }, 'is not a host name'],
     ['a relative path', { allow: [{ host: 'a.test', paths: ['v1'] }] }, "begins with '/'"],
     ['a path with a query', { allow: [{ host: 'a.test', paths: ['/v1?x'] }] }, "begins with '/'"],
     ['a header of the connection', { allow: [{ host: 'a.test', inject: [{ header: 'Host', secret: 'KEY' }] }] }, 'cannot be set'],
@@ -225,7 +273,10 @@ describe('schema', () => {
     ['101 rules', { allow: Array.from({ length: POLICY_BOUNDS.rules + 1 }, () => ({ host: 'a.test' })) }, 'at most 100 entries'],
     ['an unknown preset', { presets: ['everything'] }, 'Invalid option'],
     ['no bytes', { bytes: 0 }, '>=1'],
-    ['an unknown field', { deny: [] }, 'Unrecognized key'],
+    ['an unknown field', { forbid: [] }, 'Unrecognized key'],
+    ['a name that is denied', { deny: ['a.test'] }, 'give an IPv4 address'],
+    ['an impossible range', { deny: ['8.8.8.0/33'] }, 'give an IPv4 address'],
+    ['101 denied ranges', { deny: Array.from({ length: POLICY_BOUNDS.denied + 1 }, () => '8.8.8.8') }, 'at most 100 entries'],
     [
       'more than 16 KiB',
       { allow: Array.from({ length: 100 }, (_, n) => ({ host: `${`${'h'.repeat(60)}.`.repeat(3)}n${n}.test` })) },

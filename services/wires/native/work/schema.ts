@@ -62,7 +62,7 @@ export const ExecutionUsage = lazySchema(() =>
 export const ExecutionNetwork = lazySchema(() =>
   z
     .object({
-      requests: z.int().openapi({ description: 'Of more than the log keeps (about 10,000) the latest are counted, and `lost` says so.' }),
+      requests: z.int().openapi({ description: 'Those that the log has; `lost` says when there were more.' }),
       refused: z.int().openapi({ description: 'Each refused host is in `lost` with the reason.' }),
       bytes: z.int().openapi({ description: 'In both directions.' }),
     })
