@@ -15,6 +15,15 @@ import { createE2b } from '../support/wire-clients.ts'
 
 const run = promisify(execFile)
 const BIG = 50 * 1024 * 1024
+const ECHO_HOST = `
+import http.server
+class Echo(http.server.BaseHTTPRequestHandler):
+    def do_GET(self):
+        self.send_response(200)
+        self.end_headers()
+        self.wfile.write(self.headers["Host"].encode())
+http.server.HTTPServer(("127.0.0.1", 8080), Echo).serve_forever()
+`
 let image: string
 let server: LocalServerProcess
 
@@ -234,7 +243,12 @@ it(
     await expect.poll(async () => (await withTraffic()).status, { timeout: 20_000 }).toBe(200)
     expect((await visit(address(closed.getHost(8080)))).status).toBe(403)
     expect((await visit(address(closed.getHost(8080)), { 'e2b-traffic-access-token': String(open.trafficAccessToken) })).status).toBe(403)
-    await Promise.all([open.kill(), closed.kill()])
+    const masked = await createE2b(server, { network: { maskRequestHost: 'app.example.com:${PORT}' } })
+    await masked.files.write('echo.py', ECHO_HOST)
+    await masked.commands.run('(setsid python echo.py > /dev/null 2>&1 &) ; sleep 0.1')
+    const ownHost = async () => (await visit(address(masked.getHost(8080)))).body.toString()
+    await expect.poll(ownHost, { timeout: 20_000 }).toBe('app.example.com:8080')
+    await Promise.all([open.kill(), closed.kill(), masked.kill()])
     const gone = await visit(address(open.getHost(8080)))
     expect([gone.status, JSON.parse(gone.body.toString())]).toEqual([
       502,

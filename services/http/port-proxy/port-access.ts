@@ -30,6 +30,8 @@ export interface Visit {
   readonly host: PortHost
   readonly container: Container
   readonly opening: Opening
+  /** The name by which the program is called; null for the usual one. */
+  readonly program: string | null
 }
 
 interface AccessPorts {
@@ -53,8 +55,10 @@ export class PortAccess {
     const opening = port === null ? null : openedBy(port, headers)
     const container = await api.table.containers.get(host.tenant, host.containerId)
     if (container === null) throw notOpened()
-    if (opening !== null && container.deletedAt === null) return { host, container, opening }
-    for (const rule of rules) if (await admits(rule, api, { container, headers })) return { host, container, opening: 'rule' }
+    if (opening !== null && container.deletedAt === null) return { host, container, opening, program: null }
+    for (const rule of rules)
+      if (await admits(rule, api, { container, headers }))
+        return { host, container, opening: 'rule', program: rule.programName(container, host.port) }
     throw notOpened()
   }
 

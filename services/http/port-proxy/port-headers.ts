@@ -7,6 +7,8 @@ export interface PortAddress {
   /** As the visitor sent it: the name with the port of the server. */
   readonly host: string
   readonly scheme: 'http' | 'https'
+  /** The name by which the program is called; that of this machine without it. */
+  readonly program?: string | null | undefined
 }
 
 /** Cookies with these names are the server's. They never reach a program, and a program cannot set one. */
@@ -24,11 +26,11 @@ const KEY = /^(?:bearer\s+)?ck_/i
 const NOT_ANSWERED = ['alt-svc', 'clear-site-data', 'strict-transport-security', 'transfer-encoding']
 
 export const originOf = ({ host, scheme }: Pick<PortAddress, 'host' | 'scheme'>): string => `${scheme}://${host}`
-const programOf = ({ port }: PortAddress): string => `localhost:${port}`
+const programOf = ({ port, program }: PortAddress): string => program ?? `localhost:${port}`
 
 /**
  * The head of a request as the program gets it. The program listens on localhost and is called by that name, so that development servers, which refuse other
- * names, answer. `secrets`: headers with credentials of a wire.
+ * names, answer. Some programs read `Host` in this case only. `secrets`: headers with credentials of a wire.
  */
 export function headersToProgram(incoming: IncomingMessage, address: PortAddress, secrets: readonly string[]): HeaderFields {
   const headers = forwardedHeaders(incoming)
@@ -44,7 +46,7 @@ export function headersToProgram(incoming: IncomingMessage, address: PortAddress
   if (headers['transfer-encoding'] !== undefined) headers['transfer-encoding'] = ['chunked']
   return {
     ...headers,
-    host: [programOf(address)],
+    Host: [programOf(address)],
     'x-forwarded-host': [address.host],
     'x-forwarded-proto': [address.scheme],
   }

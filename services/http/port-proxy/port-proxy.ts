@@ -223,7 +223,7 @@ export class PortProxy {
 
   #forward(messages: Messages, { visit, address, program, leave, left }: Forwarding): void {
     const exchange = new PortExchange(messages, program, {
-      address,
+      address: { ...address, program: visit.program },
       left,
       secretHeaders: this.#secretHeaders,
       // Anyone may reach what a rule opens without a credential, so anyone may frame it.

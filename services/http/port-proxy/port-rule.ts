@@ -14,6 +14,8 @@ export interface PortRule {
     deps: Pick<ApiDeps, 'table' | 'clock' | 'config'>,
     visit: { readonly container: Container; readonly headers: IncomingHttpHeaders },
   ) => Promise<boolean>
+  /** The name by which programs of this container are called, instead of `localhost:<port>`; null for that. */
+  readonly programName: (container: Container, port: number) => string | null
   /** A refusal as the clients of the wire expect it. */
   readonly refuse: (error: ServiceError) => Response
 }

@@ -45,6 +45,7 @@ export const newSession = (template: string): Session => ({
   autoResume: true,
   isPaused: false,
   hasClosedPorts: true,
+  requestHost: null,
   contexts: [],
   watchers: [],
 })

@@ -8,6 +8,8 @@ import { checkKey, isOverdue } from './open-sandbox.ts'
 import { isPaused, sessionOf } from './session.ts'
 import { domainOf } from './settings.ts'
 
+/** Stands for the port in the name that a client gives. */
+const PORT = '${PORT}'
 const TOKEN_HEADER = 'e2b-traffic-access-token'
 
 /** E2B opens every port of a sandbox to everybody who knows its address, unless the sandbox was created with `allowPublicTraffic: false`. */
@@ -34,4 +36,5 @@ export const e2bPortRule: PortRule = {
     await checkKey(deps, container.tenant, grant.keyId)
     return true
   },
+  programName: (container, port) => sessionOf(container)?.requestHost?.replaceAll(PORT, String(port)) ?? null,
 }

@@ -76,6 +76,7 @@ async function create(call: Call): Promise<Response> {
     onTimeout: body.autoPause === true ? 'pause' : 'kill',
     autoResume: body.autoResume?.enabled === true,
     hasClosedPorts: body.network?.allowPublicTraffic === false,
+    requestHost: body.network?.maskRequestHost ?? null,
   }
   if (snapshot !== null) {
     const [copy] = await copiesFor(call, snapshot, 1)

@@ -47,6 +47,8 @@ const Session = lazySchema(() =>
     isPaused: z.boolean(),
     /** Whether visitors of its ports need the access token. A container that another wire created stays closed. */
     hasClosedPorts: z.boolean().default(true),
+    /** `Host` of requests to its ports, with `${PORT}` for the port; null for the default. */
+    requestHost: z.string().nullable().default(null),
     /** Contexts that clients created, besides the default one of each language. */
     contexts: boundedList(z.object({ id: z.string(), language: z.enum(EXECUTION_LANGUAGES), cwd: z.string() }), LIST).readonly(),
     /** Watched folders: the command that watches, and the last of its events that the client has. */

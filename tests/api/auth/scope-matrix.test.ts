@@ -174,6 +174,7 @@ describe("E2B's wire", () => {
         autoResume: true,
         isPaused: false,
         hasClosedPorts: false,
+        requestHost: null,
         contexts: [],
         watchers: [],
       }))

@@ -9,6 +9,7 @@ interface Seen {
   readonly method: string | undefined
   readonly url: string | undefined
   readonly headers: IncomingHttpHeaders
+  readonly rawHeaders: readonly string[]
   readonly body: string
 }
 
@@ -31,7 +32,8 @@ beforeAll(async () => {
     request.on('data', (part: Buffer) => parts.push(part))
     request.on('end', () => {
       const body = Buffer.concat(parts)
-      seen.push({ method: request.method, url: request.url, headers: request.headers, body: body.toString() })
+      const { method, url, headers, rawHeaders } = request
+      seen.push({ method, url, headers, rawHeaders, body: body.toString() })
       if (request.url === '/hash') return void response.end(createHash('sha256').update(body).digest('hex'))
       if (request.url === '/headers')
         response.writeHead(200, [
@@ -89,7 +91,7 @@ describe('what the program gets', () => {
 
   it('the name localhost, the address of the visitor as forwarded, and nothing of what a visitor says about it', async () => {
     const { host } = new URL(published.origin)
-    const { headers } = await request('/', {
+    const { headers, rawHeaders } = await request('/', {
       ...{ origin: published.origin, referer: `${published.origin}/a`, forwarded: 'for=1.2.3.4', 'x-real-ip': '1.2.3.4' },
       ...{ 'x-forwarded-for': '1.2.3.4', 'x-forwarded-host': 'evil.example', 'x-forwarded-proto': 'https', 'x-forwarded-prefix': '/x' },
     })
@@ -97,6 +99,8 @@ describe('what the program gets', () => {
       ...{ host: `localhost:${PORT}`, origin: `http://localhost:${PORT}`, referer: `http://localhost:${PORT}/a` },
       ...{ 'x-forwarded-host': host, 'x-forwarded-proto': 'http' },
     })
+    // Programs that read the head themselves look for this form.
+    expect(rawHeaders).toContain('Host')
     for (const name of ['forwarded', 'x-real-ip', 'x-forwarded-for', 'x-forwarded-prefix']) expect(headers).not.toHaveProperty(name)
   })
 
