@@ -6,16 +6,17 @@ interface Reason {
   readonly why: string
 }
 
-/** Tests of what a sandbox without a network, public ports, snapshots and volumes cannot have. They are not servable. */
+/** Tests of what a sandbox without snapshots, volumes and separate templates cannot have. They are not servable. */
 const NOT_OFFERED: readonly Reason[] = [
-  { test: /internet_?access/i, why: 'network' },
-  { test: /(?:^|\/)(?:test_)?host\b|http.server/i, why: 'public ports' },
+  { test: /injected header is reflected|firewall_transform/, why: 'templates with a program that starts with the sandbox' },
   { test: /mcp.gateway/i, why: 'MCP gateway' },
-  { test: /snapshot.*(?:long.running|running process)|memory/i, why: 'processes do not live through a pause' },
+  {
+    test: /snapshot.*(?:long.running|running process|http.server)|auto_?resume.*http|pause and resume.*process|memory/i,
+    why: 'processes do not live through a pause',
+  },
   { test: /java(?:\b|_kernel)|\(java\)/i, why: 'Java' },
   { test: /systemd/i, why: "kills E2B's own services by their names" },
   { test: /(?:env_vars\/|_)(?:test_)?r\.|cwd[ _]r\b|r_kernel|\(R\)/, why: 'R is in the image full only' },
-  { test: /auto_?resume.*http|pause and resume.*process/i, why: 'public ports; processes do not live through a pause' },
   { test: /filesystem.only|keep_?memory/i, why: 'a restored sandbox has the same kernel: `boot_id` is of the machine' },
   { test: /openai_agents.*native_snapshot/, why: 'snapshots' },
   { test: /inspect.*exec_as_user/, why: 'users: everything runs as one' },
@@ -29,6 +30,11 @@ const DIFFERENT: readonly Reason[] = [
     why: 'the start of a cold sandbox counts towards the 2 s of its first command, which a busy machine exceeds',
   },
   { test: /pty.?connect/i, why: 'the test waits 300 ms for the first output of a terminal, which a busy machine exceeds' },
+  { test: /valid signing as root user/, why: 'users: everything runs as one, so `root` has no separate home folder' },
+  {
+    test: /traffic access token|works without token|public_traffic|mask_?request_?host/i,
+    why: 'the test waits 2 to 3 s for a program in a new sandbox, which a busy machine exceeds',
+  },
   { test: /image.on.save/i, why: '`PIL.Image.save` shows no picture' },
   { test: /test_sandbox_killed_during_run/, why: 'the client tells a killed sandbox from a lost connection over HTTP/2 only' },
   { test: /write(?:\.test\.ts \| |.*_)(?:write )?multiple.files/i, why: 'no folder can be made at the root (`/0`)' },

@@ -50,20 +50,21 @@ async function runOn(variant: 'standard' | 'full', suites: readonly E2bSuite[]):
   const image = await ensureSandboxImage((line) => say(line), { variant })
   await using internet = suites[0]?.hasNetwork === true ? await startInternet() : null
   const server = await startServer({
-    env: { SANDBOX_PRELOAD: '', CELLBLOCK_POOL: '2', CELLBLOCK_SANDBOX_IMAGE: image, ...internet?.env },
+    env: { SANDBOX_PRELOAD: '', CELLBLOCK_POOL: internet === null ? '2' : '4', CELLBLOCK_SANDBOX_IMAGE: image, ...internet?.env },
   })
   try {
-    await internet?.allow(server)
+    await internet?.open(server)
     const address = `${server.url}/e2b`
     const env = {
       E2B_API_URL: address,
-      E2B_SANDBOX_URL: address,
       // The form of E2B's keys, which older clients demand.
       E2B_API_KEY: `e2b_${Buffer.from(server.apiKey).toString('hex')}`,
+      ...internet?.testsEnv,
     }
     for (const suite of suites) {
       say(`▸ ${suite.name}`)
-      const tests = await runE2bSuite(suite, { root: COPIES, pythons: join(COPIES, 'pythons'), env })
+      const suiteEnv = suite.usesHostNames === true ? env : { ...env, E2B_SANDBOX_URL: address }
+      const tests = await runE2bSuite(suite, { root: COPIES, pythons: join(COPIES, 'pythons'), env: suiteEnv })
       await writeFile(resultOf(suite), JSON.stringify(tests))
     }
   } finally {

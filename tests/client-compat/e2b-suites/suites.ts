@@ -14,8 +14,10 @@ export interface E2bSuite {
   readonly image?: 'full'
   /** A test passes when it passes so many times, without a second try. */
   readonly repeats?: number
-  /** It runs on a server with the network gateway, whose tenant may reach every host. */
+  /** It runs on a server with the network gateway, whose tenant may reach every host, and with host names of sandboxes. */
   readonly hasNetwork?: boolean
+  /** On such a server: its client finds sandboxes by their host names, over HTTPS. E2B's Python client cannot, because it resolves names itself. */
+  readonly usesHostNames?: boolean
   /** Files that use a sandbox. The others test the client alone, on a mocked network, or what no template of this server has. */
   readonly include: readonly string[]
   readonly exclude: readonly string[]
@@ -32,9 +34,10 @@ export interface SuiteSource {
 
 const SDK_COMMIT = 'b8029973aa7da5f741f7bb1a9f833b38a0885438'
 const INTERPRETER_COMMIT = '7df1757bfd5baa037f909ce97c2dbe014da973c0'
-/** Rules of a network, which have separate suites, workload identities, and requests to a mocked server. */
-const NOT_TRIED = 'iam,networkTransform,configPropagation,abortSignal,rpcHeaders,lifecycleRequest,lifecyclePayload,egressProxy,network,urls'
-const NOT_TRIED_PYTHON = ['network', 'config_propagation', 'sync_client_lifecycle']
+/** Networks, ports and signed URLs, which have separate suites, workload identities, and requests to a mocked server. */
+const NOT_TRIED =
+  'iam,networkTransform,configPropagation,abortSignal,rpcHeaders,lifecycleRequest,lifecyclePayload,egressProxy,network,internetAccess,host,urls,secure,files/signing'
+const NOT_TRIED_PYTHON = ['network', 'internet_access', 'host', 'config_propagation', 'sync_client_lifecycle']
 
 const sdk = (folder: string): SuiteSource => ({ owner: 'e2b-dev', repository: 'E2B', commit: SDK_COMMIT, folder })
 const interpreter = (folder: string): SuiteSource => ({
@@ -44,23 +47,24 @@ const interpreter = (folder: string): SuiteSource => ({
   folder,
 })
 
-/** The tests of rules and of the access to the internet. */
+/** The tests of rules, of the access to the internet, of ports over HTTPS and of signed URLs. */
 const NETWORK_SUITES: readonly E2bSuite[] = [
   {
-    name: 'E2B JavaScript SDK 2.45.0, network',
+    name: 'E2B JavaScript SDK 2.45.0, network and ports',
     source: sdk('packages/js-sdk'),
     runner: 'vitest',
     hasNetwork: true,
-    include: ['tests/sandbox/{network,internetAccess}.test.ts'],
+    usesHostNames: true,
+    include: ['tests/sandbox/{network,internetAccess,host,secure,files/signing}.test.ts'],
     exclude: [],
   },
   ...(['sync', 'async'] as const).map((kind): E2bSuite => ({
-    name: `E2B Python SDK 2.45.1, ${kind}, network`,
+    name: `E2B Python SDK 2.45.1, ${kind}, network and ports`,
     source: sdk('packages/python-sdk'),
     runner: 'pytest',
     python: 'e2b',
     hasNetwork: true,
-    include: ['network', 'internet_access'].map((name) => `tests/${kind}/sandbox_${kind}/test_${name}.py`),
+    include: ['network', 'internet_access', 'host'].map((name) => `tests/${kind}/sandbox_${kind}/test_${name}.py`),
     exclude: [],
   })),
 ]
