@@ -1,6 +1,7 @@
 import type { BudgetReader } from '../operations/tenancy/budget.ts'
 import type { RequestLimiter } from '../operations/tenancy/request-limiter.ts'
 import type { Caller } from '../model/tenants/tenant.ts'
+import type { Container } from '../model/containers/container.ts'
 import type { ImageCatalogue } from '../model/containers/images.ts'
 import type { LimitReader } from '../operations/tenancy/limit-reader.ts'
 import type { ResourceCounts } from '../operations/tenancy/resource-counts.ts'
@@ -60,13 +61,18 @@ export interface ApiPorts {
   /** The gateway through which code reaches hosts; undefined: sandboxes have no network. */
   readonly network?: NetworkPorts
   /** Ports of sandboxes, each on its own origin below the domain; undefined: this server has none. */
-  readonly webPorts?: { readonly domain: string; readonly published: Pick<PublishedPorts, 'publish' | 'list' | 'unpublish'> }
+  readonly webPorts?: {
+    readonly domain: string
+    readonly published: Pick<PublishedPorts, 'publish' | 'list' | 'unpublish'>
+    /** Ports on which programs of a container listen; none while it has no sandbox. */
+    readonly listening: (container: Container) => Promise<readonly number[]>
+  }
   /** The script of the API reference. Default: that of the installed package. */
   readonly readReference?: () => Promise<Awaited<ReturnType<ObjectStore['get']>>>
   /** The playground and its sessions; undefined without a playground. */
   readonly page?: PagePorts
   /** The connections that the server upgrades to WebSocket; undefined where it cannot. */
-  readonly sockets?: Pick<SocketAdmissions, 'admit' | 'isOwn'>
+  readonly sockets?: Pick<SocketAdmissions, 'admit' | 'admitUnknown' | 'identify' | 'isOwn'>
 }
 
 /** All dependencies of the HTTP edge. Its only state is a cache of verified keys, the open calls and the results in memory. */

@@ -11,11 +11,44 @@ export interface MessageAccount {
 }
 
 /** A handshake that passed every check of a request. */
-export interface Admission {
-  readonly messages: MessageAccount
+export class Admission {
+  #leave: () => void
+  #messages: MessageAccount
+  #isReleased = false
+
+  constructor(leave: () => void, messages: MessageAccount) {
+    this.#leave = leave
+    this.#messages = messages
+  }
+
+  get messages(): MessageAccount {
+    return this.#messages
+  }
+
+  /** Gives the connection another place. */
+  move(leave: () => void, messages: MessageAccount): void {
+    const { bytes } = this.#messages.lease
+    this.#free()
+    this.#leave = leave
+    this.#messages = messages
+    if (this.#isReleased) this.#free()
+    else messages.lease.set(bytes)
+  }
+
   /** Frees the connection's place; further calls have no effect. */
-  release(): void
+  release(): void {
+    if (!this.#isReleased) this.#free()
+    this.#isReleased = true
+  }
+
+  #free(): void {
+    this.#leave()
+    this.#messages.lease.release()
+  }
 }
+
+/** Connections of one address whose clients have not said yet who they are. */
+const MAX_UNKNOWN = 64
 
 /**
  * The WebSocket connections of this process. Handshakes and messages are requests to the API, so every check of a request holds for them; this class
@@ -25,6 +58,8 @@ export class SocketAdmissions {
   readonly #slots: StreamSlots
   readonly #admitted = new WeakMap<Request, Admission>()
   readonly #unstored = new WeakMap<Request, ReadonlySet<string>>()
+  readonly #addresses = new WeakMap<Request, string>()
+  readonly #connections = new WeakMap<Request, Admission>()
 
   /** `capacity`: connections of this process. */
   constructor(capacity: number) {
@@ -33,12 +68,29 @@ export class SocketAdmissions {
 
   /** Called by the route of the handshake. `max` is the tenant's limit. Throws ServiceError `too_many_streams`. */
   admit(request: Request, { caller, max, messages }: { caller: Caller; max: number; messages: MessageAccount }): void {
-    const leave = this.#slots.take(caller.tenant, max)
-    const release = (): void => {
-      leave()
-      messages.lease.release()
-    }
-    this.#admitted.set(request, { messages, release })
+    this.#admitted.set(request, new Admission(this.#slots.take(caller.tenant, max), messages))
+  }
+
+  /** Called by the server before the API answers the handshake. */
+  arrive(request: Request, address: string): void {
+    this.#addresses.set(request, `address ${address}`)
+  }
+
+  /** The same for a protocol whose first message has the key: until then the connection belongs to its address. Throws ServiceError `too_many_streams`. */
+  admitUnknown(request: Request, messagesOf: (owner: string) => MessageAccount): void {
+    const owner = this.#addresses.get(request) ?? 'address'
+    this.#admitted.set(request, new Admission(this.#slots.take(owner, MAX_UNKNOWN), messagesOf(owner)))
+  }
+
+  /** Connects a request with the connection of its client, whose key it has. */
+  bind(request: Request, connection: Admission): void {
+    this.#connections.set(request, connection)
+  }
+
+  /** The connection of this request, if it has one, belongs to its account from now on. Throws ServiceError `too_many_streams`. */
+  identify(request: Request, { caller, max, messages }: { caller: Caller; max: number; messages: MessageAccount }): void {
+    const connection = this.#connections.get(request)
+    if (connection !== undefined) connection.move(this.#slots.take(caller.tenant, max), messages)
   }
 
   /** Called by the server after the API answered the handshake; null when the API refused it. */

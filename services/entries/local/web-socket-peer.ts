@@ -2,6 +2,7 @@ import type { Socket } from 'node:net'
 import type { RawData, WebSocket } from 'ws'
 import type { ByteLease } from '../../http/connection-budget.ts'
 import type { FairQueue } from '../../http/fair-queue.ts'
+import type { Admission } from '../../http/socket-admissions.ts'
 import type { SocketPeer } from '../../http/wire-socket.ts'
 import type { ArrivalSlots } from './arrival-slots.ts'
 
@@ -15,7 +16,7 @@ const CONTROL_HEAD_BYTES = 6
 interface PeerOptions {
   readonly socket: Socket
   /** Counts messages of the connection. */
-  readonly lease: ByteLease
+  readonly admission: Pick<Admission, 'messages'>
   readonly slots: ArrivalSlots
   /** Where messages wait before they are taken. */
   readonly queue: FairQueue
@@ -29,7 +30,7 @@ interface PeerOptions {
  */
 export class WebSocketPeer implements SocketPeer {
   readonly #peer: WebSocket
-  readonly #lease: ByteLease
+  readonly #admission: Pick<Admission, 'messages'>
   readonly #slots: ArrivalSlots
   readonly #queue: FairQueue
   #lastSend: Promise<void> = Promise.resolve()
@@ -40,9 +41,9 @@ export class WebSocketPeer implements SocketPeer {
   #arriving = 0
   #releaseSlot: (() => void) | null = null
 
-  constructor(peer: WebSocket, { socket, lease, slots, queue, stallMs }: PeerOptions) {
+  constructor(peer: WebSocket, { socket, admission, slots, queue, stallMs }: PeerOptions) {
     this.#peer = peer
-    this.#lease = lease
+    this.#admission = admission
     this.#slots = slots
     this.#queue = queue
     // Node restarts this time with each byte that either side moves.
@@ -56,16 +57,21 @@ export class WebSocketPeer implements SocketPeer {
     peer.once('close', () => this.#releaseSlot?.())
   }
 
+  /** It changes when the client says who it is. */
+  get #lease(): ByteLease {
+    return this.#admission.messages.lease
+  }
+
   /** A message is handed to the network when the one before it was, so at most one of them is in memory here. */
-  send(text: string): Promise<void> {
-    const sent = this.#lastSend.then(() => this.#sendNow(text))
+  send(message: string | Uint8Array): Promise<void> {
+    const sent = this.#lastSend.then(() => this.#sendNow(message))
     this.#lastSend = sent.catch(() => undefined)
     return sent
   }
 
-  async #sendNow(text: string): Promise<void> {
+  async #sendNow(message: string | Uint8Array): Promise<void> {
     const sent = new Promise<void>((resolve, reject) => {
-      this.#peer.send(text, (error) => (error ? reject(error) : resolve()))
+      this.#peer.send(message, (error) => (error ? reject(error) : resolve()))
     })
     await (this.#peer.bufferedAmount > 0 ? this.#paused(sent) : sent)
   }

@@ -3,7 +3,7 @@ import type { Socket } from 'node:net'
 import type { Duplex } from 'node:stream'
 import { WebSocketServer, type WebSocket } from 'ws'
 import { SocketAdmissions, type Admission } from '../../http/socket-admissions.ts'
-import { SOCKETS } from '../../wires/routes.ts'
+import { SOCKETS } from '../../wires/one-machine.ts'
 import { FairQueue } from '../../http/fair-queue.ts'
 import type { WireSocket } from '../../http/wire-socket.ts'
 import { LIMITS } from '../../model/limits.ts'
@@ -23,7 +23,7 @@ const UNSUPPORTED_DATA = 1003
 
 type Fetch = (request: Request, env: unknown) => Response | Promise<Response>
 
-const socketAt = (url: string | undefined): WireSocket | undefined => SOCKETS.find(({ path }) => url?.split('?', 1)[0] === path)
+const socketAt = (url: string | undefined): WireSocket | undefined => SOCKETS.find(({ path }) => path.test(url?.split('?', 1)[0] ?? ''))
 
 /**
  * Whether a request is a handshake. Others that ask for an upgrade, as Java's client does for HTTP/2, are answered as plain requests.
@@ -65,6 +65,7 @@ export class WebSockets {
     socket.on('error', () => socket.destroy())
     await this.#queue.enter(HANDSHAKES)
     const handshake = requestOf(incoming)
+    this.admissions.arrive(handshake, incoming.socket.remoteAddress ?? '')
     const answer = await fetch(handshake, {})
     const admission = this.admissions.take(handshake)
     if (admission === null) {
@@ -87,20 +88,21 @@ export class WebSockets {
 
   #serve(fetch: Fetch, { handshake, peer, socket, admission }: Connection): void {
     const client = new WebSocketPeer(peer, {
-      ...{ socket: socket as Socket, lease: admission.messages.lease },
+      ...{ socket: socket as Socket, admission },
       ...{ slots: this.#slots, queue: this.#queue, stallMs: this.#stallMs },
     })
-    const session = socketAt(new URL(handshake.url).pathname)?.open({
+    const wire = socketAt(new URL(handshake.url).pathname)
+    const session = wire?.open({
       fetch: (request) => fetch(request, {}),
       sockets: this.admissions,
       handshake,
       peer: client,
-      messages: admission.messages,
+      admission,
     })
     const stopPings = keepAlive(peer)
     peer.on('message', (data, isBinary) => {
-      if (isBinary) peer.close(UNSUPPORTED_DATA, 'Send JSON as text messages.')
-      else void client.receive(data, async (bytes) => session?.receive(bytes))
+      if (isBinary && wire?.isBinary !== true) peer.close(UNSUPPORTED_DATA, 'Send JSON as text messages.')
+      else void client.receive(data, async (bytes) => session?.receive(bytes, isBinary))
     })
     // A broken frame or a message that is too long; the connection closes with the code that says so.
     peer.on('error', () => undefined)

@@ -4,7 +4,7 @@ import type { ResponseInput, ResponsesClientEvent, ResponsesServerEvent } from '
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
 import { WebSocket } from 'ws'
 import { requestPool } from '../../../services/http/connection-budget.ts'
-import { SocketAdmissions } from '../../../services/http/socket-admissions.ts'
+import { Admission, SocketAdmissions } from '../../../services/http/socket-admissions.ts'
 import { ResponsesSocket } from '../../../services/wires/openai/responses/responses-socket.ts'
 import { call, runPython, say } from '../../support/scripted-upstream.ts'
 import { startApi, type TestApi } from '../../support/start-api.ts'
@@ -248,10 +248,10 @@ describe('the longest time of a connection', () => {
       sockets: new SocketAdmissions(1),
       handshake: new Request(`${api.url}/v1/responses`, { headers: { authorization: `Bearer ${api.owner.key}` } }),
       peer: {
-        send: async (text) => void received.push(JSON.parse(text) as ResponsesServerEvent),
+        send: async (text) => void received.push(JSON.parse(String(text)) as ResponsesServerEvent),
         close: (code) => void closed.push(code),
       },
-      messages: { lease: requestPool(1024).lease(api.owner.tenant), countRefused: async () => undefined },
+      admission: new Admission(() => undefined, { lease: requestPool(1024).lease(api.owner.tenant), countRefused: async () => undefined }),
       lifetimeMs,
     })
     opened.push({ close: () => socket.end() })

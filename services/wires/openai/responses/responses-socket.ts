@@ -67,7 +67,7 @@ export class ResponsesSocket {
       else if (this.#isExpired) await this.#refuseMessage(errorEvent(400, EXPIRED, streamId), 'websocket_connection_limit_reached')
       else {
         this.#refuseExcess(bytes)
-        this.#options.messages.lease.add(bytes.byteLength)
+        this.#options.admission.messages.lease.add(bytes.byteLength)
         this.#enqueue(body, streamId, bytes.byteLength)
       }
     } catch (error) {
@@ -78,7 +78,7 @@ export class ResponsesSocket {
 
   /** A refused message is a request too. */
   async #refuseMessage(answer: string, code: string, status = 400): Promise<void> {
-    const refused = this.#options.messages.countRefused({ status, code }).then(
+    const refused = this.#options.admission.messages.countRefused({ status, code }).then(
       () => answer,
       (error: unknown) => refusalEvent(error, null),
     )
@@ -110,7 +110,7 @@ export class ResponsesSocket {
       .finally(() => {
         this.#pending -= 1
         this.#pendingBytes -= bytes
-        const { lease } = this.#options.messages
+        const { lease } = this.#options.admission.messages
         lease.set(lease.bytes - bytes)
         if (this.#lanes.get(lane) === done) this.#lanes.delete(lane)
         if (this.#isExpired && this.#pending === 0) void this.#closeExpired()
@@ -200,7 +200,7 @@ export class ResponsesSocket {
   }
 }
 
-export const responsesSocket: WireSocket = { path: '/v1/responses', open: (options) => new ResponsesSocket(options) }
+export const responsesSocket: WireSocket = { path: /^\/v1\/responses$/, open: (options) => new ResponsesSocket(options) }
 
 /** One server-sent event with a name and one line of data. */
 interface Frame {

@@ -2,6 +2,7 @@ import * as z from 'zod'
 import { boundedList } from '../../../model/bounded-schemas.ts'
 import { lazySchema } from '../../../model/lazy-schema.ts'
 import { keepAliveJson } from '../../../http/keep-alive-json.ts'
+import { messageAccount } from '../../../http/message-account.ts'
 import { pageOfList } from '../../../http/paging.ts'
 import { json } from '../../../http/responses.ts'
 import { defineRoute, type Call, type AnyRoute } from '../../../http/route.ts'
@@ -14,7 +15,6 @@ import { countInputTokensRoute } from './count-input-tokens.ts'
 import { responseFrames } from './frames.ts'
 import { CreateResponse, ResponseBody, ResponseEvent } from './schema.ts'
 import { HistoryItem } from './item-schemas.ts'
-import { responsesSocketRoute } from './socket-route.ts'
 import { calledResponse, prepareResponse } from './start-response.ts'
 import { ServiceError } from '../../../model/errors.ts'
 import { LIMITS } from '../../../model/limits.ts'
@@ -216,6 +216,33 @@ const responseInputItemsRoute = defineRoute({
     const items = wireItems(row.request.input, (type, index, given) => given ?? inputItemId(row.id, type, index))
     const page = pageOfList(items, pageOf(call.query))
     return json(200, listOf(page.rows, page.hasMore))
+  },
+})
+
+const SOCKET_ADVICE = 'Send POST /v1/responses with "stream": true.'
+
+/** The handshake of a WebSocket. The server upgrades the connection after this route has admitted it; a function URL has no connection to upgrade. */
+const responsesSocketRoute = defineRoute({
+  method: 'get',
+  path: '/v1/responses',
+  auth: 'session',
+  scope: 'run',
+  operationId: 'connectResponses',
+  tag: 'Responses',
+  summary: 'Open a WebSocket for chat turns',
+  description:
+    'A WebSocket on one machine: each message `response.create` has the fields of `POST /v1/responses`, and the events come as messages. A deployment in AWS answers 426.',
+  answers: { 101: { description: 'The connection is a WebSocket.' } },
+  errors: ['upgrade_required', 'too_many_streams'],
+  async handle(call) {
+    const { deps, caller, request } = call
+    const { sockets } = deps
+    if (sockets === undefined) throw new ServiceError('upgrade_required', `This deployment offers no WebSocket. ${SOCKET_ADVICE}`)
+    if (request.headers.get('upgrade')?.toLowerCase() !== 'websocket')
+      throw new ServiceError('upgrade_required', `This address takes a WebSocket handshake, or POST. ${SOCKET_ADVICE}`)
+    const messages = messageAccount(call, { owner: caller.tenant, route: 'connectResponses' })
+    sockets.admit(request, { caller, max: (await deps.limits.of(caller.tenant)).openStreams, messages })
+    return json(200, {})
   },
 })
 
