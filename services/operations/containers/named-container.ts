@@ -1,3 +1,4 @@
+import { BoundedCache } from '../../model/bounded-cache.ts'
 import type { Container } from '../../model/containers/container.ts'
 import { newId } from '../../model/ids.ts'
 import type { Page } from '../../model/page.ts'
@@ -31,6 +32,25 @@ export async function findNamedContainer({ deps, caller }: Reader, name: string,
     if (found !== undefined || !page.hasMore || last === undefined) return found ?? null
     after = last.id
   }
+}
+
+/** Ids of containers by what their callers know them as: without it, each call would search the list of the tenant's containers. */
+const found = new WeakMap<Reader['deps']['table']['containers'], BoundedCache<string, string>>()
+const MAX_FOUND = 1_000
+
+/** The same for a wire whose calls name one container again and again: while the container that was found exists, a newer one with its name is not looked for. */
+export async function recallNamedContainer(reader: Reader, name: string, scope: Scope): Promise<Container | null> {
+  const { deps, caller } = reader
+  const isVisible = visibleTo(caller, scope)
+  const cache = found.get(deps.table.containers) ?? new BoundedCache<string, string>(MAX_FOUND)
+  found.set(deps.table.containers, cache)
+  const key = JSON.stringify([caller.tenant, caller.subject, name])
+  const id = cache.get(key)
+  const known = id === undefined ? null : await deps.table.containers.get(caller.tenant, id)
+  if (known !== null && known.deletedAt === null && known.name === name && isVisible(known)) return known
+  const row = await findNamedContainer(reader, name, scope)
+  if (row !== null) cache.set(key, row.id)
+  return row
 }
 
 /**
