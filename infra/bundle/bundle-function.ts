@@ -20,6 +20,13 @@ const replaceModule = (
   },
 })
 
+/** A function has no connection to upgrade, and no space for wires that live from one. */
+const noLocalRoutes = replaceModule('local-routes', {
+  filter: /\/one-machine\.ts$/,
+  importer: /services\/wires\/routes\.ts$/,
+  contents: 'export const LOCAL_ROUTES = []',
+})
+
 /** Validation messages in English only: the other languages add 250 KB to each function. */
 const englishOnly = replaceModule('zod-locales', {
   filter: /locales\/index\.js$/,
@@ -113,7 +120,7 @@ export const BUNDLE_OPTIONS = {
   legalComments: 'none',
   // Text beyond ASCII as it is: an escape is longer.
   charset: 'utf8',
-  plugins: [englishOnly, usedAwsSchemas, noJsonSchemaValidator, noDeveloperCredentials, noBrowserNames, lazyBuiltins],
+  plugins: [noLocalRoutes, englishOnly, usedAwsSchemas, noJsonSchemaValidator, noDeveloperCredentials, noBrowserNames, lazyBuiltins],
   logLevel: 'warning',
 } as const satisfies BuildOptions
 

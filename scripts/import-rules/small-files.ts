@@ -15,6 +15,7 @@ export const TABLES: readonly string[] = [
   'services/entries/local/sandboxes.ts',
   'services/model/executions/events/event-types.ts',
   'services/model/responses/items/item-types.ts',
+  'services/wires/one-machine.ts',
   'services/wires/routes.ts',
   'services/wires/settings.ts',
   'services/workers/reconcile/job-kinds.ts',

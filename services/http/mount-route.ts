@@ -20,8 +20,8 @@ import { parseQuery, validate } from './validate.ts'
 const NO_CALLER: Caller = { tenant: '', subject: null, keyId: '', scopes: [] }
 const NO_BYTES = new Uint8Array()
 
-/** `/v1/containers/{container_id}` as Hono writes it. */
-export const honoPath = (path: string): string => path.replaceAll(/\{(\w+)\}/g, ':$1')
+/** `/v1/containers/{container_id}` as Hono writes it; `{+path}` is the whole rest of a path. */
+export const honoPath = (path: string): string => path.replaceAll(/\{(\w+)\}/g, ':$1').replaceAll(/\{\+(\w+)\}/g, ':$1{.+}')
 
 /** The checks of Cellblock's own credentials. */
 export interface Authenticators {

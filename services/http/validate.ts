@@ -47,7 +47,7 @@ export function validate<T>(schema: z.ZodType<T>, value: unknown, what: 'body' |
 }
 
 /** Parameters that are lists. SDKs write `include[]=a`, OpenAI's specification writes `include=a&include=b`. */
-const LISTS: readonly string[] = ['include']
+const LISTS: readonly string[] = ['include', 'exclude']
 
 /** A query as plain values. A name given twice has no single meaning and is refused, except for lists and names that end in `[]`. */
 export function parseQuery(url: string): Record<string, string | string[]> {

@@ -1,15 +1,12 @@
 import type { ApiConfig } from '../http/config.ts'
-import type { PortRule } from '../http/port-proxy/port-rule.ts'
 import type { AnyRoute, WireDescription } from '../http/route.ts'
 import type { WireHosts } from '../http/wire-hosts.ts'
-import type { WireSocket } from '../http/wire-socket.ts'
 import { containerFileRoutes } from './openai/container-files/routes.ts'
 import { containerRoutes } from './openai/containers/routes.ts'
 import { chatCompletionRoutes } from './openai/chat-completions/routes.ts'
 import { commandRoutes } from './native/commands/routes.ts'
 import { conversationRoutes } from './openai/conversations/routes.ts'
 import { e2bHosts } from './e2b/hosts.ts'
-import { e2bPortRule } from './e2b/port-rule.ts'
 import { e2bRoutes } from './e2b/routes.ts'
 import { executionRoutes } from './native/executions/routes.ts'
 import { fileRoutes } from './openai/files/routes.ts'
@@ -23,9 +20,9 @@ import { mcpRoutes, mcpWire } from './mcp/routes.ts'
 import { metaRoutes } from '../http/health.ts'
 import { n8nRoutes } from './n8n/routes.ts'
 import { modelRoutes } from './openai/models/routes.ts'
+import { LOCAL_ROUTES } from './one-machine.ts'
 import { notebookRoutes } from './native/notebooks/routes.ts'
 import { pluginRoutes, pluginWire } from './plugin/routes.ts'
-import { responsesSocket } from './openai/responses/responses-socket.ts'
 import { responseRoutes } from './openai/responses/routes.ts'
 import { shareRoutes } from './native/shares/routes.ts'
 import { skillRoutes } from './openai/skills/routes.ts'
@@ -53,12 +50,6 @@ export const WIRES: readonly WireDescription[] = [mcpWire, libreChatWire, plugin
 
 /** Host names that a wire serves from their root. */
 export const wireHosts = (config: ApiConfig): readonly WireHosts[] => e2bHosts(config)
-
-/** How wires open ports of their sandboxes, on a server for one machine. */
-export const PORT_RULES: readonly PortRule[] = [e2bPortRule]
-
-/** The WebSockets of a server on one machine. */
-export const SOCKETS: readonly WireSocket[] = [responsesSocket]
 
 /** Every route, in the order of the documentation. */
 export const ROUTES: readonly AnyRoute[] = [
@@ -92,6 +83,7 @@ export const ROUTES: readonly AnyRoute[] = [
   ...librechatRoutes,
   ...e2bRoutes,
   ...n8nRoutes,
+  ...LOCAL_ROUTES,
   ...pluginRoutes,
   ...tenantRoutes,
   ...tenantDeletionRoutes,

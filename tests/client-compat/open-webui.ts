@@ -1,11 +1,16 @@
 // Open WebUI, unmodified, in front of a server. Its packages take 0.8 GB, so they are installed when this suite runs.
+import { once } from 'node:events'
+import { mkdtemp, rm } from 'node:fs/promises'
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { runCommand } from '../../scripts/setup/command.ts'
 import { readSetupConfig } from '../../scripts/setup/config.ts'
 import { SetupError, step } from '../../scripts/setup/progress.ts'
 import { ensurePythonPackages } from '../../scripts/setup/python-packages.ts'
 import { withSetupLock } from '../../scripts/setup/setup-lock.ts'
-import { startServer } from '../support/local-server.ts'
+import { startServer, type LocalServerProcess } from '../support/local-server.ts'
 import { call, runPython, say, startScriptedUpstream, type ScriptedAnswer, type UpstreamRequest } from '../support/scripted-upstream.ts'
 import { docSettings } from './doc-snippets.ts'
 
@@ -25,13 +30,16 @@ export async function runOpenWebUi(): Promise<string | null> {
   if (problem !== null) return problem
   const upstream = await startScriptedUpstream(answer)
   const models = JSON.stringify([{ name: 'scripted', base_url: upstream.baseUrl, api_key: 'none' }])
-  const server = await startServer({ env: { SANDBOX_PRELOAD: '', CELLBLOCK_MODELS: models } })
+  const server = await startRestartable({ SANDBOX_PRELOAD: '', CELLBLOCK_MODELS: models })
   try {
     const [interpreter, tools] = docSettings('Open WebUI', server)
+    const [terminal] = docSettings("Open WebUI's terminal", server)
     const env = {
       ...process.env,
       OPEN_WEBUI_INTERPRETER: JSON.stringify(interpreter),
       OPEN_WEBUI_TOOLS: JSON.stringify(tools),
+      OPEN_WEBUI_TERMINAL: JSON.stringify(terminal),
+      OPEN_WEBUI_RESTART: server.restartUrl,
       OPEN_WEBUI_MODEL: 'scripted',
     }
     const onLine = (line: string): void => void process.stdout.write(`${line}\n`)
@@ -40,6 +48,37 @@ export async function runOpenWebUi(): Promise<string | null> {
   } finally {
     await server.stop()
     await upstream.stop()
+  }
+}
+
+interface Restartable extends Pick<LocalServerProcess, 'url' | 'apiKey'> {
+  /** A request to it stops the server and starts it again, at the same address and with the same data. */
+  readonly restartUrl: string
+  stop(): Promise<void>
+}
+
+async function startRestartable(env: Readonly<Record<string, string>>): Promise<Restartable> {
+  const dataDir = await mkdtemp(join(tmpdir(), 'cellblock-open-webui-'))
+  let server = await startServer({ dataDir, env })
+  const { url, apiKey } = server
+  const control = createServer((_request, response) => {
+    void (async () => {
+      await server.stop()
+      server = await startServer({ dataDir, env: { ...env, PORT: new URL(url).port } })
+      response.end()
+    })().catch((error: unknown) => response.writeHead(500).end(String(error)))
+  })
+  control.listen(0, '127.0.0.1')
+  await once(control, 'listening')
+  return {
+    url,
+    apiKey,
+    restartUrl: `http://127.0.0.1:${(control.address() as AddressInfo).port}/`,
+    async stop() {
+      control.close()
+      await server.stop()
+      await rm(dataDir, { recursive: true, force: true })
+    },
   }
 }
 
@@ -71,6 +110,15 @@ const CODE: Readonly<Record<string, string>> = {
   'Draw a line.': 'import matplotlib.pyplot as plt\nplt.plot([1, 2])\nplt.show()',
 }
 
+const PROGRAM = 'import matplotlib.pyplot as plt\nplt.plot([1, 2])\nplt.savefig("plot.png")\nprint("drawn")\n'
+/** What the model does in a terminal for a message. */
+const IN_TERMINAL: Readonly<Record<string, { readonly name: string; readonly arguments: object }>> = {
+  'Write the program.': { name: 'write_file', arguments: { path: 'draw.py', content: PROGRAM } },
+  'Run the program.': { name: 'run_command', arguments: { command: 'python3 draw.py', wait: 60 } },
+  'Show the plot.': { name: 'display_file', arguments: { path: 'plot.png' } },
+  'List the files.': { name: 'list_files', arguments: {} },
+}
+
 /** A model that runs code once in each turn, with the tool that it has, and repeats what it read. */
 function answer({ body: { messages, tools } }: UpstreamRequest): ScriptedAnswer {
   const asked = messages.filter(({ role, content }) => role === 'user' && typeof content === 'string').map(({ content }) => String(content))
@@ -85,6 +133,8 @@ function answer({ body: { messages, tools } }: UpstreamRequest): ScriptedAnswer 
     )
   if (question.includes('Generate a concise title')) return say('{"title": "Products of numbers"}')
   const names = tools?.map((tool) => tool.function.name) ?? []
+  const used = IN_TERMINAL[question]
+  if (used !== undefined && names.includes(used.name)) return call({ name: used.name, arguments: JSON.stringify(used.arguments) })
   if (names.includes('cellblock_execute_code'))
     return call({ name: 'cellblock_execute_code', arguments: JSON.stringify(inContainer(question, messages)) })
   // Another number in each turn: a turn without the history of the chat would repeat the first one.

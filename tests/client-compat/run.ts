@@ -91,7 +91,8 @@ const SUITES: readonly Suite[] = [
   },
   {
     client: `Open WebUI: ${pypi('open-webui', 'open-webui.txt')}`,
-    covers: 'chats of its page with the code interpreter and with the tools of `/mcp`; runs only with `--only "Open WebUI"`',
+    covers:
+      'chats of its page with the code interpreter, with the tools of `/mcp` and with its terminal, also of two users and after a restart; runs only with `--only "Open WebUI"`',
     isOnRequest: true,
     run: runOpenWebUi,
   },

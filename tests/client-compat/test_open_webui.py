@@ -13,11 +13,15 @@ import uuid
 
 import httpx
 import socketio
+import websocket
 
 MODEL = os.environ["OPEN_WEBUI_MODEL"]
 # The two blocks of settings in docs/clients.md.
 INTERPRETER = json.loads(os.environ["OPEN_WEBUI_INTERPRETER"])
 TOOLS = json.loads(os.environ["OPEN_WEBUI_TOOLS"])
+TERMINAL = json.loads(os.environ["OPEN_WEBUI_TERMINAL"])
+# Restarts Cellblock.
+RESTART = os.environ["OPEN_WEBUI_RESTART"]
 START_SECONDS = 180
 TURN_SECONDS = 120
 # Settings of every test server. None of them is about models or tools.
@@ -41,9 +45,10 @@ def free_port() -> int:
 class Page:
     """One chat of the page: sends messages, and receives what the socket streams."""
 
-    def __init__(self, http: httpx.Client, token: str, tool_ids: tuple[str, ...] = ()) -> None:
+    def __init__(self, http: httpx.Client, token: str, tool_ids: tuple[str, ...] = (), terminal: str | None = None) -> None:
         self.http = http
         self.tool_ids = tool_ids
+        self.terminal = terminal
         self.chat_id: str | None = None
         self.last_answer: str | None = None
         self.streamed: dict[str, str] = {}
@@ -88,6 +93,8 @@ class Page:
         }
         if self.chat_id is not None:
             body["chat_id"] = self.chat_id
+        if self.terminal is not None:
+            body["terminal_id"] = self.terminal
         accepted = self.http.post("/api/chat/completions", json=body).raise_for_status().json()
         self.chat_id, self.last_answer = accepted["chat_id"], answer
         message = self.wait_for(lambda chat: next((one for one in self.messages_of(chat) if one["id"] == answer and one.get("done")), None))
@@ -135,9 +142,13 @@ class Server(unittest.TestCase):
         cls.http = httpx.Client(base_url=f"http://127.0.0.1:{port}", timeout=TURN_SECONDS)
         cls.addClassCleanup(cls.http.close)
         cls.wait_until_healthy(log)
-        signed_in = cls.http.post("/api/v1/auths/signin", json={"email": "", "password": ""})
-        cls.token = signed_in.raise_for_status().json()["token"]
+        cls.token = cls.sign_in()
         cls.http.headers["authorization"] = f"Bearer {cls.token}"
+
+    @classmethod
+    def sign_in(cls) -> str:
+        signed_in = cls.http.post("/api/v1/auths/signin", json={"email": "", "password": ""})
+        return signed_in.raise_for_status().json()["token"]
 
     @classmethod
     def wait_until_healthy(cls, log: pathlib.Path) -> None:
@@ -196,6 +207,103 @@ class ToolServer(Server):
         (picture,) = [file for item in output for file in item.get("files", [])]
         self.assertEqual(picture["type"], "image")
         self.assertTrue(self.http.get(picture["url"]).raise_for_status().content.startswith(b"\x89PNG"))
+
+
+class Person:
+    """A user of Open WebUI, with the terminal as the page uses it."""
+
+    def __init__(self, http: httpx.Client, token: str) -> None:
+        self.token = token
+        self.http = httpx.Client(base_url=http.base_url, timeout=TURN_SECONDS, headers={"authorization": f"Bearer {token}"})
+
+    def terminal(self, method: str, path: str, **options) -> httpx.Response:
+        return self.http.request(method, f"/api/v1/terminals/cellblock{path}", **options)
+
+    def open_chat(self) -> Page:
+        return Page(self.http, self.token, terminal="cellblock")
+
+    def shell(self) -> websocket.WebSocket:
+        terminal = self.terminal("POST", "/api/terminals").raise_for_status().json()["id"]
+        address = str(self.http.base_url).replace("http", "ws").rstrip("/")
+        shell = websocket.create_connection(f"{address}/api/v1/terminals/cellblock/api/terminals/{terminal}", timeout=TURN_SECONDS)
+        shell.send(json.dumps({"type": "auth", "token": self.token}))
+        return shell
+
+
+class Terminal(Server):
+    settings = {name: INTERPRETER[name] for name in ("OPENAI_API_BASE_URL", "OPENAI_API_KEY")} | TERMINAL | {"WEBUI_AUTH": "True"}
+
+    @classmethod
+    def sign_in(cls) -> str:
+        admin = {"name": "Ann", "email": "ann@example.com", "password": "correct horse battery"}
+        return cls.http.post("/api/v1/auths/signup", json=admin).raise_for_status().json()["token"]
+
+    def setUp(self) -> None:
+        self.ann = Person(self.http, self.token)
+        self.addCleanup(self.ann.http.close)
+
+    def add_user(self, name: str) -> Person:
+        form = {"name": name, "email": f"{name}@example.com", "password": "correct horse battery", "role": "user"}
+        added = self.http.post("/api/v1/auths/add", json=form).raise_for_status().json()
+        person = Person(self.http, added["token"])
+        self.addCleanup(person.http.close)
+        return person
+
+    def chat_of(self, person: Person) -> Page:
+        # The list of models is loaded with this call.
+        person.http.get("/api/models").raise_for_status()
+        page = person.open_chat()
+        self.addCleanup(page.socket.disconnect)
+        return page
+
+    def test_the_connection_is_recognised_and_offered_to_every_user(self) -> None:
+        (connection,) = json.loads(TERMINAL["TERMINAL_SERVER_CONNECTIONS"])
+        form = {"url": connection["url"], "key": connection["key"]}
+        verified = self.http.post("/api/v1/configs/terminal_servers/verify", json=form).raise_for_status().json()
+        self.assertEqual(verified, {"status": True, "type": "orchestrator"})
+        offered = self.add_user("carol").http.get("/api/v1/terminals/").raise_for_status().json()
+        self.assertEqual([(one["id"], one["name"]) for one in offered], [("cellblock", "Cellblock")])
+
+    def test_a_chat_writes_runs_plots_and_shows_and_finds_all_after_a_restart(self) -> None:
+        page = self.chat_of(self.ann)
+        self.assertIn("/home/user/draw.py", page.send("Write the program."))
+        self.assertIn("drawn", page.send("Run the program."))
+        shown = page.send_for_message("Show the plot.")
+        self.assertIn("/home/user/plot.png", shown["content"])
+        plot = self.ann.terminal("GET", "/files/view?path=/home/user/plot.png").raise_for_status()
+        self.assertEqual((plot.headers["content-type"], plot.content[:4]), ("image/png", b"\x89PNG"))
+
+        httpx.post(RESTART, timeout=TURN_SECONDS).raise_for_status()
+        self.assertEqual(self.ann.terminal("GET", "/files/view?path=/home/user/plot.png").raise_for_status().content, plot.content)
+        self.assertIn("draw.py", page.send("List the files."))
+
+        bob = self.add_user("bob")
+        listed = bob.terminal("GET", "/files/list?directory=/home/user").raise_for_status().json()
+        self.assertEqual(listed["entries"], [])
+        self.assertEqual(bob.terminal("GET", "/files/view?path=/home/user/plot.png").status_code, 404)
+        self.assertNotIn("draw.py", self.chat_of(bob).send("List the files."))
+
+    def test_the_page_uploads_moves_and_removes(self) -> None:
+        dave = self.add_user("dave")
+        uploaded = dave.terminal("POST", "/files/upload?directory=/home/user/in", files={"file": ("table.csv", b"a,b\n1,2\n")})
+        self.assertEqual(uploaded.raise_for_status().json(), {"path": "/home/user/in/table.csv", "size": 8})
+        body = {"source": "/home/user/in/table.csv", "destination": "/home/user/out.csv"}
+        dave.terminal("POST", "/files/move", json=body).raise_for_status()
+        read = dave.terminal("GET", "/files/read?path=/home/user/out.csv").raise_for_status().json()
+        self.assertEqual(read["content"], "a,b\n1,2\n")
+        dave.terminal("DELETE", "/files/delete?path=/home/user/in").raise_for_status()
+        listed = dave.terminal("GET", "/files/list?directory=/home/user").raise_for_status().json()
+        self.assertEqual([entry["name"] for entry in listed["entries"]], ["out.csv"])
+
+    def test_a_user_types_into_a_shell(self) -> None:
+        shell = self.add_user("erin").shell()
+        self.addCleanup(shell.close)
+        shell.send(json.dumps({"type": "resize", "cols": 100, "rows": 30}))
+        shell.send_binary(b"stty size; echo $((6 * 7))\n")
+        printed = b""
+        while b"\n42\r\n" not in printed:
+            printed += shell.recv()
+        self.assertIn(b"30 100", printed)
 
 
 # The base class has no tests.

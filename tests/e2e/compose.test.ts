@@ -194,6 +194,7 @@ describe('docker compose up', () => {
 it.each([
   ['librechat', ['CELLBLOCK_API_KEY', 'CREDS_KEY', 'CREDS_IV', 'JWT_SECRET', 'JWT_REFRESH_SECRET'], ['librechat', 'mongodb']],
   ['n8n', ['N8N_SANDBOX_SERVICE_API_KEY'], ['n8n']],
+  ['open-webui', ['CELLBLOCK_API_KEY'], ['open-webui']],
 ])('Compose reads the example %s, which adds to the same project', async (example, variables, services) => {
   const [program, ...first] = await composeProgram()
   const env = { ...process.env, ...Object.fromEntries(variables.map((name) => [name, 'x'])) }

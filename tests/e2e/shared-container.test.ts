@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { startServer, type LocalServerProcess } from '../support/local-server.ts'
+import { terminalClient } from '../support/terminal-client.ts'
 import { connectE2b, connectMcp } from '../support/wire-clients.ts'
 
 let server: LocalServerProcess
@@ -53,3 +54,26 @@ it(
     expect(listed.data).toHaveLength(4)
   },
 )
+
+it('of a user of Open WebUI is used by OpenAI, MCP and E2B clients of the account in turn', { timeout: 180_000 }, async () => {
+  const terminal = terminalClient(server.url, server.apiKey)
+  expect((await terminal('POST', '/files/write', { body: { path: 'by-open-webui.txt', content: 'open-webui' } })).status).toBe(200)
+  const { data } = await server.openai.containers.list({ limit: 100 })
+  const { id: container_id = '' } = data.find(({ name }) => name === 'open-webui:ann:default') ?? {}
+
+  const response = await server.openai.responses.create({
+    model: 'demo',
+    input: '```python\nopen("/mnt/data/by-openai.txt", "w").write("openai")\n```',
+    tools: [{ type: 'code_interpreter', container: container_id }],
+  })
+  expect(response.status).toBe('completed')
+  const mcp = await connectMcp(server)
+  const command = await mcp.callTool({ name: 'run_command', arguments: { container_id, command: 'cat by-*.txt' } })
+  expect(command.structuredContent).toMatchObject({ stdout: ['open-webui', 'openai'].join('') })
+  const sandbox = await connectE2b(server, container_id)
+  await sandbox.files.write('by-e2b.txt', 'e2b')
+
+  const answer = await terminal('POST', '/execute?wait=60', { body: { command: 'cat by-*.txt' } })
+  const { output } = (await answer.json()) as { readonly output: readonly { readonly data: string }[] }
+  expect(output.map(({ data: text }) => text).join('')).toBe(['e2b', 'open-webui', 'openai'].join(''))
+})

@@ -21,7 +21,12 @@ export const MISSING: Readonly<Record<string, string>> = {
   sandbox_uuid: '00000000-0000-4000-8000-000000000000',
   exec_id: 'exec-absent',
   port: '8501',
+  process_id: 'cmd_01kajv9h2s8p0ww3d4dq4cs1zt',
+  terminal_id: 'cmd_01kajv9h2s8p0ww3d4dq4cs1zt',
 }
+
+/** Headers of every probe: some wires learn the end user from them. */
+export const PROBE_HEADERS: Readonly<Record<string, string>> = { 'x-user-id': 'someone' }
 
 /** Parameters whose form the routes check first: an id of another form is answered with 400, whether an object has it or not. */
 export const CHECKED_FORMS: Readonly<Record<string, string>> = { sandbox_uuid: '11111111-1111-4111-8111-111111111111' }
@@ -53,6 +58,8 @@ export const BODIES: Readonly<Record<string, unknown>> = {
   'n8n post /sandboxes/{sandbox_uuid}/executions': { command: 'true' },
   'n8n post /sandboxes/{sandbox_uuid}/files/copy': { src: '/x', dest: '/y' },
   'n8n post /sandboxes/{sandbox_uuid}/files/move': { src: '/x', dest: '/y' },
+  'open-webui post /execute/{process_id}/input': { input: 'x' },
+  'open-webui post /api/terminals/{terminal_id}/size': { cols: 80, rows: 24 },
 }
 
 /** Valid queries by operation. */

@@ -58,6 +58,7 @@ export async function startApi(
     readonly canSuspend?: boolean
     /** Connects to programs of sandboxes; the server then serves their ports below `localhost`. */
     readonly connectPort?: Supervisor['connectPort']
+    readonly listPorts?: Supervisor['listPorts']
     readonly portIdleMs?: number
     /** Other routes than the product's. */
     readonly routes?: readonly AnyRoute[]
@@ -112,7 +113,12 @@ export async function startApi(
       ? null
       : openPorts(
           { portsDomain: 'localhost', publicUrl, allowedHosts: allowedHosts ?? [], hibernateAfterMs: 300_000 },
-          { common: ports, sandboxes: { supervisor: { connectPort }, driver: {}, prices }, api: ports.config, ...idle },
+          {
+            common: ports,
+            sandboxes: { supervisor: { connectPort, listPorts: options.listPorts ?? (async () => []) }, driver: {}, prices },
+            api: ports.config,
+            ...idle,
+          },
         )
   const app = createApp({ ...ports, ...(webPorts !== null && { webPorts: webPorts.webPorts }) }, options.routes)
   const server = await listen({

@@ -22,6 +22,8 @@ export interface TestPorts {
   readonly api: TestApi
   /** A container with a sandbox in which the program listens. */
   container(key?: TestKey): Promise<string>
+  /** Gives a container that has none a sandbox. */
+  giveSandbox(container: { readonly tenant: string; readonly id: string }): Promise<void>
   publish(containerId: string, port?: number, key?: TestKey): Promise<Published>
   /** Requests of programs to the address of a port; any `Host` can be sent. */
   visit(address: string, options?: { method?: string; headers?: Record<string, string>; body?: string }): Promise<Answer>
@@ -68,18 +70,21 @@ export async function startPorts(listener: RequestListener, options: Parameters<
       sent.once('error', reject).end(body)
     })
   }
+  const giveSandbox: TestPorts['giveSandbox'] = async ({ tenant, id }) => {
+    const sandbox = newSandbox({ memoryTier: '1g', image: 'any', claimedBy: { tenant, containerId: id } }, api.now())
+    await api.table.sandboxes.create({ ...sandbox, state: 'claimed', address: { kind: 'unix', socketPath: '/nowhere' } })
+    await api.table.containers.setSandbox(tenant, id, { generation: 0, sandboxId: sandbox.id, stateLost: null, dueAt: null })
+  }
   return {
     api,
     program,
     visit,
     async container(key = api.owner) {
       const { id } = (await (await api.post('/v1/containers', { name: 'x' }, { key })).json()) as { readonly id: string }
-      const claimedBy = { tenant: key.tenant, containerId: id }
-      const sandbox = newSandbox({ memoryTier: '1g', image: 'any', claimedBy }, api.now())
-      await api.table.sandboxes.create({ ...sandbox, state: 'claimed', address: { kind: 'unix', socketPath: '/nowhere' } })
-      await api.table.containers.setSandbox(key.tenant, id, { generation: 0, sandboxId: sandbox.id, stateLost: null, dueAt: null })
+      await giveSandbox({ tenant: key.tenant, id })
       return id
     },
+    giveSandbox,
     async publish(containerId, port = PORT, key = api.owner) {
       const answer = await api.post(`/v1/containers/${containerId}/ports`, { port }, { key })
       if (answer.status !== 200) throw new Error(await answer.text())

@@ -117,6 +117,42 @@ const E2B: Readonly<Record<string, Entry>> = {
   [e2b('post', '/process.Process/Update')]: 'as resizeCommand',
 }
 
+/** A call of Open WebUI, which names the user beside the key. */
+const ofUser = (entry: Entry): Entry => {
+  if (typeof entry === 'string') return entry
+  const send = (ids: Ids): Request => {
+    const request = entry.send(ids)
+    return { ...request, headers: { ...request.headers, 'x-user-id': 'someone' } }
+  }
+  return { send }
+}
+const OPEN_WEBUI: Readonly<Record<string, Entry>> = Object.fromEntries(
+  Object.entries({
+    'put /api/v1/policies/{policy_id}': NOT_OFFERED,
+    'delete /api/v1/policies/{policy_id}': NOT_OFFERED,
+    'put /api/v1/policies/{policy_id}/lifecycle': NOT_OFFERED,
+    'post /api/v1/terminals/refresh': NOT_OFFERED,
+    'post /api/terminals': json(() => '/open-webui/api/terminals', {}),
+    'post /api/terminals/{terminal_id}/input': 'as sendCommandStdin',
+    'post /api/terminals/{terminal_id}/size': 'as resizeCommand',
+    'delete /api/terminals/{terminal_id}': REMOVES,
+    'post /execute': json(() => '/open-webui/execute', { command: 'true' }),
+    'post /execute/{process_id}/input': 'as sendCommandStdin',
+    'delete /execute/{process_id}': REMOVES,
+    'post /files/archive': json(() => '/open-webui/files/archive', { paths: ['x'] }),
+    'post /files/cwd': json(() => '/open-webui/files/cwd', { path: '/tmp' }),
+    'post /files/write': json(() => '/open-webui/files/write', { path: 'x', content: 'x' }),
+    'post /files/upload': form(() => '/open-webui/files/upload?directory=.', { file: text }),
+    'post /files/mkdir': json(() => '/open-webui/files/mkdir', { path: 'x' }),
+    'post /files/move': json(() => '/open-webui/files/move', { source: 'x', destination: 'y' }),
+    'post /files/replace': json(() => '/open-webui/files/replace', { path: 'x', replacements: [{ target: 'a', replacement: 'b' }] }),
+    'delete /files/delete': REMOVES,
+    'post /notebooks': READS,
+    'post /notebooks/{notebook_id}/execute': 'as createContainerFile and runCode, for a notebook that is stored',
+    'delete /notebooks/{notebook_id}': REMOVES,
+  } satisfies Readonly<Record<string, Entry>>).map(([operation, entry]) => [`open-webui ${operation}`, ofUser(entry)]),
+)
+
 /** Every operation of every wire that is not a read. */
 export const STORED: Readonly<Record<string, Entry>> = {
   createResponse: json(() => '/v1/responses', { model: 'demo', input: 'x', background: true }),
@@ -201,4 +237,5 @@ export const STORED: Readonly<Record<string, Entry>> = {
   'n8n post /sandboxes/{sandbox_uuid}/mkdir': json((ids) => `/n8n/sandboxes/${ids['uuid']}/mkdir?path=x&recursive=true`, {}),
   execute: json(() => '/execute', { code: 'x' }),
   ...E2B,
+  ...OPEN_WEBUI,
 }

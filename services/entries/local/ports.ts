@@ -1,16 +1,18 @@
 import type { ApiConfig } from '../../http/config.ts'
 import type { ApiDeps } from '../../http/deps.ts'
-import { PortProxy } from '../../http/port-proxy/port-proxy.ts'
+import { PortProxy, supervisorSessionOf } from '../../http/port-proxy/port-proxy.ts'
 import { hostNameOf } from '../../http/public-url.ts'
 import { BoundedCache } from '../../model/bounded-cache.ts'
-import type { Container } from '../../model/containers/container.ts'
+import { isSuspended, type Container } from '../../model/containers/container.ts'
 import { PublishedPorts } from '../../operations/containers/published-ports.ts'
+import { ServiceError } from '../../model/errors.ts'
 import { resumeContainer } from '../../operations/containers/suspend-container.ts'
 import { createBudgetReader } from '../../operations/tenancy/budget.ts'
 import { createLimitReader } from '../../operations/tenancy/limit-reader.ts'
 import { createRequestLimiter } from '../../operations/tenancy/request-limiter.ts'
 import { createResourceCounts } from '../../operations/tenancy/resource-counts.ts'
-import { PORT_RULES, wireHosts } from '../../wires/routes.ts'
+import { PORT_RULES } from '../../wires/one-machine.ts'
+import { wireHosts } from '../../wires/routes.ts'
 import type { SandboxDriver } from '../../ports/sandbox-driver.ts'
 import type { Supervisor } from '../../ports/supervisor.ts'
 import type { LocalConfig } from './config.ts'
@@ -27,7 +29,7 @@ type PortsConfig = Pick<LocalConfig, 'portsDomain' | 'publicUrl' | 'allowedHosts
 interface PortParts {
   readonly common: CommonPorts
   readonly sandboxes: Pick<LocalSandboxes, 'prices'> & {
-    readonly supervisor: Pick<Supervisor, 'connectPort'>
+    readonly supervisor: Pick<Supervisor, 'connectPort' | 'listPorts'>
     readonly driver: Pick<SandboxDriver, 'suspension'>
   }
   readonly api: ApiConfig
@@ -38,7 +40,7 @@ interface PortParts {
 export interface LocalPorts {
   readonly proxy: PortProxy
   /** For the API. */
-  readonly webPorts: { readonly domain: string; readonly published: PublishedPorts }
+  readonly webPorts: NonNullable<ApiDeps['webPorts']>
 }
 
 /** Ports of sandboxes on separate origins; null when the operator has no domain for them. */
@@ -67,7 +69,14 @@ export function openPorts(config: PortsConfig, { common, sandboxes, api, idleMs 
     ...(idleMs !== undefined && { idleMs }),
     wake: async (container, signal) => void (await resumeContainer(suspend, container, signal)),
   })
-  return { proxy, webPorts: { domain, published } }
+  const listening = async (container: Container): Promise<readonly number[]> => {
+    const session = isSuspended(container) ? null : await supervisorSessionOf(table, container)
+    if (session === null) return []
+    return sandboxes.supervisor.listPorts(session).catch((cause: unknown) => {
+      throw new ServiceError('sandbox_unavailable', 'The sandbox does not say which ports are open. Try again in a moment.', { cause })
+    })
+  }
+  return { proxy, webPorts: { domain, published, listening } }
 }
 
 /** Origins of all ports, as a policy of the page has them. The port of the server is not known before it listens. */

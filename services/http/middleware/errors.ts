@@ -34,7 +34,12 @@ export function handleErrors(app: Hono<ApiHono>): void {
     .filter(({ method }) => method !== 'ALL')
     .map(({ method, path }) => ({
       method,
-      pattern: new RegExp(`^${path.replaceAll('.', '\\.').replaceAll(/:\w+/g, '[^/]+')}$`),
+      pattern: new RegExp(
+        `^${path
+          .replaceAll('.', '\\.')
+          .replaceAll(/:\w+\{\\\.\+\}/g, '.+')
+          .replaceAll(/:\w+/g, '[^/]+')}$`,
+      ),
       parameters: path.split(':').length,
     }))
   app.notFound((context) => {

@@ -47,6 +47,16 @@ export interface PortProxyOptions extends ReviewOptions {
   readonly wake: (container: Container, signal: AbortSignal) => Promise<void>
 }
 
+/** The sandbox of a container, for calls of its supervisor; null while it has none. */
+export async function supervisorSessionOf(
+  table: Pick<ApiDeps['table'], 'sandboxes'>,
+  { sandboxId }: Container,
+): Promise<SandboxSession | null> {
+  const sandbox = sandboxId === null ? null : await table.sandboxes.get(sandboxId)
+  if (sandbox === null || sandbox.address === null || sandbox.state !== 'claimed') return null
+  return { sandboxId: sandbox.id, address: sandbox.address, privateKey: sandbox.privateKey }
+}
+
 interface Forwarding {
   readonly visit: Visit
   readonly address: PortAddress
@@ -215,10 +225,10 @@ export class PortProxy {
     }
   }
 
-  async #sessionOf({ sandboxId }: Container): Promise<SandboxSession> {
-    const sandbox = sandboxId === null ? null : await this.#options.api.table.sandboxes.get(sandboxId)
-    if (sandbox === null || sandbox.address === null || sandbox.state !== 'claimed') throw hibernated()
-    return { sandboxId: sandbox.id, address: sandbox.address, privateKey: sandbox.privateKey }
+  async #sessionOf(container: Container): Promise<SandboxSession> {
+    const session = await supervisorSessionOf(this.#options.api.table, container)
+    if (session === null) throw hibernated()
+    return session
   }
 
   #forward(messages: Messages, { visit, address, program, leave, left }: Forwarding): void {

@@ -160,6 +160,8 @@ interface WatchRequest extends Attributed {
 export const watchArguments = (request: WatchRequest): readonly string[] => [...FILE_PROGRAM, JSON.stringify({ op: 'watch', ...request })]
 
 interface Operation<Schema extends z.ZodType> {
+  /** A program that takes its request and answers as that of the image does. */
+  readonly program?: readonly string[]
   readonly request: Readonly<Record<string, unknown>>
   readonly schema: Schema
 }
@@ -170,13 +172,20 @@ const operate = async <Schema extends z.ZodType>(
   operation: Operation<Schema>,
 ): Promise<z.infer<Schema>> => (await perform(context, containerId, operation)).answer
 
+/** The same by a program of a wire. */
+export const operateBy: <Schema extends z.ZodType>(
+  context: RunContext,
+  containerId: string,
+  operation: Operation<Schema> & { readonly program: readonly string[] },
+) => Promise<z.infer<Schema>> = operate
+
 async function perform<Schema extends z.ZodType>(
   context: RunContext,
   containerId: string,
-  { request, schema }: Operation<Schema>,
+  { program = FILE_PROGRAM, request, schema }: Operation<Schema>,
 ): Promise<{ readonly answer: z.infer<Schema>; readonly lost: readonly Lost[] }> {
   const { deps } = context
-  const argv = [...FILE_PROGRAM, JSON.stringify(request)]
+  const argv = [...program, JSON.stringify(request)]
   const waitMs = Math.min(TIMEOUT_SECONDS, deps.config.maxHoldSeconds) * 1000
   // A refusal after the operation would make a client repeat it.
   deps.results.reserve(RUN_ANSWER_BYTES)

@@ -44,8 +44,8 @@ export class StagedFiles {
     return this.#files.map(({ path }) => path)
   }
 
-  /** Streams bytes into the store. Throws ServiceError `invalid_file_name` or `request_too_large`. */
-  async add(path: SandboxPath, source: Readable): Promise<void> {
+  /** Streams bytes into the store, and returns their number. Throws ServiceError `invalid_file_name` or `request_too_large`. */
+  async add(path: SandboxPath, source: Readable): Promise<number> {
     if (path.stored !== null) normalizeFilePath(path.stored)
     const objectKey = newObjectKey(this.#container.tenant, 'files', this.#container.id)
     this.#unnamed.add(objectKey)
@@ -67,6 +67,7 @@ export class StagedFiles {
     }
     await this.#deps.objects.put(objectKey, counted(), { contentType: 'application/octet-stream' })
     this.#files.push({ path, objectKey, bytes, sha256: hash.digest('hex') })
+    return bytes
   }
 
   /** Gives every file its path: first those that the sandbox may refuse, so that such a refusal leaves the stored files as they were. */

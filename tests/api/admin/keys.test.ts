@@ -90,11 +90,14 @@ it('declares a known scope on every route', () => {
     'librechatHealth',
     'listSharedItems',
     'n8n get /healthz',
+    'open-webui get /api/config',
+    'open-webui get /api/terminals/{terminal_id}',
+    'open-webui get /health',
   ])
   expect(ROUTES.filter((route) => route.path.startsWith('/v1/admin')).every((route) => route.scope === 'admin')).toBe(true)
 })
 
-// Foreign protocols have other credentials and another form of errors: tests/api/e2b and tests/api/n8n have them.
+// Foreign protocols have other credentials and another form of errors: tests/api/e2b, tests/api/n8n and tests/api/open-webui have them.
 const closed = ROUTES.filter((route) => route.auth !== 'public' && route.isForeign !== true)
 it.for(closed.map((route) => [route.operationId, route] as const))('%s refuses a key without its scope', async ([, route]) => {
   const key = await api.newKey({ scopes: SCOPES.filter((scope) => scope !== route.scope) })

@@ -13,6 +13,9 @@ const DECIDED: Readonly<Record<Scope | 'public', string>> = {
     get /librechat/v1/health
     get /logo.png
     get /n8n/healthz
+    get /open-webui/api/config
+    get /open-webui/api/terminals/{terminal_id}
+    get /open-webui/health
     get /plugin/openapi.yaml
     get /readyz
     get /v1/shares/{token}
@@ -49,6 +52,21 @@ const DECIDED: Readonly<Record<Scope | 'public', string>> = {
     delete /n8n/sandboxes/{sandbox_uuid}
     post /n8n/sandboxes/{sandbox_uuid}/executions
     delete /n8n/sandboxes/{sandbox_uuid}/executions/{exec_id}
+    post /open-webui/api/terminals
+    delete /open-webui/api/terminals/{terminal_id}
+    post /open-webui/api/terminals/{terminal_id}/input
+    get /open-webui/api/terminals/{terminal_id}/output
+    post /open-webui/api/terminals/{terminal_id}/size
+    post /open-webui/execute
+    delete /open-webui/execute/{process_id}
+    post /open-webui/execute/{process_id}/input
+    post /open-webui/notebooks
+    delete /open-webui/notebooks/{notebook_id}
+    get /open-webui/notebooks/{notebook_id}
+    post /open-webui/notebooks/{notebook_id}/execute
+    get /open-webui/proxy/{port}
+    get /open-webui/proxy/{port}/
+    get /open-webui/proxy/{port}/{+path}
     post /v1/chat/completions
     post /v1/commands/{command_id}/cancel
     post /v1/commands/{command_id}/resize
@@ -126,6 +144,20 @@ const DECIDED: Readonly<Record<Scope | 'public', string>> = {
     get /n8n/sandboxes
     get /n8n/sandboxes/{sandbox_uuid}
     get /n8n/sandboxes/{sandbox_uuid}/executions/{exec_id}
+    post /open-webui/api/v1/terminals/refresh
+    get /open-webui/api/terminals
+    get /open-webui/api/v1/policies
+    delete /open-webui/api/v1/policies/{policy_id}
+    get /open-webui/api/v1/policies/{policy_id}
+    put /open-webui/api/v1/policies/{policy_id}
+    get /open-webui/api/v1/policies/{policy_id}/lifecycle
+    put /open-webui/api/v1/policies/{policy_id}/lifecycle
+    get /open-webui/execute
+    get /open-webui/execute/{process_id}/status
+    get /open-webui/openapi.json
+    get /open-webui/p/{policy_id}/openapi.json
+    get /open-webui/ports
+    get /open-webui/system
     get /v1/commands/{command_id}
     get /v1/commands/{command_id}/events
     get /v1/containers
@@ -194,6 +226,26 @@ const DECIDED: Readonly<Record<Scope | 'public', string>> = {
     post /n8n/sandboxes/{sandbox_uuid}/files/move
     post /n8n/sandboxes/{sandbox_uuid}/mkdir
     get /n8n/sandboxes/{sandbox_uuid}/stat
+    get /open-webui/files/cwd
+    post /open-webui/files/archive
+    post /open-webui/files/cwd
+    delete /open-webui/files/delete
+    get /open-webui/files/display
+    get /open-webui/files/glob
+    get /open-webui/files/grep
+    get /open-webui/files/list
+    get /open-webui/files/matches
+    post /open-webui/files/mkdir
+    post /open-webui/files/move
+    get /open-webui/files/read
+    post /open-webui/files/replace
+    get /open-webui/files/search
+    get /open-webui/files/serve/{+path}
+    post /open-webui/files/upload
+    get /open-webui/files/view
+    post /open-webui/files/write
+    get /open-webui/skills
+    get /open-webui/skills/read
     delete /v1/containers/{container_id}/entries
     get /v1/containers/{container_id}/entries
     post /v1/containers/{container_id}/entries

@@ -3,7 +3,7 @@ import { labelOf as sandboxIdOf } from '../../../services/model/containers/conta
 import { createLink } from '../../../services/operations/links/create-link.ts'
 import { ROUTES } from '../../../services/wires/routes.ts'
 import { finishExecution } from '../../support/finish-execution.ts'
-import { BODIES, CHECKED_FORMS, MISSING, QUERIES } from '../../support/probe-requests.ts'
+import { BODIES, CHECKED_FORMS, MISSING, PROBE_HEADERS, QUERIES } from '../../support/probe-requests.ts'
 import { startApi, type TestApi, type TestKey } from '../../support/start-api.ts'
 
 let api: TestApi
@@ -31,6 +31,9 @@ beforeAll(async () => {
   }
   const sandbox = (await (await api.post('/n8n/sandboxes', {}, { key: ann })).json()) as { id: string }
   await (await api.post(`/n8n/sandboxes/${sandbox.id}/executions`, { command: 'true', exec_id: 'hers' }, { key: ann })).body?.cancel()
+  const started = await api.post('/open-webui/execute', { command: 'true' }, { key: ann, headers: PROBE_HEADERS })
+  const terminalProcess = (await started.json()) as { id: string }
+  const shell = (await (await api.post('/open-webui/api/terminals', {}, { key: ann, headers: PROBE_HEADERS })).json()) as { id: string }
   const response = await client.responses.create({ model: 'demo', input: 'x', background: true })
   const webhook = await client.webhooks.create({ name: 'x', url: 'https://example.com/', event_types: ['response.completed'] })
   const target = { objectKey: 'k', filename: 'f', mime: 'text/plain', bytes: 1 }
@@ -69,11 +72,13 @@ beforeAll(async () => {
     sandbox_uuid: sandbox.id,
     exec_id: 'hers',
     port: '8501',
+    process_id: terminalProcess.id,
+    terminal_id: shell.id,
   }
 })
 afterAll(() => api.stop())
 
-const routes = ROUTES.filter((route) => /\{(?!token|model)/.test(route.path))
+const routes = ROUTES.filter((route) => /\{(?!token|model|\+)/.test(route.path))
 
 async function probe(route: (typeof routes)[number], ids: Record<string, string>, key: TestKey): Promise<unknown> {
   const path = route.path.replaceAll(/\{(\w+)\}/g, (_, name: string) => ids[name] ?? '') + (QUERIES[route.operationId] ?? '')
@@ -81,7 +86,7 @@ async function probe(route: (typeof routes)[number], ids: Record<string, string>
   const answer = await api.fetch(path, {
     key,
     method: route.method.toUpperCase(),
-    headers: body === undefined ? {} : { 'content-type': 'application/json', 'idempotency-key': 'probe' },
+    headers: { ...PROBE_HEADERS, ...(body !== undefined && { 'content-type': 'application/json', 'idempotency-key': 'probe' }) },
     ...(body === undefined ? {} : { body: JSON.stringify(body) }),
   })
   const headers = Object.fromEntries(
@@ -104,7 +109,8 @@ it.for(routes.map((route) => [route.operationId, route] as const))(
   async ([, route]) => {
     const missing = (await probe(route, none, api.otherTenant)) as { status: number }
     // A foreign protocol's wire answers 501 where it does not offer the operation.
-    const expected = route.scope === 'admin' ? [403] : route.isForeign !== true ? [404] : [404, 501]
+    // The handshake of a socket whose first message has the key needs an upgrade, whatever it names.
+    const expected = route.scope === 'admin' ? [403] : route.isForeign !== true ? [404] : [404, 426, 501]
     expect(expected).toContain(missing.status)
     expect(await probe(route, mine, api.otherTenant)).toEqual(missing)
     expect(await probe(route, malformed, api.otherTenant)).toEqual(missing)

@@ -3,7 +3,7 @@ import { newId } from '../../../services/model/ids.ts'
 import { createLink } from '../../../services/operations/links/create-link.ts'
 import { labelOf as sandboxIdOf } from '../../../services/model/containers/container-label.ts'
 import { ROUTES } from '../../../services/wires/routes.ts'
-import { BODIES, CHECKED_FORMS, MISSING, QUERIES } from '../../support/probe-requests.ts'
+import { BODIES, CHECKED_FORMS, MISSING, PROBE_HEADERS, QUERIES } from '../../support/probe-requests.ts'
 import { startApi, type TestApi, type TestKey } from '../../support/start-api.ts'
 
 /** One object of each kind, under the names of the path parameters. */
@@ -11,7 +11,7 @@ type Ids = Readonly<Record<string, string>>
 
 const PARAMETERS = Object.keys(MISSING)
 /** For an object that is there, these answers wait for a sandbox or for the end of a job. */
-const WAITING = /\/(?:entries|events)\b/
+const WAITING = /\/(?:entries|events|output)\b/
 const METHODS = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE']
 /** Rules of the protocol differ per answer, not per object. */
 const VOLATILE = ['date', 'content-length', 'x-request-id', 'traceresponse', 'openai-processing-ms']
@@ -35,7 +35,7 @@ async function newTenant(): Promise<string> {
 async function makeObjects(key: TestKey): Promise<Ids> {
   const client = api.openai(key)
   const idOf = async (path: string, body: unknown): Promise<string> =>
-    ((await (await api.post(path, body, { key })).json()) as { id: string }).id
+    ((await (await api.post(path, body, { key, headers: PROBE_HEADERS })).json()) as { id: string }).id
   const container = await client.containers.create({ name: 'one' })
   const conversation = await client.conversations.create({ items: [{ role: 'user', content: 'x' }] })
   const [item] = (await client.conversations.items.list(conversation.id)).data
@@ -53,6 +53,8 @@ async function makeObjects(key: TestKey): Promise<Ids> {
     sandbox_uuid,
     exec_id: 'one',
     port: '8501',
+    process_id: await idOf('/open-webui/execute', { command: 'true' }),
+    terminal_id: await idOf('/open-webui/api/terminals', {}),
     container_id: container.id,
     sandbox_id: sandboxIdOf({ id: container.id, tenant: key.tenant }),
     session_id: container.id,
@@ -115,6 +117,7 @@ async function answerTo({ path, method, key, ids, hasIdempotencyKey }: Probe): P
   const route = ROUTES.find((candidate) => candidate.path === path && candidate.method.toUpperCase() === method)
   const body = route === undefined ? undefined : BODIES[route.operationId]
   const headers = {
+    ...PROBE_HEADERS,
     ...(body === undefined ? {} : { 'content-type': 'application/json' }),
     ...(hasIdempotencyKey ? { 'idempotency-key': `${method} ${path}`.replaceAll(/[^\w]/g, '-') } : {}),
   }

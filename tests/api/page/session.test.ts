@@ -140,7 +140,7 @@ describe('a session cookie', () => {
 
   it('opens only routes that the page calls', async () => {
     const byKeyOnly = ROUTES.filter(({ auth }) => auth !== 'public' && auth !== 'session')
-    expect(new Set(byKeyOnly.map(({ tag }) => tag))).toEqual(new Set(['MCP', 'LibreChat', 'E2B', 'Plugin', 'n8n']))
+    expect(new Set(byKeyOnly.map(({ tag }) => tag))).toEqual(new Set(['MCP', 'LibreChat', 'E2B', 'Plugin', 'n8n', 'Open WebUI']))
     for (const { method, path, tag } of byKeyOnly) {
       const init = { method: method.toUpperCase(), headers: { 'x-cellblock-page': '1', 'content-type': 'application/json' } }
       const { status } = await withCookie(path.replaceAll(/\{\w+\}/g, 'x'), cookie, init)

@@ -48,7 +48,9 @@ const pathOf = (path: string, { executionId, conversationId }: Hostile): string 
     .replace('{conversation_id}', conversationId)
     .replaceAll(/\{\w+\}/g, 'x')
 const headersOf = ({ apiKey }: Hostile, path: string): Readonly<Record<string, string>> =>
-  path.startsWith('/e2b') ? { 'x-api-key': apiKey } : { authorization: `Bearer ${apiKey}` }
+  path.startsWith('/e2b')
+    ? { 'x-api-key': apiKey }
+    : { authorization: `Bearer ${apiKey}`, ...(path.startsWith('/open-webui') && { 'x-user-id': 'x' }) }
 
 const isOffered = ({ scope }: (typeof ROUTES)[number]): boolean => scope !== 'admin'
 const writing = ROUTES.filter((route) => route.method !== 'get' && isOffered(route))

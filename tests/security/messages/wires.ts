@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto'
 import type { LocalServerProcess } from '../../support/local-server.ts'
 
 /** How one wire reported an execution. `problem` says why the end is not typed; null if it is. */
@@ -25,16 +26,31 @@ const MAX_ATTEMPTS = 5
 const RETRIED = /"(sandbox_unavailable|too_many_results)"/
 
 /** Calls again while every sandbox is in use or earlier answers fill the memory, as the answer says. */
-async function request(server: LocalServerProcess, method: string, path: string, body?: unknown): Promise<Reply> {
-  let reply = await requestOnce(server, method, path, body)
-  for (let attempt = 1; attempt < MAX_ATTEMPTS && RETRIED.test(reply.text); attempt++) reply = await requestOnce(server, method, path, body)
+async function request(
+  server: LocalServerProcess,
+  method: string,
+  path: string,
+  body?: unknown,
+  more: Readonly<Record<string, string>> = {},
+): Promise<Reply> {
+  const once = () => requestOnce(server, { method, path, body, more })
+  let reply = await once()
+  for (let attempt = 1; attempt < MAX_ATTEMPTS && RETRIED.test(reply.text); attempt++) reply = await once()
   return reply
 }
 
-async function requestOnce(server: LocalServerProcess, method: string, path: string, body: unknown): Promise<Reply> {
+interface Sent {
+  readonly method: string
+  readonly path: string
+  readonly body: unknown
+  readonly more: Readonly<Record<string, string>>
+}
+
+async function requestOnce(server: LocalServerProcess, { method, path, body, more }: Sent): Promise<Reply> {
   const answer = await fetch(server.url + path, {
     method,
     headers: {
+      ...more,
       authorization: `Bearer ${server.apiKey}`,
       'content-type': 'application/json',
       accept: 'application/json, text/event-stream',
@@ -170,5 +186,29 @@ const e2b: Wire = {
   },
 }
 
+const openWebUi: Wire = {
+  name: 'open-webui',
+  async run(server, code) {
+    const user = { 'x-user-id': `user-${randomUUID()}` }
+    const cell = { cell_type: 'code', metadata: {}, source: code, outputs: [], execution_count: null }
+    const notebook = { nbformat: 4, nbformat_minor: 5, metadata: {}, cells: [cell] }
+    const write = { path: 'a.ipynb', content: JSON.stringify(notebook) }
+    const written = await request(server, 'POST', '/open-webui/files/write', write, user)
+    const early = failed('POST write', written)
+    if (early !== null) return { problem: early, text: written.text }
+    const opened = await request(server, 'POST', '/open-webui/notebooks', { path: 'a.ipynb' }, user)
+    const { id } = JSON.parse(opened.text) as { readonly id?: string }
+    const executed = await request(server, 'POST', `/open-webui/notebooks/${id}/execute`, { cell_index: 0 }, user)
+    const problem = failed('POST execute', executed)
+    const { data } = await server.openai.containers.list({ limit: 100 })
+    const container = data.find(({ name }) => name === `open-webui:${user['x-user-id']}:default`)
+    if (container !== undefined) await request(server, 'DELETE', `/v1/containers/${container.id}`)
+    if (problem !== null) return { problem, text: executed.text }
+    const { status, outputs } = JSON.parse(executed.text) as { readonly status?: string; readonly outputs?: unknown }
+    const isTyped = (status === 'ok' || status === 'error') && Array.isArray(outputs)
+    return { problem: isTyped ? null : `no outputs: ${executed.text.slice(0, 300)}`, text: executed.text }
+  },
+}
+
 /** Every wire that runs code. A further wire is one more entry. */
-export const WIRES: readonly Wire[] = [native, openai, openaiStream, plugin, mcp, e2b]
+export const WIRES: readonly Wire[] = [native, openai, openaiStream, plugin, mcp, e2b, openWebUi]
