@@ -41,6 +41,7 @@ import { exportRoutes } from './native/admin/export-tenant.ts'
 import { keyRoutes } from './native/admin/keys.ts'
 import { tenantRoutes } from './native/admin/tenants.ts'
 import { tenantAuditRoutes } from './native/admin/audit.ts'
+import { tenantExecutionRoutes } from './native/admin/executions.ts'
 import { refusedHostsRoutes } from './native/admin/refused-hosts.ts'
 import { tenantUsageRoutes } from './native/admin/usage.ts'
 import { usageRoutes } from './native/usage/routes.ts'
@@ -92,6 +93,7 @@ export const ROUTES: readonly AnyRoute[] = [
   ...planRoutes,
   ...keyRoutes,
   ...tenantUsageRoutes,
+  ...tenantExecutionRoutes,
   ...refusedHostsRoutes,
   ...tenantAuditRoutes,
   ...metaRoutes,

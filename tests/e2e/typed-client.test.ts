@@ -180,6 +180,7 @@ it('runs code and commands, and follows their events', async () => {
   })
   expect(bytes.size).toBe(1_007)
   expect((await client.call('GET /v1/executions/{execution_id}', { params: execution })).status).toBe('succeeded')
+  expect((await client.call('GET /v1/executions')).data.map(({ id }) => id)).toContain(execution.execution_id)
   expect((await client.call('GET /v1/containers/{container_id}/executions', { params })).data).toHaveLength(1)
   expect((await client.call('GET /v1/executions/{execution_id}/notebook.ipynb', { params: execution }))['nbformat']).toBe(4)
   expect((await client.call('GET /v1/containers/{container_id}/notebook.ipynb', { params }))['nbformat']).toBe(4)
@@ -245,6 +246,7 @@ it('administers tenants, plans and keys', async () => {
   const query = { key: `tenants/${tenant.id}/none` }
   await expect(client.call('GET /v1/admin/tenants/{tenant_id}/objects', { params, query })).rejects.toMatchObject({ status: 404 })
   expect((await client.call('GET /v1/admin/tenants/{tenant_id}/dead_letters', { params })).data).toEqual([])
+  expect((await client.call('GET /v1/admin/tenants/{tenant_id}/executions', { params })).data).toEqual([])
   expect((await client.call('GET /v1/admin/tenants/{tenant_id}/refused_hosts', { params })).data).toEqual([])
   const redriven = client.call('POST /v1/admin/tenants/{tenant_id}/dead_letters/{job_id}/redrive', {
     params: { ...params, job_id: 'exec_none' },

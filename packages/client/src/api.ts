@@ -876,6 +876,26 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/v1/executions": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List the newest executions
+         * @description Of the newest 50 containers, without code and results. A key that is bound to an end user sees that user's only.
+         */
+        get: operations["listRecentExecutions"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/v1/executions/{execution_id}/outputs/{cell}/{output}": {
         parameters: {
             query?: never;
@@ -1956,6 +1976,26 @@ export interface paths {
         };
         /** Usage of a tenant per day */
         get: operations["getTenantUsage"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/admin/tenants/{tenant_id}/executions": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * The newest executions of a tenant
+         * @description Of its newest 50 containers: that each ran and how it ended. Code and output stay with the tenant.
+         */
+        get: operations["listTenantExecutions"];
         put?: never;
         post?: never;
         delete?: never;
@@ -3186,6 +3226,34 @@ export interface components {
             last_id: string | null;
             has_more: boolean;
         };
+        ExecutionSummary: {
+            id: string;
+            /** @enum {string} */
+            object: "execution";
+            container_id: string;
+            /** @description The end user whose key ran it. */
+            subject: string | null;
+            /** @enum {string} */
+            language: "python" | "bash" | "javascript" | "typescript" | "r";
+            /** @enum {string} */
+            status: "queued" | "starting" | "running" | "succeeded" | "failed" | "timed_out" | "cancelled";
+            /** @enum {string|null} */
+            reason: "error" | "oom" | "kernel_died" | "output_limit" | "disk_full" | "sandbox_lost" | "dead_letter" | "deadline" | "cpu_limit" | "caller" | null;
+            /** Format: date-time */
+            created_at: string;
+            /** Format: date-time */
+            started_at: string | null;
+            /** Format: date-time */
+            ended_at: string | null;
+            metadata: {
+                [key: string]: string;
+            };
+        };
+        ExecutionSummaryList: {
+            /** @enum {string} */
+            object: "list";
+            data: components["schemas"]["ExecutionSummary"][];
+        };
         FileForm: {
             /**
              * Format: binary
@@ -4380,6 +4448,8 @@ export type Execution = components['schemas']['Execution'];
 export type ExecutionEvent = components['schemas']['ExecutionEvent'];
 export type ExecutionFile = components['schemas']['ExecutionFile'];
 export type ExecutionList = components['schemas']['ExecutionList'];
+export type ExecutionSummary = components['schemas']['ExecutionSummary'];
+export type ExecutionSummaryList = components['schemas']['ExecutionSummaryList'];
 export type FileForm = components['schemas']['FileForm'];
 export type ForkContainer = components['schemas']['ForkContainer'];
 export type HistoryItem = components['schemas']['HistoryItem'];
@@ -6238,6 +6308,29 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["Execution"];
+                };
+            };
+        };
+    };
+    listRecentExecutions: {
+        parameters: {
+            query?: {
+                /** @description Executions, 20 by default. */
+                limit?: number;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The executions, the newest first. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ExecutionSummaryList"];
                 };
             };
         };
@@ -8195,6 +8288,32 @@ export interface operations {
             };
         };
     };
+    listTenantExecutions: {
+        parameters: {
+            query?: {
+                /** @description Executions, 20 by default. */
+                limit?: number;
+            };
+            header?: never;
+            path: {
+                /** @description Id of a tenant, `tnt_…`. */
+                tenant_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The executions, the newest first. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ExecutionSummaryList"];
+                };
+            };
+        };
+    };
     listRefusedHosts: {
         parameters: {
             query?: never;
@@ -8337,6 +8456,7 @@ export interface Operations {
     "GET /v1/skills/{skill_id}/versions/{version}/content": operations["getSkillVersionContent"];
     "POST /v1/containers/{container_id}/executions": operations["runCode"];
     "GET /v1/containers/{container_id}/executions": operations["listExecutions"];
+    "GET /v1/executions": operations["listRecentExecutions"];
     "GET /v1/executions/{execution_id}/outputs/{cell}/{output}": operations["getExecutionOutput"];
     "GET /v1/executions/{execution_id}": operations["getExecution"];
     "POST /v1/executions/{execution_id}/cancel": operations["cancelExecution"];
@@ -8407,6 +8527,7 @@ export interface Operations {
     "GET /v1/admin/keys/{key_id}": operations["getKey"];
     "POST /v1/admin/keys/{key_id}/revoke": operations["revokeKey"];
     "GET /v1/admin/tenants/{tenant_id}/usage": operations["getTenantUsage"];
+    "GET /v1/admin/tenants/{tenant_id}/executions": operations["listTenantExecutions"];
     "GET /v1/admin/tenants/{tenant_id}/refused_hosts": operations["listRefusedHosts"];
     "GET /v1/admin/tenants/{tenant_id}/audit": operations["listAuditEntries"];
     "GET /v1/admin/tenants/{tenant_id}/audit/blocks": operations["exportAuditLog"];

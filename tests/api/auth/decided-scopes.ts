@@ -177,6 +177,7 @@ const DECIDED: Readonly<Record<Scope | 'public', string>> = {
     get /v1/conversations/{conversation_id}/shares
     get /v1/conversations/{conversation_id}/items/{item_id}
     get /v1/conversations/{conversation_id}/notebook.ipynb
+    get /v1/executions
     get /v1/executions/{execution_id}
     get /v1/executions/{execution_id}/events
     get /v1/executions/{execution_id}/notebook.ipynb
@@ -301,6 +302,7 @@ const DECIDED: Readonly<Record<Scope | 'public', string>> = {
     post /v1/admin/tenants/{tenant_id}/dead_letters/{job_id}/redrive
     post /v1/admin/tenants/{tenant_id}/export
     get /v1/admin/tenants/{tenant_id}/objects
+    get /v1/admin/tenants/{tenant_id}/executions
     get /v1/admin/tenants/{tenant_id}/refused_hosts
     get /v1/admin/tenants/{tenant_id}/keys
     post /v1/admin/tenants/{tenant_id}/keys

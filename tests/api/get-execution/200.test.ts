@@ -107,3 +107,27 @@ it('replies to ids of other tenants as to missing ids', async () => {
     expect(new Set(bodies).size).toBe(1)
   }
 })
+
+it('lists the newest executions of all containers, those of the own end user only, and to an operator without results', async () => {
+  const { tenant } = await api.newKey()
+  await api.table.tenants.create({ v: 1, id: tenant, name: 'runs', createdAt: Date.now() })
+  const key = async (subject?: string) => api.newKey({ tenant, ...(subject !== undefined && { subject }) })
+  const [ann, bob, whole] = [await key('ann'), await key('bob'), await key()]
+  const run = async (owner: typeof ann): Promise<string> => {
+    const made = (await (await api.post('/v1/containers', { name: 'x' }, { key: owner })).json()) as { id: string }
+    const answer = await api.post(`/v1/containers/${made.id}/executions?wait=0`, { code: '1', metadata: { a: 'b' } }, { key: owner })
+    return ((await answer.json()) as { id: string }).id
+  }
+  const ids = [await run(ann), await run(bob), await run(ann)]
+  await finishExecution(api, tenant, ids[2] ?? '', { patch: { status: 'failed', reason: 'oom' }, result: { stdout: 'private' } })
+  const list = async (path: string, owner: typeof ann) =>
+    (await api.fetch(path, { key: owner })).json() as Promise<{ data: { id: string }[] }>
+  expect((await list('/v1/executions', whole)).data.map(({ id }) => id)).toEqual(ids.toReversed())
+  expect((await list('/v1/executions?limit=2', whole)).data.map(({ id }) => id)).toEqual([ids[2], ids[1]])
+  expect((await list('/v1/executions', bob)).data.map(({ id }) => id)).toEqual([ids[1]])
+  const admin = await api.newKey({ scopes: ['admin'] })
+  const ofTenant = await list(`/v1/admin/tenants/${tenant}/executions?limit=1`, admin)
+  expect(ofTenant.data).toMatchObject([{ id: ids[2], status: 'failed', reason: 'oom', subject: 'ann', metadata: { a: 'b' } }])
+  expect(JSON.stringify(ofTenant)).not.toContain('private')
+  expect((await api.fetch(`/v1/admin/tenants/${tenant}/executions`, { key: whole })).status).toBe(403)
+})

@@ -6,6 +6,7 @@ import { readShare } from '../../../operations/executions/execution-slots.ts'
 import { LIMITS } from '../../../model/limits.ts'
 import { containerOf, visibleTo } from '../../../operations/access.ts'
 import { checkTimeout } from '../../../operations/tenancy/check-limits.ts'
+import { RECENT_CONTAINERS, recentExecutions } from '../../../operations/executions/recent-executions.ts'
 import { runCode } from '../../../operations/executions/run-code.ts'
 import { scopeOf } from '../../../http/execution-scope.ts'
 import { checkSource } from '../../../operations/executions/source.ts'
@@ -14,12 +15,13 @@ import { claimId } from '../../../http/claim-id.ts'
 import { collectPage } from '../../../http/paging.ts'
 import { json } from '../../../http/responses.ts'
 import { defineRoute, runContext, type AnyRoute } from '../../../http/route.ts'
-import { listOf, StrictListQuery, listSchema, pageOf } from '../../../http/schemas.ts'
+import { DEFAULT_PAGE, listOf, StrictListQuery, listSchema, pageOf } from '../../../http/schemas.ts'
 import { Execution, RunCode, WaitQuery } from './schema.ts'
 import { filenameOf } from '../work/outputs.ts'
 import { answerRun, renderFor, rowOf, runAnswers, workRoutes, type WorkWire } from '../work/routes.ts'
 import { textOfPart } from './inline-outputs.ts'
 import { executionFields } from './serialize.ts'
+import { ExecutionSummaries, RecentQuery, renderSummaries } from './summary.ts'
 
 const EXECUTIONS: WorkWire = {
   kind: 'execution',
@@ -115,6 +117,24 @@ const listExecutionsRoute = defineRoute({
   },
 })
 
+const recentExecutionsRoute = defineRoute({
+  method: 'get',
+  path: '/v1/executions',
+  auth: 'session',
+  scope: 'read',
+  operationId: 'listRecentExecutions',
+  tag: 'Executions',
+  summary: 'List the newest executions',
+  description: `Of the newest ${RECENT_CONTAINERS} containers, without code and results. A key that is bound to an end user sees that user's only.`,
+  query: RecentQuery,
+  answers: { 200: { description: 'The executions, the newest first.', schema: ExecutionSummaries } },
+  async handle({ deps, caller, query }) {
+    const isVisible = visibleTo(caller, 'read')
+    const found = await recentExecutions(deps.table, caller.tenant, { limit: query.limit ?? DEFAULT_PAGE, isVisible })
+    return json(200, renderSummaries(found))
+  },
+})
+
 const executionOutputRoute = defineRoute({
   method: 'get',
   path: '/v1/executions/{execution_id}/outputs/{cell}/{output}',
@@ -157,4 +177,10 @@ const positionOf = (text: string): number => (/^\d{1,6}$/.test(text) ? Number(te
 /** nbformat encodes binary types in base64. */
 const isBase64 = (mime: string): boolean => /^(?:image\/(?!svg\+xml)|audio\/|video\/|application\/(?:pdf|octet-stream|zip))/.test(mime)
 
-export const executionRoutes: readonly AnyRoute[] = [runCodeRoute, listExecutionsRoute, executionOutputRoute, ...workRoutes(EXECUTIONS)]
+export const executionRoutes: readonly AnyRoute[] = [
+  runCodeRoute,
+  listExecutionsRoute,
+  recentExecutionsRoute,
+  executionOutputRoute,
+  ...workRoutes(EXECUTIONS),
+]
