@@ -195,6 +195,9 @@ it('manages containers and files, and prints the events of an execution', async 
   })
 
   const { id } = await server.native.run(container, 'print("logged")')
+  expect((await cellblock(['logs', id.replace(/.$/, id.endsWith('0') ? '1' : '0')])).stderr).toMatch(
+    /^No execution .* exists\. List yours with `cellblock runs`\./,
+  )
   expect(await cellblock(['logs', id])).toMatchObject({ code: 0, stdout: 'logged\n' })
   expect((await cellblock(['usage'])).stdout).toMatch(/^total +[1-9]/m)
   expect((await cellblock(['limits'])).stdout).toMatch(/^ {2}live_containers +\d+/m)

@@ -96,9 +96,24 @@ export function createApiClient(request: Send): ApiClient {
 async function refusalOf(response: Response): Promise<string> {
   const text = await response.text()
   try {
-    const { error } = JSON.parse(text) as { readonly error: { readonly message: string } }
-    return `${error.message} (HTTP ${response.status})`
+    const { error } = JSON.parse(text) as { readonly error: { readonly message: string; readonly code?: string | null } }
+    return `${forTerminal(error.message, error.code ?? '')} (HTTP ${response.status})`
   } catch {
     return `The server answered HTTP ${response.status}, and not in Cellblock's form. Check the address in CELLBLOCK_URL.`
   }
+}
+
+/** What a person at a terminal does instead of calling a route, by the code of the refusal. */
+const ADVICE: Readonly<Record<string, string>> = {
+  container_not_found: 'List yours with `cellblock containers list`.',
+  execution_not_found: 'List yours with `cellblock runs`.',
+  file_not_found: 'List those of a container with `cellblock files list CONTAINER`.',
+}
+
+/** The API advises to call its routes; a command of this program stands in place of that sentence where there is one. */
+export function forTerminal(message: string, code: string): string {
+  const advice = ADVICE[code]
+  const sentences = message.split(/(?<=[.!?]) (?=[A-Z])/)
+  const others = sentences.filter((sentence) => !/\b(?:GET|POST|PUT|DELETE) \/v1\//.test(sentence))
+  return advice === undefined || others.length === sentences.length ? message : [...others, advice].join(' ')
 }

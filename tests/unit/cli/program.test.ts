@@ -5,6 +5,7 @@ import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import type { Command } from 'commander'
+import { forTerminal } from '../../../packages/cli/src/api-client.ts'
 import { withParameters } from '../../../packages/cli/src/commands/notebook.ts'
 import { EXIT } from '../../../packages/cli/src/errors.ts'
 import type { Io } from '../../../packages/cli/src/io.ts'
@@ -52,7 +53,7 @@ describe('the published package', () => {
     [['run'], 2, "missing required argument 'file'"],
     [['run', '-', '--timeout', 'soon'], 2, 'Give whole seconds'],
     [['notebook', 'run', 'x.ipynb', '-o', 'y', '-p', '1x=2'], 2, 'no Python name'],
-    [['completion', 'fish'], 2, 'Allowed choices are bash, zsh'],
+    [['completion', 'tcsh'], 2, 'Allowed choices are bash, fish, zsh'],
   ] as const)('ends %j with exit code %i and an explanation', async (args, code, sentence) => {
     await expect(run(program, args)).rejects.toMatchObject({ code, stderr: expect.stringContaining(sentence) })
   })
@@ -67,6 +68,31 @@ describe('the published package', () => {
     const script = `source <(${program} completion bash); COMP_WORDS=(${words.join(' ')}); COMP_CWORD=${words.length - 1}; _cellblock; echo "\${COMPREPLY[@]}"`
     expect((await run('bash', ['-c', script])).stdout.trim().split(' ')).toContain(word)
   })
+})
+
+it('completes the commands and options in fish', () => {
+  let script = ''
+  const io = { out: (text: string) => (script += text), note: () => undefined } as unknown as Io
+  createProgram({ io, exit: () => undefined }).parse(['completion', 'fish'], { from: 'user' })
+  const [, words = ''] = /case 'files'\n\s+printf '%s\\n' (.+)\n/.exec(script) ?? []
+  expect(words.split(' ')).toEqual(expect.arrayContaining(['upload', 'download', '--help']))
+  expect(script).toContain("complete -c cellblock -a '(__cellblock_words)'")
+})
+
+it.each([
+  [
+    'No execution "exec_1" exists. Run code with POST /v1/containers/{container_id}/executions.',
+    'execution_not_found',
+    'No execution "exec_1" exists. List yours with `cellblock runs`.',
+  ],
+  [
+    'No upload "u" exists. Create one with POST /v1/uploads.',
+    'upload_not_found',
+    'No upload "u" exists. Create one with POST /v1/uploads.',
+  ],
+  ['The container is full. Delete a file.', 'container_not_found', 'The container is full. Delete a file.'],
+])('says %j as a person at a terminal can act on it', (message, code, said) => {
+  expect(forTerminal(message, code)).toBe(said)
 })
 
 describe('parameters of a notebook', () => {
