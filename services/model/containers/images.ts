@@ -16,6 +16,15 @@ const LANGUAGES_OF: Readonly<Record<BuiltInImage, readonly Language[]>> = {
 
 const isBuiltIn = (name: string): name is BuiltInImage => (BUILT_IN_IMAGES as readonly string[]).includes(name)
 
+/** As sentences name them. */
+export const LANGUAGE_NAMES: Readonly<Record<Language, string>> = {
+  python: 'Python',
+  bash: 'Bash',
+  javascript: 'JavaScript',
+  typescript: 'TypeScript',
+  r: 'R',
+}
+
 /** The languages of an image. An operator's image is made from `standard`. */
 export const languagesOf = (imageName: string): readonly Language[] => LANGUAGES_OF[isBuiltIn(imageName) ? imageName : 'standard']
 

@@ -1,6 +1,6 @@
 import { ServiceError } from '../../model/errors.ts'
 import { LIMITS, type MemoryTier } from '../../model/limits.ts'
-import { languagesOf, type Language } from '../../model/containers/images.ts'
+import { LANGUAGE_NAMES, languagesOf, type Language } from '../../model/containers/images.ts'
 import { isSuspended, type Container } from '../../model/containers/container.ts'
 import { snakeCase } from '../../model/snake-case.ts'
 import { isBiggerTier, type ContainerLimits, type TenantLimits } from '../../model/tenants/tenant-limits.ts'
@@ -56,6 +56,13 @@ export async function imageOf(
   return deps.images.resolve(container.image, policy?.image).name
 }
 
+/** As a sentence lists them: "Python, Bash and R". */
+const listed = (languages: readonly Language[]): string =>
+  languages
+    .map((one) => LANGUAGE_NAMES[one])
+    .join(', ')
+    .replace(/, (?=[^,]*$)/, ' and ')
+
 /** Throws ServiceError `unsupported_value` for a language that the container's image lacks. */
 export async function checkLanguage(
   deps: { readonly images: Pick<ImageCatalogue, 'defaultName' | 'names' | 'has' | 'resolve'>; readonly limits: LimitReader },
@@ -68,9 +75,13 @@ export async function checkLanguage(
   const suitable = deps.images.names.filter((other) => languagesOf(other).includes(language))
   const advice =
     suitable.length === 0 ? 'This server offers no image that has it.' : `Create a container with the image ${suitable.join(' or ')}.`
-  throw new ServiceError('unsupported_value', `The image ${name} has no ${language}, only ${languages.join(' and ')}. ${advice}`, {
-    param: 'language',
-  })
+  throw new ServiceError(
+    'unsupported_value',
+    `The image ${name} has no ${LANGUAGE_NAMES[language]}, only ${listed(languages)}. ${advice}`,
+    {
+      param: 'language',
+    },
+  )
 }
 
 /** Checks that a container's limits are at most those of its account. Throws ServiceError `limit_exceeded`. */
