@@ -56,6 +56,11 @@ export async function buildPlayground(folder: string): Promise<PlaygroundManifes
   const files = { ...entriesOf(page.metafile), ...entriesOf(frames.metafile) }
   const assets: Record<string, string> = { katex: pathOf(files, 'katex') }
   for (const name of FRAMES) assets[name] = await writeFrame(outdir, name, pathOf(files, name))
+  // The API reference has the typeface of the page.
+  await cp(
+    join(ROOT, 'node_modules', '@fontsource-variable', 'inter', 'files', 'inter-latin-wght-normal.woff2'),
+    join(outdir, 'inter.woff2'),
+  )
   assets['sample'] = `/assets/sales.csv`
   await cp(join(ROOT, 'examples', 'quickstart', 'sales.csv'), join(outdir, 'sales.csv'))
   const template = await readFile(join(SOURCE, 'index.html'), 'utf8')

@@ -30,10 +30,28 @@ window.fetch = (input, init) => {
 }
 </script>`
 
-/** The bar that the page and the guide have too. The reference keeps this height free at its top. */
+/** What the library leaves out: names of its buttons with a picture only, and lists that scroll but take no focus. */
+const accessibilityScript = (nonce: string): string => `<script nonce="${nonce}">
+let isPlanned = false
+const complete = () => {
+  isPlanned = false
+  for (const button of document.querySelectorAll('button[class*="copy-button"]:not([aria-label])')) button.setAttribute('aria-label', 'Copy')
+  for (const list of document.querySelectorAll('ul.endpoints:not([tabindex])')) list.tabIndex = 0
+}
+new MutationObserver(() => {
+  if (!isPlanned) setTimeout(complete, 100)
+  isPlanned = true
+}).observe(document, { childList: true, subtree: true })
+</script>`
+
+/** The bar that the page and the guide have too. The reference keeps this height free at its top. Its own greys and colours are too pale to read. */
 const BAR = `<style>
+body.light-mode { --scalar-color-2: #4c515e; --scalar-color-3: #5c6270; --scalar-color-green: #08693a; --scalar-color-blue: #0a57ad; --scalar-color-red: #b3261e; --scalar-color-orange: #974000; --scalar-color-yellow: #7a5300 }
+code [class^="hljs-"] { color: inherit !important }
+body.dark-mode { --scalar-color-2: #c3c8d4; --scalar-color-3: #aab0be; --scalar-color-green: #6fd3a1; --scalar-color-blue: #8fb4ff; --scalar-color-red: #ff9d93; --scalar-color-orange: #ffb083; --scalar-color-yellow: #f3cf7a }
+@font-face { font-family: Inter; font-weight: 100 900; font-display: swap; src: url(/assets/inter.woff2) format('woff2') }
 :root { --scalar-custom-header-height: 45px }
-.top-bar { position: sticky; top: 0; z-index: 10; display: flex; align-items: center; gap: 20px; height: 44px; padding: 0 20px; border-bottom: 1px solid #8884; background: var(--scalar-background-1, Canvas); color: var(--scalar-color-1, CanvasText); font: 14px/1.4 system-ui, sans-serif }
+.top-bar { position: sticky; top: 0; z-index: 10; display: flex; align-items: center; gap: 20px; height: 44px; padding: 0 20px; border-bottom: 1px solid #8884; background: var(--scalar-background-1, Canvas); color: var(--scalar-color-1, CanvasText); font: 14px/1.4 Inter, system-ui, sans-serif }
 .top-bar a { color: inherit; text-decoration: none }
 .top-bar a:hover, .top-bar [aria-current] { text-decoration: underline; text-underline-offset: 6px }
 </style>
@@ -70,7 +88,7 @@ export function mountDocs(
     // The library's document names no language.
     const html = (await answer.text())
       .replace('<html>', '<html lang="en">')
-      .replace('<head>', `<head>${sessionScript(nonce)}`)
+      .replace('<head>', `<head>${sessionScript(nonce)}${accessibilityScript(nonce)}`)
       .replace('<body>', `<body>${BAR}`)
     return new Response(html, answer)
   })

@@ -39,13 +39,21 @@ async function firstOf(
 /** A person sees this page until the documentation is built; the browser asks again every ten seconds. */
 const BEING_BUILT = plainPage(
   'Documentation – Cellblock',
-  '<h1>The documentation is not built yet</h1><p><code>npm start</code> builds it in the background, in a few minutes. This page shows it as soon as it is there.</p><p>The same text is in the folder <code>docs/</code> of the clone. <a href="/">Back to the chat</a></p>',
+  '<h1>The documentation is not built yet</h1><p><code>npm start</code> builds it in the background, in a few minutes. This page shows it as soon as it is there.</p><p>The same text is in the folder <code>docs/</code> of the clone.</p>',
 )
+
+const NO_GUIDE = plainPage(
+  'No documentation – Cellblock',
+  '<h1>This server has no documentation</h1><p>A server that <code>npm start</code> started has it. The same text is in the folder <code>docs/</code> of the clone.</p>',
+)
+const isPerson = (request: { header(name: string): string | undefined }): boolean =>
+  request.header('accept')?.includes('text/html') === true
 
 /** Serves the built documentation at `/docs/guide/`. `readFile` is null on a server without it, and reads nothing before it is built. */
 export function mountGuide(app: Hono<ApiHono>, readFile: ((path: string) => Promise<PageFile | null>) | null): void {
   app.get('/docs/guide', () => new Response(null, { status: 302, headers: { location: BASE } }))
   app.get(`${BASE}*`, async (context) => {
+    if (readFile === null && isPerson(context.req)) return new Response(NO_GUIDE, { status: 404, headers: PLAIN_PAGE_HEADERS })
     if (readFile === null)
       throw new ServiceError('not_found', 'This server has no documentation. Start it with `npm start`, or read the folder docs/.')
     const rest = decoded(new URL(context.req.url).pathname.slice(BASE.length))
@@ -53,16 +61,15 @@ export function mountGuide(app: Hono<ApiHono>, readFile: ((path: string) => Prom
     const candidates =
       rest === '' || rest.endsWith('/') ? [`${rest}index.html`] : /\.\w+$/.test(rest) ? [rest] : [`${rest}.html`, `${rest}/index.html`]
     const found = await firstOf(candidates, readFile)
-    const isPerson = context.req.header('accept')?.includes('text/html') === true
     if (found === null && (await readFile('index.html')) === null) {
-      if (isPerson)
+      if (isPerson(context.req))
         return new Response(BEING_BUILT, { status: 404, headers: { ...PLAIN_PAGE_HEADERS, 'cache-control': 'no-store', refresh: '10' } })
       throw new ServiceError(
         'not_found',
         'The documentation is not built yet. `npm start` builds it in the background, in a few minutes; `npm run docs:build` builds it at once. The same text is in the folder docs/.',
       )
     }
-    const missing = found === null && isPerson ? await readFile('404.html') : null
+    const missing = found === null && isPerson(context.req) ? await readFile('404.html') : null
     if (found === null && missing === null)
       throw new ServiceError('not_found', `The documentation has no page ${BASE}${rest}. Start at ${BASE}.`)
     const { path, file } = found ?? { path: '404.html', file: missing as PageFile }
