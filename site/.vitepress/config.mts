@@ -1,6 +1,6 @@
 // The documentation as a static site. Its pages are docs/*.md without changes.
 import { readdirSync, readFileSync } from 'node:fs'
-import { join } from 'node:path'
+import { dirname, join, posix } from 'node:path'
 import { defineConfig } from 'vitepress'
 
 const DOCS = join(import.meta.dirname, '..', '..', 'docs')
@@ -14,6 +14,37 @@ const decisions = readdirSync(join(DOCS, 'adr'))
   .filter((name) => /^\d{4}-.*\.md$/.test(name))
   .map((name) => `adr/${name.replace(/\.md$/, '')}`)
 
+interface MarkdownToken {
+  type: string
+  tag: string
+  attrs: [string, string][] | null
+  readonly children: MarkdownToken[] | null
+  attrGet(name: string): string | null
+}
+interface MarkdownState {
+  readonly tokens: readonly MarkdownToken[]
+  readonly env: { readonly relativePath?: string }
+}
+
+/** Files outside of docs/ are in the repository only: their names stay, without a link that leads nowhere. */
+function nameSources({ tokens, env }: MarkdownState): void {
+  const folder = dirname(env.relativePath ?? '')
+  for (const { children } of tokens) {
+    let isSource = false
+    for (const token of children ?? []) {
+      if (token.type === 'link_open') {
+        const path = posix.join(folder, token.attrGet('href') ?? '')
+        isSource = path.startsWith('../')
+        if (!isSource) continue
+        Object.assign(token, { type: 'source_open', tag: 'span', attrs: [['title', `In the repository: ${path.replaceAll('../', '')}`]] })
+      } else if (token.type === 'link_close' && isSource) {
+        Object.assign(token, { type: 'source_close', tag: 'span' })
+        isSource = false
+      }
+    }
+  }
+}
+
 export default defineConfig({
   title: 'Cellblock',
   description: 'A self-hosted, multi-tenant code interpreter backend',
@@ -24,8 +55,7 @@ export default defineConfig({
   rewrites: { 'guides/README.md': 'guides/index.md' },
   cleanUrls: true,
   lastUpdated: false,
-  // Links into the source tree are valid in the repository only.
-  ignoreDeadLinks: [/^(?:\.\.\/|\.\/\.\.\/|\.\.\/\.\.\/)/, /LICENSE|README|bench|runtime-image|examples|packages|tests|services|infra/],
+  markdown: { config: (md) => void md.core.ruler.push('sources', nameSources as never) },
   vite: { build: { chunkSizeWarningLimit: 2_000 } },
   themeConfig: {
     search: { provider: 'local' },
@@ -45,6 +75,8 @@ export default defineConfig({
           'errors',
           'tools',
           'images',
+          'network',
+          'ports',
           'tenancy',
           'webhooks',
           'privacy',
@@ -55,7 +87,17 @@ export default defineConfig({
       { text: 'Operation', items: pages('single-machine', 'compose', 'upgrading', 'operations', 'deploy', 'aws', 'scaling', 'cost') },
       {
         text: 'How it works',
-        items: pages('architecture', 'walkthrough-code', 'mechanisms', 'turn-log', 'reliability', 'threat-model', 'tested', 'development'),
+        items: pages(
+          'architecture',
+          'walkthrough-code',
+          'mechanisms',
+          'turn-log',
+          'reliability',
+          'threat-model',
+          'tested',
+          'emulator',
+          'development',
+        ),
       },
       { text: 'Decisions', collapsed: true, items: pages(...decisions) },
     ],
