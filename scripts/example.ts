@@ -11,11 +11,25 @@ const PROGRAMS: Readonly<Record<string, readonly string[]>> = {
 }
 const programOf = (name: string): string | undefined => Object.keys(PROGRAMS).find((file) => existsSync(join(EXAMPLES, name, file)))
 
+/** Ends with a sentence, where an example would end with an error of its library. Without a key the example itself says what is missing. */
+async function checkServer(env: NodeJS.ProcessEnv): Promise<void> {
+  const url = env['CELLBLOCK_URL'] ?? 'http://127.0.0.1:8787'
+  if (env['CELLBLOCK_API_KEY'] === undefined) return
+  const isThere = await fetch(`${url}/healthz`).then(
+    () => true,
+    () => false,
+  )
+  if (isThere) return
+  console.error(`No server answers at ${url}. Start one with \`npm start\`, or set CELLBLOCK_URL to the address of yours.`)
+  process.exit(1)
+}
+
 const [name = '', ...args] = process.argv.slice(2)
 const names = readdirSync(EXAMPLES).filter((folder) => programOf(folder) !== undefined)
 const program = names.includes(name) ? programOf(name) : undefined
 if (program !== undefined) {
   const { environment: env } = readSetupConfig()
+  await checkServer(env)
   // npm moves to the project's folder and keeps the user's own here.
   process.chdir((env['npm_lifecycle_event'] === 'example' ? env['INIT_CWD'] : undefined) ?? process.cwd())
   const [command = '', ...before] = PROGRAMS[program] ?? []
