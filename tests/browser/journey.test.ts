@@ -1,12 +1,21 @@
 import { readFile } from 'node:fs/promises'
-import { join } from 'node:path'
 import type { Browser, Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest'
 import type { LocalServerProcess } from '../support/local-server.ts'
-import { askToRun, axeFindings, isIdle, openPage, RUN_MS, runCell, startBrowser, startPageServer } from './harness/browser.ts'
+import {
+  askToRun,
+  axeFindings,
+  isIdle,
+  openPage,
+  picture,
+  RUN_MS,
+  runCell,
+  startBrowser,
+  startPageServer,
+  takesPictures,
+} from './harness/browser.ts'
 import { buildNodeImage, type NodeImage } from './harness/node-image.ts'
 
-const IMAGES = join(import.meta.dirname, '..', '..', 'docs', 'img')
 const CSV = 'month,total\nJan,3\nFeb,5\nMar,4\n'
 
 let server: LocalServerProcess
@@ -16,7 +25,7 @@ beforeAll(async () => {
   ;[nodeImage, browser] = await Promise.all([buildNodeImage(inject('sandboxImage')), startBrowser()])
   const images = `slim=${inject('sandboxImage')},node=${nodeImage.reference}`
   // Pictures show the times of a sandbox as a user gets it.
-  const preload = process.env['CELLBLOCK_SCREENSHOTS'] === '1' ? { SANDBOX_PRELOAD: '' } : {}
+  const preload = takesPictures ? { SANDBOX_PRELOAD: '' } : {}
   server = await startPageServer({ env: { CELLBLOCK_IMAGES: images, ...preload } })
 })
 afterAll(async () => {
@@ -25,14 +34,9 @@ afterAll(async () => {
   await nodeImage.remove()
 })
 
-/** Pictures of the documentation are written on request only, because they differ in every run. */
-async function picture(page: Page, name: string): Promise<void> {
-  if (process.env['CELLBLOCK_SCREENSHOTS'] === '1') await page.screenshot({ path: join(IMAGES, `${name}.png`) })
-}
-
 /** Pictures of the whole conversation, from its beginning, in both themes, and on a phone. */
 async function pictures(page: Page): Promise<void> {
-  if (process.env['CELLBLOCK_SCREENSHOTS'] !== '1') return
+  if (!takesPictures) return
   await page.setViewportSize({ width: 1280, height: 1060 })
   await page.locator('.timeline').evaluate((element) => (element.scrollTop = 0))
   await picture(page, 'chat')
@@ -42,6 +46,9 @@ async function pictures(page: Page): Promise<void> {
   await page.setViewportSize({ width: 390, height: 844 })
   await page.getByAltText('Output of the code').scrollIntoViewIfNeeded()
   await picture(page, 'phone')
+  await page.emulateMedia({ colorScheme: 'dark' })
+  await picture(page, 'phone-dark')
+  await page.emulateMedia({ colorScheme: 'light' })
   await page.setViewportSize({ width: 1280, height: 860 })
 }
 

@@ -38,7 +38,9 @@ it(
     const { page, context } = await openPage(browser, server)
     await context.grantPermissions(['clipboard-read', 'clipboard-write'])
     let turn = 0
-    upstream.play(({ body }) => say(`${body.model} says ${++turn}: the mean is $\\bar{x}$ and it costs $5.`))
+    upstream.play(({ body }) =>
+      say(`${body.model} says ${++turn}: the mean is $\\bar{x}$ and it costs $5.\n\n\`\`\`text\nblock ${turn}\n\`\`\``),
+    )
     await ask(page, 'Question one')
     await page.getByText('first says 1').waitFor()
     await expect.poll(() => page.locator('.message.answer .katex').count()).toBe(1)
@@ -60,8 +62,13 @@ it(
     await page.reload()
     await page.getByText('first says 4').waitFor()
     expect(await messages(page, 'You')).toEqual(['Question three'])
-    await page.getByRole('button', { name: 'Copy the message' }).click()
-    expect(await page.evaluate('navigator.clipboard.readText()')).toBe('Question three')
+    const copied = async (label: string): Promise<unknown> => {
+      await page.getByRole('button', { name: label }).click()
+      return page.evaluate('navigator.clipboard.readText()')
+    }
+    expect(await copied('Copy the message')).toBe('Question three')
+    expect(await copied('Copy the answer')).toContain('first says 4')
+    expect(await copied('Copy the block')).toBe('block 4')
     for (const [format, ending, expected] of [
       ['Markdown', 'md', '## You\n\nQuestion three'],
       ['HTML', 'html', 'Question three'],
@@ -115,6 +122,8 @@ it(
     await page.getByRole('row', { name: /total_price int.*42/ }).waitFor()
     await page.getByRole('button', { name: 'Actions for this chat' }).click()
     await page.getByRole('menuitem', { name: 'Restart Python, keep the files' }).click()
+    expect(await page.getByText('Python was restarted').count()).toBe(0)
+    await page.getByRole('menuitem', { name: 'All variables will be gone. Restart?' }).click()
     await page.getByText('Python was restarted').waitFor()
     await runCell(page, 'print(open("kept.txt").read(), "total_price" in globals())')
     await page.getByText('text False').waitFor()

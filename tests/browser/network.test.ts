@@ -6,7 +6,7 @@ import { afterAll, beforeAll, expect, inject, it } from 'vitest'
 import type { LocalServerProcess } from '../support/local-server.ts'
 import { internetAuthority, startMirror, type Mirror } from '../support/mirror.ts'
 import { ensureNetworkClientsImage } from '../support/network-clients-image.ts'
-import { axeFindings, isIdle, openPage, RUN_MS, runCell, startBrowser, startPageServer } from './harness/browser.ts'
+import { axeFindings, isIdle, openPage, picture, RUN_MS, runCell, startBrowser, startPageServer } from './harness/browser.ts'
 
 const ADMIN = 'ak_test_0123456789abcdef0123456789'
 /** In the default, in the ceiling only, in neither. */
@@ -64,6 +64,7 @@ it(
     expect(await panel.getByRole('row', { name: new RegExp(OWN) }).textContent()).toContain('200')
     await panel.getByRole('button', { name: `Copy a request to allow ${OTHER}` }).waitFor()
     expect(await axeFindings(page)).toEqual([])
+    await picture(page, 'network')
 
     await panel.getByRole('button', { name: `Allow ${MORE} in this chat` }).click()
     await panel.getByRole('button', { name: `Code of this chat can send data to ${MORE}. Allow it?` }).click()

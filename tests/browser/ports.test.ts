@@ -2,7 +2,7 @@ import type { Browser } from 'playwright-core'
 import { afterAll, beforeAll, expect, inject, it } from 'vitest'
 import type { LocalServerProcess } from '../support/local-server.ts'
 import { ensureNetworkClientsImage } from '../support/network-clients-image.ts'
-import { axeFindings, isIdle, openPage, RUN_MS, runCell, startBrowser, startPageServer } from './harness/browser.ts'
+import { axeFindings, isIdle, openPage, picture, RUN_MS, runCell, startBrowser, startPageServer } from './harness/browser.ts'
 
 const PORT = 8501
 
@@ -22,7 +22,11 @@ const APP = `
 import subprocess, textwrap
 open("/tmp/app.py", "w").write(textwrap.dedent('''
     import http.server
-    PAGE = b"""<!doctype html><title>App</title><h1>From the sandbox</h1><p id=result></p><script>
+    PAGE = b"""<!doctype html><title>App</title>
+    <style>body { font: 15px system-ui; padding: 8px 24px } meter { width: 320px; height: 20px } td { padding: 4px 12px 4px 0 }</style>
+    <h1>From the sandbox</h1><p>A page of a Python program, on its own origin.</p>
+    <table><tr><td>Garden<td><meter value=.8></meter><tr><td>Kitchen<td><meter value=.55></meter><tr><td>Office<td><meter value=.3></meter></table>
+    <details><summary>What it may not do</summary><p id=result></p></details><script>
     document.cookie = "cellblock_session=evil; domain=localhost"
     document.cookie = "own=1"
     const tries = [
@@ -80,6 +84,7 @@ it(
       .poll(() => frame.locator('#result').textContent())
       .toMatch(/^refused refused \S* refused cookies (?:None|(?!.*cellblock).*)$/)
     expect(await axeFindings(page)).toEqual([])
+    await picture(page, 'app')
     expect(problems.filter((text) => !/frame|navigation|navigate|sandbox|CORS|Failed to load/i.test(text))).toEqual([])
 
     const [tab] = await Promise.all([context.waitForEvent('page'), panel.getByRole('button', { name: 'Open in a tab' }).click()])

@@ -1,10 +1,8 @@
-import { join } from 'node:path'
 import type { Browser } from 'playwright-core'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import type { LocalServerProcess } from '../support/local-server.ts'
-import { isIdle, openPage, RUN_MS, runCell, startBrowser, startPageServer } from './harness/browser.ts'
+import { axeFindings, isIdle, openPage, picture, RUN_MS, runCell, startBrowser, startPageServer } from './harness/browser.ts'
 
-const IMAGES = join(import.meta.dirname, '..', '..', 'docs', 'img')
 const ADMIN_KEY = 'ck_admin_0123456789abcdef0123456789'
 
 let server: LocalServerProcess
@@ -54,7 +52,8 @@ it(
     expect(await page.locator('.markdown strong').last().textContent()).toBe('Result:')
     await page.locator('.json-branch').getByText('false').waitFor()
     await page.getByText('First 20 of 25 rows').waitFor()
-    if (process.env['CELLBLOCK_SCREENSHOTS'] === '1') await page.screenshot({ path: join(IMAGES, 'outputs.png') })
+    await picture(page, 'outputs')
+    expect(await axeFindings(page)).toEqual([])
     // Charts that chose no colours follow the theme of the page.
     for (const theme of ['system', 'light']) {
       await page.getByRole('button', { name: 'Settings', exact: true }).click()
@@ -100,21 +99,33 @@ it('shows tenants, keys and usage to a key for administration', async () => {
     expect.stringContaining('deleteContainer404notebooks'),
   ])
   await page.getByRole('region', { name: 'Audit' }).getByRole('cell', { name: 'runCode' }).waitFor()
-  if (process.env['CELLBLOCK_SCREENSHOTS'] === '1') {
-    await page.getByRole('heading', { name: /^Usage from/ }).scrollIntoViewIfNeeded()
-    await page.screenshot({ path: join(IMAGES, 'admin.png') })
-  }
+  // That code ran and how it ended, without the code.
+  const runs = page.getByRole('region', { name: 'Runs' })
+  await runs.getByRole('row', { name: /Python Done .* exec_/ }).waitFor()
+  await runs.getByLabel('Only failed ones').check()
+  await runs.getByText('None of the newest runs failed.').waitFor()
+  await page.getByRole('heading', { name: /^Usage from/ }).scrollIntoViewIfNeeded()
+  await picture(page, 'admin')
   // A revoked key works never again, so the first click only asks.
   await page.getByRole('button', { name: 'Revoke notebooks' }).click()
   await page.getByRole('button', { name: 'Revoke permanently? notebooks' }).click()
   await page.getByText(/^revoked /).waitFor()
   await expect.poll(async () => (await client.call('GET', '/v1/limits')).status).toBe(401)
+  await page.getByLabel('Name of the new key').fill('guest')
+  await page.getByLabel('End user of the new key').fill('ann')
+  await page.getByRole('group', { name: 'Scopes of the new key' }).getByLabel('share').uncheck()
+  await page.getByLabel('Expires').selectOption({ label: 'in 7 days' })
+  await page.getByRole('button', { name: 'New key: Create' }).click()
+  await page
+    .getByRole('region', { name: 'API keys' })
+    .getByRole('row', { name: /^guest ann run, read, files never Revoke guest until 20/ })
+    .waitFor()
   const queued = page.getByRole('listitem').filter({ has: page.getByRole('meter', { name: 'Used: queued jobs' }) })
   await queued.getByRole('textbox', { name: 'queued jobs' }).fill('50')
   await page.keyboard.press('Enter')
   await expect.poll(() => queued.getByRole('meter').getAttribute('max')).toBe('50')
   await page.getByLabel('Filter the audit').fill('createKey')
-  await page.getByRole('region', { name: 'Audit' }).getByRole('cell', { name: 'createKey' }).waitFor()
+  await page.getByRole('region', { name: 'Audit' }).getByRole('cell', { name: 'createKey' }).first().waitFor()
   expect(await page.getByRole('region', { name: 'Audit' }).getByRole('cell', { name: 'runCode' }).count()).toBe(0)
   await page.getByText(/^\d+ limits$/).click()
   await page.getByLabel('processes', { exact: true }).fill('64')
@@ -125,4 +136,11 @@ it('shows tenants, keys and usage to a key for administration', async () => {
     .waitFor()
   await page.getByRole('button', { name: 'Server', exact: true }).click()
   await page.getByText('Warm sandboxes').waitFor()
+  // Nothing brings a tenant back, so its name must be typed.
+  await page.getByRole('navigation', { name: 'Tenants' }).getByRole('button', { name: 'Team Blue' }).click()
+  const remove = page.getByRole('button', { name: 'Delete permanently' })
+  expect(await remove.isDisabled()).toBe(true)
+  await page.getByLabel('Type Team Blue to delete the tenant').fill('Team Blue')
+  await remove.click()
+  await expect.poll(() => page.getByRole('navigation', { name: 'Tenants' }).getByText('Team Blue').count()).toBe(0)
 })

@@ -55,4 +55,10 @@ async function errorOf(response: Response): Promise<ApiError> {
 
 /** The sentence that a person reads. */
 export const messageOf = (error: unknown): string =>
-  error instanceof ApiError ? error.message : 'The server does not answer. Check that it runs, then try again.'
+  error instanceof ApiError ? withoutRoutes(error.message) : 'The server does not answer. Check that it runs, then try again.'
+
+/** Advice to call a route is for programs. */
+function withoutRoutes(message: string): string {
+  const sentences = message.split(/(?<=[.!?]) (?=[A-Z])/).filter((one) => !/\b(?:GET|POST|PUT|DELETE) \/v1\//.test(one))
+  return sentences.length === 0 ? message : sentences.join(' ')
+}

@@ -27,6 +27,20 @@ export interface Execution {
   readonly usage: { readonly run_ms: number; readonly peak_memory_bytes: number } | null
 }
 
+/** That an execution ran and how it ended. */
+export interface RunSummary {
+  readonly id: string
+  readonly container_id: string
+  readonly subject: string | null
+  readonly language: string
+  readonly status: ExecutionStatus
+  readonly reason: string | null
+  readonly created_at: string
+  readonly started_at: string | null
+  readonly ended_at: string | null
+  readonly metadata: Readonly<Record<string, string>>
+}
+
 export interface Container {
   readonly id: string
   readonly name: string

@@ -45,13 +45,7 @@ function sendBytes(
     request.addEventListener('error', () => reject(new TypeError('The connection broke.')))
     request.addEventListener('load', () => {
       if (request.status < 300) return resolve()
-      reject(
-        new ApiError(
-          request.status,
-          'upload_failed',
-          sentenceOf(request.responseText) ?? `The upload failed (${request.status}). Try again.`,
-        ),
-      )
+      reject(refusalOf(request))
     })
     request.addEventListener('abort', () => reject(new TypeError('The upload was stopped.')))
     signal.addEventListener('abort', () => request.abort())
@@ -59,10 +53,11 @@ function sendBytes(
   })
 }
 
-function sentenceOf(text: string): string | null {
+function refusalOf({ status, responseText }: XMLHttpRequest): ApiError {
   try {
-    return (JSON.parse(text) as { readonly error: { readonly message: string } }).error.message
+    const { error } = JSON.parse(responseText) as { readonly error: { readonly message: string; readonly code: string | null } }
+    return new ApiError(status, error.code ?? 'upload_failed', error.message)
   } catch {
-    return null
+    return new ApiError(status, 'upload_failed', `The upload failed (${status}). Try again.`)
   }
 }

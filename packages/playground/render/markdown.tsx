@@ -2,6 +2,7 @@ import { marked } from 'marked'
 import { useEffect, useMemo, useRef } from 'preact/hooks'
 import { sanitize } from './sanitize.ts'
 import { Code } from './code.tsx'
+import { CopyButton } from './copy-button.tsx'
 import { assetUrl } from '../assets.ts'
 import { withoutFormulas, type Formula } from './formulas.ts'
 
@@ -28,7 +29,7 @@ export function Markdown({ text, foldedLines = FOLDED_LINES }: { readonly text: 
   )
 }
 
-/** Long code is folded. */
+/** Code that can be copied; long code is folded. */
 export function CodeBlock({
   text,
   language,
@@ -39,13 +40,19 @@ export function CodeBlock({
   readonly foldedLines: number
 }) {
   const lines = text.split('\n').length
-  if (lines <= foldedLines) return <Code text={text} language={language} />
+  const block = (
+    <div class="code-block">
+      <Code text={text} language={language} />
+      <CopyButton text={text} label="Copy the block" />
+    </div>
+  )
+  if (lines <= foldedLines) return block
   return (
     <details class="folded">
       <summary>
         {language === 'text' || language === '' ? 'Text' : 'Code'}, {lines} lines
       </summary>
-      <Code text={text} language={language} />
+      {block}
     </details>
   )
 }

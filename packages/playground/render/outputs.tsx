@@ -76,10 +76,15 @@ const ENDS: Readonly<Record<string, string>> = {
 
 const CUT = /^Cut to (\d+) of (\d+) bytes: \w+$/
 
-/** Amounts of bytes as people read them. */
+const LEFT_OUT = /^(\d+) characters of its middle are in the events only\.$/
+
+/** A loss as a person reads it: with amounts, and without the parts of the API where a program would find the rest. */
 function lostText(what: string, reason: string): string {
   const [, kept, total] = CUT.exec(reason) ?? []
-  return kept === undefined ? `${what}: ${reason}` : `${what}: ${bytesText(Number(kept))} of ${bytesText(Number(total))} are kept.`
+  if (kept !== undefined) return `${what}: ${bytesText(Number(kept))} of ${bytesText(Number(total))} are kept.`
+  const [, characters] = LEFT_OUT.exec(reason) ?? []
+  if (characters === undefined) return `${what}: ${reason.replace(/, as events\.$/, '.')}`
+  return `${what.replace(/ in the result$/, '')}: ${Number(characters).toLocaleString('en')} characters of its middle are left out.`
 }
 
 const endOf = (reason: string | null): string => ENDS[reason ?? ''] ?? 'The code failed.'

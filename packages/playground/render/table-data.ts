@@ -49,3 +49,20 @@ export function csvTable(text: string, separator: string): TableData {
   const values = body.map((row) => row.map((value) => (/^-?\d{1,15}(?:\.\d+)?$/.test(value) ? Number(value) : value)))
   return { columns, rows: values, total: values.length }
 }
+
+/** How many rows and columns CSV or TSV text has; its first row, which names the columns, and empty lines are no rows. */
+export function csvShape(text: string, separator: string): { readonly rows: number; readonly columns: number } {
+  let lines = 0
+  let isQuoted = false
+  let isEmpty = true
+  for (let i = 0; i < text.length; i++) {
+    const char = text.charAt(i)
+    if (char === '"') isQuoted = !isQuoted
+    if (char === '\n' && !isQuoted) {
+      if (!isEmpty) lines += 1
+      isEmpty = true
+    } else if (char !== '\r') isEmpty = false
+  }
+  if (!isEmpty) lines += 1
+  return { rows: Math.max(0, lines - 1), columns: csvTable(text, separator).columns.length }
+}

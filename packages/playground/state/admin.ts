@@ -1,7 +1,8 @@
 import { signal } from '@preact/signals'
 import { call, messageOf, send } from '../api/call.ts'
-import type { List } from '../api/types.ts'
+import type { List, RunSummary } from '../api/types.ts'
 import { readMetrics, type Metrics } from './metrics.ts'
+import { readRuns } from './runs.ts'
 
 export interface Tenant {
   readonly id: string
@@ -10,6 +11,7 @@ export interface Tenant {
   readonly plan: string | null
   readonly image: string | null
   readonly network: TenantNetwork | null
+  readonly deletion: object | null
   readonly limits: Readonly<Record<string, number | string>>
 }
 
@@ -76,6 +78,8 @@ export const keys = signal<readonly ApiKey[]>([])
 export const usage = signal<Usage | null>(null)
 /** The latest changes of the open tenant, the newest first. */
 export const audit = signal<readonly AuditEntry[]>([])
+/** The newest runs of the open tenant. */
+export const tenantRuns = signal<readonly RunSummary[]>([])
 /** Hosts that code of the open tenant was refused, the latest first. */
 export const refusedHosts = signal<readonly RefusedHost[]>([])
 export const plans = signal<readonly string[]>([])
@@ -108,7 +112,8 @@ async function attempt(act: () => Promise<void>): Promise<void> {
 export const loadTenants = (): Promise<void> =>
   attempt(async () => {
     const [found, named] = await Promise.all([listAll<Tenant>('/v1/admin/tenants'), listAll('/v1/admin/plans')])
-    tenants.value = found.toSorted((a, b) => a.name.localeCompare(b.name))
+    // The report of a deletion stays, and is no tenant.
+    tenants.value = found.filter(({ deletion }) => deletion === null).toSorted((a, b) => a.name.localeCompare(b.name))
     plans.value = named.map(({ id }) => id)
   })
 
@@ -116,12 +121,13 @@ export const openTenant = (id: string): Promise<void> =>
   attempt(async () => {
     tenantId.value = id
     newKey.value = null
-    const [listed, used, changes, allowed, refused] = await Promise.all([
+    const [listed, used, changes, allowed, refused, ran] = await Promise.all([
       listAll<ApiKey>(`/v1/admin/tenants/${id}/keys`),
       call<Usage>(`/v1/admin/tenants/${id}/usage`),
       call<Pick<List<AuditEntry>, 'data'>>(`/v1/admin/tenants/${id}/audit?limit=${AUDIT_ENTRIES}`),
       call<{ readonly limits: Readonly<Record<string, TenantLimit>> }>(`/v1/admin/tenants/${id}/limits`),
       call<Pick<List<RefusedHost>, 'data'>>(`/v1/admin/tenants/${id}/refused_hosts`),
+      readRuns(`/v1/admin/tenants/${id}/executions`),
     ])
     if (tenantId.value !== id) return
     keys.value = listed
@@ -129,6 +135,7 @@ export const openTenant = (id: string): Promise<void> =>
     audit.value = changes.data
     limits.value = allowed.limits
     refusedHosts.value = refused.data
+    tenantRuns.value = ran
   })
 
 export const createTenant = (name: string): Promise<void> =>

@@ -4,7 +4,7 @@ import { uploadFile } from '../api/upload.ts'
 import { currentChat, ensureChat } from './chats.ts'
 import { pictureOf } from './picture.ts'
 import type { MessageFile } from './timeline.ts'
-import { ensureContainer, refreshFiles } from './workspace.ts'
+import { ensureContainer, refreshFiles, withReplacements } from './workspace.ts'
 
 /** A file beside the message that is being written. */
 export interface Attachment extends MessageFile {
@@ -62,10 +62,10 @@ export function uploadAll(given: readonly File[]): Promise<void> {
     for (const { file, attachment, signal } of added) {
       if (signal.aborted) continue
       try {
-        await ensureChat(chat)
-        await uploadFile(await ensureContainer(chat), file, {
-          signal,
-          onProgress: (share) => change(attachment.key, { share: Math.min(share, 0.99) }),
+        const progress = { signal, onProgress: (share: number) => change(attachment.key, { share: Math.min(share, 0.99) }) }
+        await withReplacements(chat, async () => {
+          await ensureChat(chat)
+          await uploadFile(await ensureContainer(chat), file, progress)
         })
         change(attachment.key, { share: 1 })
       } catch (error) {

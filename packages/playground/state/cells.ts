@@ -8,7 +8,7 @@ import { ulidOf } from './history-entries.ts'
 import { addLive, newRun, type CellEntry, type CodeRun } from './timeline.ts'
 import { endTurn } from './turns.ts'
 import { takeAttachments, uploadsEnd } from './attachments.ts'
-import { ensureContainer, isContainerMissing, replaceContainer } from './workspace.ts'
+import { ensureContainer, withReplacements } from './workspace.ts'
 
 export const isActive = (status: CodeRun['status']): boolean => ['writing', 'queued', 'starting', 'running'].includes(status)
 
@@ -28,8 +28,8 @@ export async function runCell(code: string, language: string, replaces?: CellEnt
   isBusy.value = true
   takeAttachments()
   try {
-    if (chat.title === NEW_TITLE) await changeChat(chat, { title: codeTitle(code) })
-    const execution = await start(chat, entry)
+    if (chat.title === NEW_TITLE) await withReplacements(chat, () => changeChat(chat, { title: codeTitle(code) }))
+    const execution = await withReplacements(chat, () => start(chat, entry))
     const id = await record(chat, { ...entry, run: { ...entry.run, executionId: execution.id } }, replaces)
     await followCell({ ...entry, id, run: { ...entry.run, executionId: execution.id } }, signal)
   } catch (error) {
@@ -40,30 +40,19 @@ export async function runCell(code: string, language: string, replaces?: CellEnt
   endTurn()
 }
 
-/** A container that was deleted meanwhile is replaced, once. */
 async function start(chat: Chat, { key, run: { code, language } }: CellEntry): Promise<Execution> {
-  const request = async (attempt: string): Promise<Execution> => {
-    await ensureChat(chat)
-    const containerId = await ensureContainer(chat)
-    await uploadsEnd()
-    return call<Execution>(`/v1/containers/${containerId}/executions?wait=0`, {
-      body: { code, language },
-      headers: { 'idempotency-key': `${key}-${attempt}` },
-    })
-  }
-  try {
-    return await request(crypto.randomUUID())
-  } catch (error) {
-    if (!isContainerMissing(error)) throw error
-    await replaceContainer(chat)
-    return request('again')
-  }
+  await ensureChat(chat)
+  const containerId = await ensureContainer(chat)
+  await uploadsEnd()
+  return call<Execution>(`/v1/containers/${containerId}/executions?wait=0`, {
+    body: { code, language },
+    headers: { 'idempotency-key': `${key}-${crypto.randomUUID()}` },
+  })
 }
 
 /** Keeps the cell in the conversation, where the model sees it too. Returns the id of its item; null when it could not be kept. */
 async function record(chat: Chat, { run, place }: CellEntry, replaces?: CellEntry): Promise<string | null> {
   try {
-    const conversation = await ensureChat(chat)
     const item = {
       type: 'code_interpreter_call',
       code: run.code,
@@ -79,11 +68,11 @@ async function record(chat: Chat, { run, place }: CellEntry, replaces?: CellEntr
         ...(place && { place }),
       },
     }
-    const { data } = await call<{ readonly data: readonly { readonly id: string }[] }>(`/v1/conversations/${conversation}/items`, {
-      body: { items: [item] },
-    })
-    if ((replaces?.id ?? null) !== null)
-      await call(`/v1/conversations/${conversation}/items/${replaces?.id}`, { method: 'DELETE' }).catch(() => undefined)
+    const itemsPath = async (): Promise<string> => `/v1/conversations/${await ensureChat(chat)}/items`
+    const { data } = await withReplacements(chat, async () =>
+      call<{ readonly data: readonly { readonly id: string }[] }>(await itemsPath(), { body: { items: [item] } }),
+    )
+    if ((replaces?.id ?? null) !== null) await call(`${await itemsPath()}/${replaces?.id}`, { method: 'DELETE' }).catch(() => undefined)
     return data[0]?.id ?? null
   } catch {
     return null

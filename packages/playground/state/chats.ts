@@ -89,12 +89,26 @@ export async function refreshChats(): Promise<void> {
     const { data, has_more: hasMore } = await call<List<WireConversation>>(`/v1/conversations?${query}`)
     // A later search has been typed meanwhile.
     if (query !== listQuery()) return
-    chats.value = data.map(chatOf).filter(({ id }) => id !== null && !leaving.has(id))
-    hasMoreChats.value = hasMore
+    const latest = data.map(chatOf)
+    const older = query === shownQuery && hasMore ? olderThan(latest) : []
+    chats.value = [...latest, ...older].filter(({ id }) => id !== null && !leaving.has(id))
+    // Older chats came with the answer about what follows them.
+    if (older.length === 0) hasMoreChats.value = hasMore
+    shownQuery = query
     listFailure.value = null
   } catch (error) {
     listFailure.value = messageOf(error)
   }
+}
+
+/** The query of the list that is shown. */
+let shownQuery = ''
+
+/** Chats that were asked for with "Show older chats": they stay when the latest ones are read again. */
+function olderThan(latest: readonly Chat[]): readonly Chat[] {
+  const ids = new Set(latest.map(({ id }) => id))
+  const end = latest.at(-1)?.updatedAt ?? 0
+  return chats.value.filter(({ id, updatedAt }) => !ids.has(id) && updatedAt <= end)
 }
 
 const listQuery = (): string => {
@@ -108,10 +122,14 @@ const listQuery = (): string => {
 export async function loadMoreChats(): Promise<void> {
   const last = chats.value.at(-1)?.id
   if (last === undefined) return
-  const { data, has_more: hasMore } = await call<List<WireConversation>>(`/v1/conversations?${listQuery()}&after=${last}`)
-  const known = new Set(chats.value.map(({ id }) => id))
-  chats.value = [...chats.value, ...data.map(chatOf).filter(({ id }) => !known.has(id))]
-  hasMoreChats.value = hasMore
+  try {
+    const { data, has_more: hasMore } = await call<List<WireConversation>>(`/v1/conversations?${listQuery()}&after=${last}`)
+    const known = new Set(chats.value.map(({ id }) => id))
+    chats.value = [...chats.value, ...data.map(chatOf).filter(({ id }) => !known.has(id))]
+    hasMoreChats.value = hasMore
+  } catch (error) {
+    listFailure.value = messageOf(error)
+  }
 }
 
 const inCreation = new Map<string, Promise<string>>()
@@ -125,8 +143,17 @@ export function ensureChat(chat: Chat): Promise<string> {
   return pending
 }
 
-async function create({ key, containerId }: Chat): Promise<string> {
-  const { title } = currentChat.value.key === key ? currentChat.value : { title: NEW_TITLE }
+export const isChatMissing = (error: unknown): boolean => error instanceof ApiError && error.code === 'conversation_not_found'
+
+/** Forgets the id of a chat that was deleted in another tab or device: the next message makes a new one of it. */
+export function forgetId({ key }: Chat): void {
+  if (currentChat.value.key !== key) return
+  currentChat.value = { ...currentChat.value, id: null }
+  history.replaceState(null, '', '/')
+}
+
+async function create({ key, containerId: known }: Chat): Promise<string> {
+  const { title, containerId } = currentChat.value.key === key ? currentChat.value : { title: NEW_TITLE, containerId: known }
   const fields = { title, ...(containerId === null ? {} : { container_id: containerId }) }
   const made = chatOf(await call<WireConversation>('/v1/conversations', { body: { x_cellblock: fields } }))
   if (currentChat.value.key === key) {
@@ -137,12 +164,18 @@ async function create({ key, containerId }: Chat): Promise<string> {
   return made.id ?? ''
 }
 
+type Change = Partial<Pick<Chat, 'title' | 'containerId' | 'isArchived'>>
+const isSame = (one: Chat, other: Chat): boolean => one.key === other.key || (one.id !== null && one.id === other.id)
+
+function changeHere(chat: Chat, change: Change): void {
+  if (isSame(currentChat.value, chat)) currentChat.value = { ...currentChat.value, ...change }
+  chats.value = chats.value.map((one) => (isSame(one, chat) ? { ...one, ...change } : one))
+}
+
 /** Changes a chat here at once, and on the server. */
-export async function changeChat(chat: Chat, change: Partial<Pick<Chat, 'title' | 'containerId' | 'isArchived'>>): Promise<void> {
-  const isSame = (one: Chat): boolean => one.key === chat.key || (one.id !== null && one.id === chat.id)
-  if (isSame(currentChat.value)) currentChat.value = { ...currentChat.value, ...change }
-  chats.value = chats.value.map((one) => (isSame(one) ? { ...one, ...change } : one))
-  const id = isSame(currentChat.value) ? currentChat.value.id : chat.id
+export async function changeChat(chat: Chat, change: Change): Promise<void> {
+  changeHere(chat, change)
+  const id = isSame(currentChat.value, chat) ? currentChat.value.id : chat.id
   if (id === null) return
   const fields = {
     ...(change.title !== undefined && { title: change.title }),
@@ -152,6 +185,17 @@ export async function changeChat(chat: Chat, change: Partial<Pick<Chat, 'title' 
   const changed = chatOf(await call<WireConversation>(`/v1/conversations/${id}`, { body: { x_cellblock: fields } }))
   noteOwnChange(changed)
   void refreshChats()
+}
+
+/** As `changeChat`; a refusal takes the change back and becomes the sentence above the list. */
+export async function tryChange(chat: Chat, change: Change): Promise<void> {
+  try {
+    await changeChat(chat, change)
+  } catch (error) {
+    const { title, isArchived } = chat
+    changeHere(chat, { title, isArchived })
+    listFailure.value = messageOf(error)
+  }
 }
 
 /** What this page changed itself is shown already. */

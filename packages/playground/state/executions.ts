@@ -1,5 +1,5 @@
 import { signal, type Signal } from '@preact/signals'
-import { call, messageOf, send } from '../api/call.ts'
+import { ApiError, call, messageOf, send } from '../api/call.ts'
 import { readEvents } from '../api/read-events.ts'
 import type { Execution, Output } from '../api/types.ts'
 import { sharedToken } from '../session.ts'
@@ -22,7 +22,7 @@ export function executionSignal(id: string): Signal<LoadedExecution> {
   if (known !== undefined) return known
   const made = signal<LoadedExecution>('loading')
   loaded.set(id, made)
-  read(id).then(
+  readPatiently(id).then(
     (execution) => (made.value = execution),
     (error: unknown) => {
       made.value = { failure: messageOf(error) }
@@ -31,6 +31,21 @@ export function executionSignal(id: string): Signal<LoadedExecution> {
     },
   )
   return made
+}
+
+/** A chat of many cells asks for all their results at once, which a busy server may refuse for a moment. */
+const RETRIES = 4
+const FIRST_WAIT_MS = 500
+
+async function readPatiently(id: string): Promise<Execution> {
+  for (let attempt = 0; ; attempt++) {
+    try {
+      return await read(id)
+    } catch (error) {
+      if (attempt === RETRIES || !(error instanceof ApiError) || (error.status !== 429 && error.status !== 503)) throw error
+      await new Promise((resolve) => setTimeout(resolve, FIRST_WAIT_MS * 2 ** attempt))
+    }
+  }
 }
 
 /** Code whose sandbox was lost has no result; its events have what it had printed. */

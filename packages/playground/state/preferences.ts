@@ -17,14 +17,21 @@ export function forgetAll(): void {
   for (const key of Object.keys(localStorage)) if (key.startsWith(PREFIX) && !settings.has(key)) localStorage.removeItem(key)
 }
 
-/** `system`, `light` or `dark`. */
+const THEMES = ['system', 'light', 'dark'] as const
+/** One of THEMES. */
 export const theme = kept('theme', 'system')
+/** Chooses the theme that follows. */
+export const changeTheme = (): void => {
+  theme.value = THEMES[(THEMES.indexOf(theme.value as 'system') + 1) % THEMES.length] ?? 'system'
+}
 export const model = kept('model', '')
 export const memory = kept('memory', '1g')
 /** Empty: the default image of the server. */
 export const image = kept('image', '')
 export const language = kept('language', 'python')
 export const keptMode = kept('mode', 'ask')
+/** `open` or `closed`, on a wide screen. */
+export const sidebar = kept('sidebar', 'open')
 /** `auto`: open once the chat has files; `open` or `closed` after a person chose. */
 export const filesPanel = kept('files', 'auto')
 

@@ -3,7 +3,7 @@ import { call, messageOf } from '../api/call.ts'
 import type { List } from '../api/types.ts'
 import { followEvents } from './follow.ts'
 import { currentChat, ensureChat } from './chats.ts'
-import { ensureContainer, refreshFiles } from './workspace.ts'
+import { ensureContainer, refreshFiles, withReplacements } from './workspace.ts'
 
 /** Marks the commands that this page shows as terminals, so that a reload finds them. */
 const MARK = { page: 'terminal' } as const
@@ -51,7 +51,7 @@ export class TerminalSession {
   async run(): Promise<void> {
     const { signal: stopped } = this.#stopping
     try {
-      const command = await this.#open()
+      const command = await withReplacements(currentChat.value, () => this.#open())
       this.#id = command.id
       this.state.value = { kind: 'open' }
       void this.#send()

@@ -10,7 +10,7 @@ import { titleOf } from './title.ts'
 import { applyEvent, hasEnded, newAnswer, type Answer, type Entry, type MessageFile } from './timeline.ts'
 import { takeAttachments, uploadsEnd } from './attachments.ts'
 import { ATTACHED } from './history-entries.ts'
-import { ensureContainer, isContainerMissing, refreshFiles, replaceContainer } from './workspace.ts'
+import { ensureContainer, refreshFiles, withReplacements } from './workspace.ts'
 
 /** Sends a message and shows the answer as it comes. `attachments`: those of a message that is sent again, instead of the composer's. */
 export async function ask(
@@ -27,8 +27,9 @@ export async function ask(
   try {
     // A message can be sent before the page knows the models.
     if (model.value === '') await loadChoices()
-    if (chat.title === NEW_TITLE) await changeChat(chat, { title: titleOf(text) })
-    const first = await sendMessage(chat, { text, attachments, model: options.model ?? model.value, signal })
+    if (chat.title === NEW_TITLE) await withReplacements(chat, () => changeChat(chat, { title: titleOf(text) }))
+    const message = { text, attachments, model: options.model ?? model.value, signal }
+    const first = await withReplacements(chat, () => sendMessage(chat, message))
     await followTurn({ first, responseId: null }, { started: answer, signal })
   } catch (error) {
     if (signal.aborted) return
@@ -45,18 +46,7 @@ interface Message {
   readonly signal: AbortSignal
 }
 
-/** A container that was deleted meanwhile is replaced, once. */
-async function sendMessage(chat: Chat, message: Message): Promise<Response> {
-  try {
-    return await request(chat, message)
-  } catch (error) {
-    if (!isContainerMissing(error)) throw error
-    await replaceContainer(chat)
-    return request(chat, message)
-  }
-}
-
-async function request(chat: Chat, { text, attachments, model: chosen, signal }: Message): Promise<Response> {
+async function sendMessage(chat: Chat, { text, attachments, model: chosen, signal }: Message): Promise<Response> {
   const conversation = await ensureChat(chat)
   const container = await ensureContainer(chat)
   await uploadsEnd()

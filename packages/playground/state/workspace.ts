@@ -1,7 +1,7 @@
 import { signal } from '@preact/signals'
 import { ApiError, call, messageOf } from '../api/call.ts'
 import type { Container, ContainerFile, List } from '../api/types.ts'
-import { changeChat, currentChat, ensureChat, NEW_TITLE, type Chat } from './chats.ts'
+import { changeChat, currentChat, ensureChat, forgetId, isChatMissing, NEW_TITLE, type Chat } from './chats.ts'
 import { addEntries } from './conversation.ts'
 import { image, memory } from './preferences.ts'
 
@@ -13,7 +13,10 @@ export const container = signal<Container | 'gone' | null>(null)
 const GONE =
   'The container of this chat was deleted: its files, its variables and the outputs of its code are gone. A new container is used from here on.'
 
-export const isContainerMissing = (error: unknown): boolean => error instanceof ApiError && error.code === 'container_not_found'
+const DELETED =
+  'This chat was deleted in another tab or device. It continues as a new chat with the same files; a model does not know what was said before.'
+
+const isContainerMissing = (error: unknown): boolean => error instanceof ApiError && error.code === 'container_not_found'
 
 /** Reads the container and the files of a chat that was opened. */
 export async function openContainer({ containerId }: Chat): Promise<void> {
@@ -44,17 +47,46 @@ export function ensureContainer(chat: Chat): Promise<string> {
 }
 
 /** Replaces a container that was deleted, with one line that says so to the person and to the model. */
-export function replaceContainer(chat: Chat): Promise<string> {
+function replaceContainer(chat: Chat): Promise<string> {
   return once(chat, async () => {
     const made = await create(chat)
-    const conversation = await ensureChat(chat)
-    const item = { type: 'message', role: 'developer', content: [{ type: 'input_text', text: GONE }] }
-    const { data } = await call<{ readonly data: readonly { readonly id: string }[] }>(`/v1/conversations/${conversation}/items`, {
-      body: { items: [item] },
-    })
-    if (currentChat.value.key === chat.key) addEntries({ kind: 'notice', key: crypto.randomUUID(), id: data[0]?.id ?? null, text: GONE })
+    await tell(chat, GONE)
     return made
   })
+}
+
+/** A container and a chat can both have been deleted. */
+const MAX_REPLACEMENTS = 2
+
+/** Does `act`. If the container or the chat was deleted meanwhile, replaces it and does it again. */
+export async function withReplacements<T>(chat: Chat, act: () => Promise<T>): Promise<T> {
+  let replace: (chat: Chat) => Promise<unknown> = () => Promise.resolve()
+  for (let replaced = 0; ; replaced++) {
+    try {
+      await replace(chat)
+      return await act()
+    } catch (error) {
+      const isChat = isChatMissing(error)
+      if (replaced === MAX_REPLACEMENTS || !(isChat || isContainerMissing(error))) throw error
+      replace = isChat ? replaceChat : replaceContainer
+    }
+  }
+}
+
+/** Continues a chat that was deleted elsewhere as a new one, with one line that says so. */
+async function replaceChat(chat: Chat): Promise<void> {
+  forgetId(chat)
+  await tell(chat, DELETED)
+}
+
+/** Adds one line for the person and for the model. */
+async function tell(chat: Chat, text: string): Promise<void> {
+  const conversation = await ensureChat(chat)
+  const item = { type: 'message', role: 'developer', content: [{ type: 'input_text', text }] }
+  const { data } = await call<{ readonly data: readonly { readonly id: string }[] }>(`/v1/conversations/${conversation}/items`, {
+    body: { items: [item] },
+  })
+  if (currentChat.value.key === chat.key) addEntries({ kind: 'notice', key: crypto.randomUUID(), id: data[0]?.id ?? null, text })
 }
 
 function once(chat: Chat, make: () => Promise<string>): Promise<string> {

@@ -3,7 +3,7 @@ import { useEffect } from 'preact/hooks'
 import { call, messageOf } from '../api/call.ts'
 import { scopes } from '../session.ts'
 import type { Usage } from '../state/admin.ts'
-import { CopyButton } from './copy-button.tsx'
+import { CopyButton } from '../render/copy-button.tsx'
 import { LimitBars, type LimitsAnswer } from './limit-bars.tsx'
 import { UsageChart } from './usage-chart.tsx'
 

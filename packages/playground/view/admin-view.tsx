@@ -19,10 +19,11 @@ import { isAdminOnly, showsAdmin } from '../session.ts'
 import type { Metrics } from '../state/metrics.ts'
 import { signOut } from '../state/sign-in.ts'
 import { AuditView } from './audit-view.tsx'
-import { Icon, Logo } from './icons.tsx'
+import { Icon, Logo } from '../render/icons.tsx'
 import { KeysView } from './keys-view.tsx'
 import { LimitsEditor } from './limits-editor.tsx'
 import { TenantNetwork } from './tenant-network.tsx'
+import { TenantRuns } from './tenant-runs.tsx'
 import { UsageChart } from './usage-chart.tsx'
 import { DocumentLinks } from './top-bar.tsx'
 
@@ -152,6 +153,7 @@ function TenantDetail({ tenant }: { readonly tenant: Tenant }) {
       </section>
       <TenantNetwork tenant={tenant} />
       <KeysView />
+      <TenantRuns />
       <AuditView />
       <DeleteTenant tenant={tenant} />
     </>

@@ -1,6 +1,6 @@
 import { useEffect, useState } from 'preact/hooks'
 import { AppPreview, FIRST_PORT, isAppOpen, type AppState } from '../state/ports.ts'
-import { Icon } from './icons.tsx'
+import { Icon } from '../render/icons.tsx'
 
 /** A program with another origin than this page: it keeps its own storage, and cannot lead this page elsewhere. */
 const SANDBOX = 'allow-scripts allow-same-origin allow-forms allow-popups allow-downloads allow-modals'

@@ -6,7 +6,7 @@ import { isBusy } from '../state/conversation.ts'
 import type { CellEntry } from '../state/timeline.ts'
 import { completeAt } from './composer-input.tsx'
 import { focusOnce } from './focus-once.ts'
-import { Icon } from './icons.tsx'
+import { Icon } from '../render/icons.tsx'
 import { RunView } from './run-view.tsx'
 
 /** The cell that is being changed. */

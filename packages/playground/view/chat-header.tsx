@@ -9,26 +9,23 @@ import { chatActions, isRenaming, TitleInput } from './chat-row.tsx'
 import { ContainerLine } from './container-line.tsx'
 import { openDialog } from './dialogs.tsx'
 import { exportActions } from './export-actions.ts'
-import { Icon } from './icons.tsx'
+import { Icon } from '../render/icons.tsx'
 import { Menu } from './menu.tsx'
 import { showNetwork } from '../state/network.ts'
 import { isVariablesOpen } from './variables-view.tsx'
 
-/** The side panel that is open on a narrow screen. */
-export type Drawer = 'menu' | 'files' | null
-
 interface HeaderProps {
-  readonly openDrawer: Drawer
+  readonly isMenuOpen: boolean
   readonly isPanelOpen: boolean
   readonly onMenu: () => void
   readonly onFiles: () => void
 }
 
 /** The title of the chat, its container in one line, and what can be done with both. */
-export function ChatHeader({ openDrawer, isPanelOpen, onMenu, onFiles }: HeaderProps) {
+export function ChatHeader({ isMenuOpen, isPanelOpen, onMenu, onFiles }: HeaderProps) {
   return (
     <header class="bar">
-      <button type="button" class="icon-button narrow" onClick={onMenu} aria-expanded={openDrawer === 'menu'} title="Menu">
+      <button type="button" class="icon-button" onClick={onMenu} aria-expanded={isMenuOpen} title="Chats (Ctrl+B)">
         <Icon name="menu" />
         <span class="hidden">Chats</span>
       </button>
@@ -45,7 +42,7 @@ export function ChatHeader({ openDrawer, isPanelOpen, onMenu, onFiles }: HeaderP
         <Icon name="terminal" />
         <span class="hidden">Terminal</span>
       </button>
-      <button type="button" class="icon-button" onClick={onFiles} aria-expanded={isPanelOpen || openDrawer === 'files'} title="Files">
+      <button type="button" class="icon-button" onClick={onFiles} aria-expanded={isPanelOpen} title="Files">
         <Icon name="files" />
         <span class="hidden">Files</span>
       </button>
@@ -82,7 +79,12 @@ function ChatMenu() {
               { label: 'Preview an app', icon: 'eye' as const, onSelect: () => void (isAppOpen.value = true) },
               { label: 'Variables', icon: 'variables' as const, onSelect: () => void (isVariablesOpen.value = true) },
               { label: 'Network', icon: 'network' as const, onSelect: showNetwork },
-              { label: 'Restart Python, keep the files', icon: 'retry' as const, onSelect: () => void restartKernel() },
+              {
+                label: 'Restart Python, keep the files',
+                question: 'All variables will be gone. Restart?',
+                icon: 'retry' as const,
+                onSelect: () => void restartKernel(),
+              },
             ]
           : []),
         ...chatActions(chat, 'header'),

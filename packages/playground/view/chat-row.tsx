@@ -1,8 +1,8 @@
 import { signal } from '@preact/signals'
-import { changeChat, openChat, removeChat, type Chat } from '../state/chats.ts'
+import { openChat, removeChat, tryChange, type Chat } from '../state/chats.ts'
 import { doLater } from '../state/undo.ts'
 import { focusOnce } from './focus-once.ts'
-import { Icon } from './icons.tsx'
+import { Icon } from '../render/icons.tsx'
 import { Menu } from './menu.tsx'
 
 type Place = 'list' | 'header'
@@ -54,11 +54,11 @@ function deleteChat(chat: Chat): void {
 }
 
 async function setArchived(chat: Chat, isArchived: boolean): Promise<void> {
-  await changeChat(chat, { isArchived })
+  await tryChange(chat, { isArchived })
   doLater({
     text: isArchived ? `“${chat.title}” is archived.` : `“${chat.title}” is among the chats again.`,
     commit: () => undefined,
-    restore: () => void changeChat(chat, { isArchived: !isArchived }),
+    restore: () => void tryChange(chat, { isArchived: !isArchived }),
   })
 }
 
@@ -66,7 +66,7 @@ async function setArchived(chat: Chat, isArchived: boolean): Promise<void> {
 export function TitleInput({ chat }: { readonly chat: Chat }) {
   const finish = (title: string): void => {
     renaming.value = null
-    if (title.trim() !== '' && title.trim() !== chat.title) void changeChat(chat, { title: title.trim() })
+    if (title.trim() !== '' && title.trim() !== chat.title) void tryChange(chat, { title: title.trim() })
   }
   return (
     <input

@@ -3,9 +3,34 @@ import type { TargetedKeyboardEvent } from 'preact'
 import { useEffect, useLayoutEffect, useRef } from 'preact/hooks'
 import { uploadAll } from '../state/attachments.ts'
 import { draft, focusRequests, setDraft, type Mode } from '../state/composer.ts'
+import { entries } from '../state/conversation.ts'
 import { completionsOf } from '../state/kernel.ts'
 import { LANGUAGES } from '../state/languages.ts'
 import { language } from '../state/preferences.ts'
+
+/** What was sent before in this chat, the latest first, each once. */
+function sentBefore(mode: Mode): readonly string[] {
+  const texts = entries.value.flatMap((entry) => {
+    if (mode === 'ask') return entry.kind === 'user' ? [entry.text] : []
+    return entry.kind === 'cell' && entry.run.language === language.value ? [entry.run.code] : []
+  })
+  return [...new Set(texts.toReversed())]
+}
+
+/**
+ * The text that an arrow key brings back, as in a shell: from an empty field, or from an earlier text that was not changed, at its first or last line.
+ * Null for every other key.
+ */
+function earlierText({ key, currentTarget }: TargetedKeyboardEvent<HTMLTextAreaElement>, mode: Mode): string | null {
+  const { value, selectionStart, selectionEnd } = currentTarget
+  const step = key === 'ArrowUp' ? 1 : key === 'ArrowDown' ? -1 : 0
+  if (step === 0 || selectionStart !== selectionEnd) return null
+  if (step === 1 ? value.slice(0, selectionStart).includes('\n') : value.slice(selectionStart).includes('\n')) return null
+  const texts = sentBefore(mode)
+  const at = texts.indexOf(value)
+  if (value !== '' && at === -1) return null
+  return at + step === -1 ? '' : (texts[at + step] ?? null)
+}
 
 const MAX_INPUT_HEIGHT = 260
 const INDENT = '    '
@@ -14,13 +39,9 @@ const HELP = 'Shift+Enter runs the code. Tab indents; press Escape first to leav
 /** Names that the kernel offers for the beginning that was typed. */
 const offered = signal<readonly string[]>([])
 
-/** The message, or an editor that keeps the indent of code. It grows with its text. */
-export function ComposerInput({ mode, onSubmit }: { readonly mode: Mode; readonly onSubmit: () => void }) {
+/** A field that grows with its text, and gets the focus when it is requested. */
+function useGrowingInput(text: string, mode: Mode) {
   const input = useRef<HTMLTextAreaElement>(null)
-  const tabLeaves = useRef(false)
-  const isCode = mode === 'code'
-  const text = draft.value[mode]
-  const setText = (value: string): void => setDraft(mode, value)
   useEffect(() => {
     const element = input.current
     if (element === null) return
@@ -31,6 +52,16 @@ export function ComposerInput({ mode, onSubmit }: { readonly mode: Mode; readonl
   useLayoutEffect(() => {
     if (request > 0) input.current?.focus()
   }, [request])
+  return input
+}
+
+/** The message, or an editor that keeps the indent of code. */
+export function ComposerInput({ mode, onSubmit }: { readonly mode: Mode; readonly onSubmit: () => void }) {
+  const tabLeaves = useRef(false)
+  const isCode = mode === 'code'
+  const text = draft.value[mode]
+  const input = useGrowingInput(text, mode)
+  const setText = (value: string): void => setDraft(mode, value)
   const onKeyDown = (event: TargetedKeyboardEvent<HTMLTextAreaElement>): void => {
     if (event.isComposing) return
     // A message is sent by Enter; code takes lines, so it runs by Shift+Enter as in a notebook.
@@ -38,11 +69,17 @@ export function ComposerInput({ mode, onSubmit }: { readonly mode: Mode; readonl
       event.preventDefault()
       return onSubmit()
     }
+    const hasModifier = event.ctrlKey || event.altKey || event.metaKey
+    const earlier = hasModifier || event.shiftKey ? null : earlierText(event, mode)
+    if (earlier !== null) {
+      event.preventDefault()
+      return setText(earlier)
+    }
     if (isCode && language.value === 'python' && event.ctrlKey && event.key === ' ') {
       event.preventDefault()
       return void completeHere(event.currentTarget, setText)
     }
-    if (!isCode || event.ctrlKey || event.altKey || event.metaKey) return
+    if (!isCode || hasModifier) return
     const inserted = insertedBy(event, tabLeaves.current)
     // After Escape, the next Tab moves the focus: the editor holds no keyboard user back.
     tabLeaves.current = event.key === 'Escape'

@@ -8,7 +8,7 @@ import { language, model } from '../state/preferences.ts'
 import { ask } from '../state/turns.ts'
 import { bytesText } from '../render/format.ts'
 import { ComposerInput } from './composer-input.tsx'
-import { Icon } from './icons.tsx'
+import { Icon } from '../render/icons.tsx'
 import { ModelPicker, SandboxSettings } from './pickers.tsx'
 
 /** Where a person asks, or writes code to run without a model. */

@@ -4,13 +4,11 @@ import { call, messageOf } from '../api/call.ts'
 import type { Container, List } from '../api/types.ts'
 import { currentChat, startChat } from '../state/chats.ts'
 import { refreshContainer } from '../state/workspace.ts'
-import { Icon } from './icons.tsx'
+import { ConfirmButton } from './confirm-button.tsx'
 import { isAwake } from './container-line.tsx'
 
 const list = signal<readonly Container[] | null>(null)
 const failure = signal<string | null>(null)
-/** The container that is deleted by another click. */
-const asked = signal<string | null>(null)
 
 async function refresh(): Promise<void> {
   try {
@@ -22,8 +20,6 @@ async function refresh(): Promise<void> {
 }
 
 async function remove(id: string): Promise<void> {
-  if (asked.value !== id) return void (asked.value = id)
-  asked.value = null
   await call(`/v1/containers/${id}`, { method: 'DELETE' }).catch((error: unknown) => void (failure.value = messageOf(error)))
   await Promise.all([refresh(), currentChat.value.containerId === id ? refreshContainer() : null])
 }
@@ -44,13 +40,20 @@ export function ContainersView() {
             <small>
               {isAwake(container) ? 'awake' : 'hibernated'} · {container.memory_limit.replace('g', ' GB')} · {container.id}
             </small>
-            <button type="button" class="plain" onClick={() => startChat(container.id)}>
+            <button
+              type="button"
+              class="plain"
+              onClick={({ currentTarget }) => (startChat(container.id), currentTarget.closest('dialog')?.close())}
+            >
               New chat in it
             </button>
-            <button type="button" class={`plain ${asked.value === container.id ? 'danger' : ''}`} onClick={() => void remove(container.id)}>
-              <Icon name="trash" /> {asked.value === container.id ? 'Delete with its files?' : 'Delete'}
-              <span class="hidden"> {container.name}</span>
-            </button>
+            <ConfirmButton
+              label="Delete"
+              question="Delete with its files?"
+              of={container.name}
+              icon="trash"
+              onConfirm={() => void remove(container.id)}
+            />
           </li>
         ))}
         {list.value?.length === 0 && <li class="empty">None yet. The first message or file of a chat makes one.</li>}

@@ -1,20 +1,22 @@
 import { signal } from '@preact/signals'
 import type { ComponentType } from 'preact'
 import { useEffect, useRef, useState } from 'preact/hooks'
-import { Icon } from './icons.tsx'
+import { Icon } from '../render/icons.tsx'
 
-type DialogName = 'share' | 'shortcuts' | 'containers' | 'account'
+type DialogName = 'share' | 'shortcuts' | 'containers' | 'runs' | 'account'
 
 const TITLES: Readonly<Record<DialogName, string>> = {
   share: 'Share this chat',
   shortcuts: 'Keyboard shortcuts',
   containers: 'Containers',
+  runs: 'Runs',
   account: 'Your key and usage',
 }
 const VIEWS: Readonly<Record<DialogName, () => Promise<ComponentType>>> = {
   share: async () => (await import('./share-view.tsx')).ShareView,
   shortcuts: async () => (await import('./shortcuts-view.tsx')).ShortcutsView,
   containers: async () => (await import('./containers-view.tsx')).ContainersView,
+  runs: async () => (await import('./runs-view.tsx')).RunsView,
   account: async () => (await import('./account-view.tsx')).AccountView,
 }
 

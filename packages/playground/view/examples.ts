@@ -75,11 +75,14 @@ report([4, 2, 0])`,
   },
 ]
 
+/** Uploads a table to try things with. */
+export async function addSample(): Promise<void> {
+  const sample = await (await fetch(assetUrl('sample'))).blob()
+  await uploadAll([new File([sample], 'sales.csv', { type: 'text/csv' })])
+}
+
 /** Uploads the sample table if an example needs it, and returns the message to send. */
 export async function messageOf(example: Example, model: string): Promise<string> {
-  if (example.needsSample === true) {
-    const sample = await (await fetch(assetUrl('sample'))).blob()
-    await uploadAll([new File([sample], 'sales.csv', { type: 'text/csv' })])
-  }
+  if (example.needsSample === true) await addSample()
   return model === 'demo' ? `${example.question}\n\n\`\`\`python\n${example.code}\n\`\`\`` : example.question
 }

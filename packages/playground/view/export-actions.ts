@@ -1,6 +1,8 @@
+import type { Output } from '../api/types.ts'
 import type { Chat } from '../state/chats.ts'
 import { entries } from '../state/conversation.ts'
-import type { Entry, Part } from '../state/timeline.ts'
+import { executionSignal } from '../state/executions.ts'
+import type { CodeRun, Entry, Part } from '../state/timeline.ts'
 
 /** The chat as a file: Markdown, a notebook, or a document that opens without this server. */
 export const exportActions = (chat: Chat) =>
@@ -41,7 +43,7 @@ export function markdownOf(title: string, list: readonly Entry[]): string {
       case 'notice':
         return `> ${entry.text}`
       case 'cell':
-        return fenced(entry.run.language, entry.run.code)
+        return runText(entry.run)
       default:
         return `## Answer\n\n${[
           ...entry.parts.map(partText).filter((text) => text !== ''),
@@ -58,10 +60,29 @@ function partText(part: Part): string {
     case 'text':
       return part.text
     case 'code':
-      return fenced('python', part.run.code)
+      return runText(part.run)
     default:
       return part.kind === 'tool' ? part.title : ''
   }
+}
+
+/** Code, and the text that it printed or showed. */
+function runText(run: CodeRun): string {
+  const printed = printedBy(run).trimEnd()
+  return `${fenced(run.language, run.code)}${printed === '' ? '' : `\n\n${fenced('text', printed)}`}`
+}
+
+function printedBy({ executionId, logs, live }: CodeRun): string {
+  const loaded = executionId === null ? 'loading' : executionSignal(executionId).value
+  if (loaded === 'loading' || !('id' in loaded)) return logs === '' ? live.map(({ text }) => text).join('') : logs
+  return (loaded.outputs ?? []).map(outputText).join('')
+}
+
+function outputText(output: Output): string {
+  if (output.output_type === 'stream') return typeof output.text === 'string' ? output.text : output.text.join('')
+  if (output.output_type === 'error') return `${output.ename}: ${output.evalue}\n`
+  const text = output.data['text/plain']
+  return typeof text === 'string' ? `${text}\n` : Array.isArray(text) ? `${text.join('')}\n` : ''
 }
 
 /** The fence is longer than every one in the code. */
@@ -74,7 +95,13 @@ function fenced(language: string, code: string): string {
 /** What the page shows, without what needs a click or a server. */
 function documentOf(title: string): string {
   const copy = document.querySelector('.entries')?.cloneNode(true) as HTMLElement | undefined
-  for (const element of copy?.querySelectorAll('button, select, iframe, .actions, .hidden, .forms') ?? []) element.remove()
+  for (const frame of copy?.querySelectorAll('iframe') ?? []) {
+    const line = document.createElement('p')
+    line.className = 'notice'
+    line.textContent = `${frame.title}: only the chat itself shows it.`
+    frame.replaceWith(line)
+  }
+  for (const element of copy?.querySelectorAll('button, select, .actions, .hidden, .forms') ?? []) element.remove()
   const styles = [...document.styleSheets].flatMap((sheet) => [...sheet.cssRules].map(({ cssText }) => cssText)).join('\n')
   const page = document.implementation.createHTMLDocument(title)
   page.documentElement.dataset['theme'] = document.documentElement.dataset['theme'] ?? 'system'

@@ -17,8 +17,10 @@ import {
 import { isTerminalOpen } from '../state/terminal.ts'
 import { doLater } from '../state/undo.ts'
 import { container, deletePath, files, filesFailure, fileUrl, nameOf, refreshFiles } from '../state/workspace.ts'
+import { addSample } from './examples.ts'
+import { FileShape } from './file-shape.tsx'
 import { focusOnce } from './focus-once.ts'
-import { Icon } from './icons.tsx'
+import { Icon } from '../render/icons.tsx'
 import { Menu } from './menu.tsx'
 import { lazily } from './lazily.tsx'
 import { isNetworkOpen } from '../state/network.ts'
@@ -99,7 +101,14 @@ function FileTree({ files: list, containerId }: { readonly files: readonly Panel
       .map((file) => <FileRow key={file.path} file={file} containerId={containerId ?? ''} />)
   return (
     <div class="file-list">
-      {list.length === 0 && places.size === 0 && <p class="empty">Drop files anywhere on the page, or choose them with +.</p>}
+      {list.length === 0 && places.size === 0 && (
+        <p class="empty">
+          Drop files anywhere on the page, or choose them with +.
+          <button type="button" class="plain" onClick={() => attempt(addSample())}>
+            <Icon name="file" /> Add a sample table
+          </button>
+        </p>
+      )}
       <ul>{rows('')}</ul>
       {[...places].toSorted().map((folder) => (
         <details key={folder} open>
@@ -130,10 +139,15 @@ function FileRow({ file, containerId }: { readonly file: PanelFile; readonly con
   return (
     <li>
       {hasThumbnail ? <img class="thumbnail" src={fileUrl(containerId, id)} alt="" loading="lazy" /> : <Icon name="file" />}
-      <button type="button" class="name" onClick={() => (previewed.value = file)} title={`Preview ${path}`}>
-        {name}
-      </button>
-      <small>{id === null ? `${bytesText(bytes)}, in the sandbox` : bytesText(bytes)}</small>
+      <div class="about">
+        <button type="button" class="name" onClick={() => (previewed.value = file)} title={`Preview ${path}`}>
+          {name}
+        </button>
+        <small>
+          {bytesText(bytes)}
+          {id === null ? ', in the sandbox' : <FileShape path={path} bytes={bytes} url={fileUrl(containerId, id)} />}
+        </small>
+      </div>
       {id !== null && (
         <a class="icon-button small" href={fileUrl(containerId, id)} download title="Download">
           <Icon name="download" />

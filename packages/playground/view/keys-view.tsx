@@ -1,7 +1,8 @@
 import { useState } from 'preact/hooks'
 import { createKey, keys, newKey, revokeKey, type ApiKey } from '../state/admin.ts'
-import { CopyButton } from './copy-button.tsx'
-import { Icon } from './icons.tsx'
+import { CopyButton } from '../render/copy-button.tsx'
+import { Icon } from '../render/icons.tsx'
+import { ConfirmButton } from './confirm-button.tsx'
 import { PlainTable } from './plain-table.tsx'
 
 export function KeysView() {
@@ -33,22 +34,14 @@ export function KeysView() {
   )
 }
 
-/** A revoked key works never again, so another click must confirm it. */
+/** A revoked key works never again. */
 function KeyState({ apiKey: { id, name, revoked_at: revokedAt, expires_at: expiresAt } }: { readonly apiKey: ApiKey }) {
-  const [isAsked, setAsked] = useState(false)
   if (revokedAt !== null) return <>revoked {revokedAt.slice(0, 10)}</>
   if (expiresAt !== null && Date.parse(expiresAt) < Date.now()) return <>expired {expiresAt.slice(0, 10)}</>
   return (
-    <button
-      type="button"
-      class={`plain ${isAsked ? 'danger' : ''}`}
-      onClick={() => (isAsked ? void revokeKey(id) : setAsked(true))}
-      onBlur={() => setAsked(false)}
-    >
-      {isAsked ? 'Revoke permanently?' : 'Revoke'}
-      <span class="hidden"> {name ?? id}</span>
-      {expiresAt !== null && !isAsked && <small> until {expiresAt.slice(0, 10)}</small>}
-    </button>
+    <ConfirmButton label="Revoke" question="Revoke permanently?" of={name ?? id} onConfirm={() => void revokeKey(id)}>
+      {expiresAt !== null && <small> until {expiresAt.slice(0, 10)}</small>}
+    </ConfirmButton>
   )
 }
 

@@ -1,11 +1,13 @@
 import type { ComponentChildren } from 'preact'
-import { useId, useRef } from 'preact/hooks'
-import { Icon, type IconName } from './icons.tsx'
+import { useId, useRef, useState } from 'preact/hooks'
+import { Icon, type IconName } from '../render/icons.tsx'
 
 interface MenuItem {
   readonly label: string
   readonly icon?: IconName
   readonly isDanger?: boolean
+  /** For what nothing brings back: the first choice shows this question, the second one acts. */
+  readonly question?: string
   readonly onSelect: () => void
 }
 
@@ -26,6 +28,12 @@ export function Menu({
   const id = useId()
   const list = useRef<HTMLDivElement>(null)
   const button = useRef<HTMLButtonElement>(null)
+  const [asked, setAsked] = useState<MenuItem['label'] | null>(null)
+  const select = ({ label: text, question, onSelect }: MenuItem): void => {
+    if (question !== undefined && asked !== text) return setAsked(text)
+    list.current?.hidePopover()
+    onSelect()
+  }
   const place = (): void => {
     const [menu, anchor] = [list.current, button.current?.getBoundingClientRect()]
     if (menu === null || anchor === undefined) return
@@ -47,18 +55,18 @@ export function Menu({
         role="menu"
         aria-label={label}
         class="menu"
-        onToggle={(event) => event.newState === 'open' && place()}
+        onToggle={(event) => (event.newState === 'open' ? place() : setAsked(null))}
         onKeyDown={moveFocus}
       >
-        {items.map(({ label: text, icon, isDanger, onSelect }) => (
+        {items.map((item) => (
           <button
-            key={text}
+            key={item.label}
             type="button"
             role="menuitem"
-            class={isDanger === true ? 'danger' : ''}
-            onClick={() => (list.current?.hidePopover(), onSelect())}
+            class={item.isDanger === true || asked === item.label ? 'danger' : ''}
+            onClick={() => select(item)}
           >
-            {icon !== undefined && <Icon name={icon} />} {text}
+            {item.icon !== undefined && <Icon name={item.icon} />} {asked === item.label ? item.question : item.label}
           </button>
         ))}
       </div>

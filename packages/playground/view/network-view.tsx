@@ -1,4 +1,4 @@
-import { useEffect, useState } from 'preact/hooks'
+import { useEffect } from 'preact/hooks'
 import { currentChat } from '../state/chats.ts'
 import { isBusy } from '../state/conversation.ts'
 import {
@@ -12,8 +12,9 @@ import {
   type ChatNetwork,
   type RefusedHost,
 } from '../state/network.ts'
-import { CopyButton } from './copy-button.tsx'
-import { Icon } from './icons.tsx'
+import { CopyButton } from '../render/copy-button.tsx'
+import { Icon } from '../render/icons.tsx'
+import { ConfirmButton } from './confirm-button.tsx'
 import { PlainTable } from './plain-table.tsx'
 
 /** Hosts that are named in a sentence. */
@@ -70,7 +71,6 @@ const RefusedHosts = ({ of }: { readonly of: readonly RefusedHost[] }) =>
 
 /** Why a host was refused, and how to get it. */
 function RefusedHostRow({ refused: { host, reason, allowedBy } }: { readonly refused: RefusedHost }) {
-  const [isAsked, setAsked] = useState(false)
   return (
     <li>
       <strong>{host}</strong> was refused. {reason}
@@ -80,14 +80,11 @@ function RefusedHostRow({ refused: { host, reason, allowedBy } }: { readonly ref
         </p>
       )}
       {allowedBy === 'chat' && (
-        <button
-          type="button"
-          class={`plain ${isAsked ? 'danger' : ''}`}
-          onClick={() => (isAsked ? void allowHost(host) : setAsked(true))}
-          onBlur={() => setAsked(false)}
-        >
-          {isAsked ? `Code of this chat can send data to ${host}. Allow it?` : `Allow ${host} in this chat`}
-        </button>
+        <ConfirmButton
+          label={`Allow ${host} in this chat`}
+          question={`Code of this chat can send data to ${host}. Allow it?`}
+          onConfirm={() => void allowHost(host)}
+        />
       )}
     </li>
   )

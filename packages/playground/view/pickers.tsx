@@ -3,7 +3,7 @@ import { useId } from 'preact/hooks'
 import { currentChat } from '../state/chats.ts'
 import { images, models, tiers } from '../state/models.ts'
 import { image, memory, model } from '../state/preferences.ts'
-import { Icon } from './icons.tsx'
+import { Icon } from '../render/icons.tsx'
 
 interface Choice {
   readonly label: string

@@ -9,7 +9,7 @@ import { csvTable, type TableData } from '../render/table-data.ts'
 import { Table } from '../render/table.tsx'
 import type { PanelFile } from '../state/folders.ts'
 import { fileUrl } from '../state/workspace.ts'
-import { Icon } from './icons.tsx'
+import { Icon } from '../render/icons.tsx'
 
 /** Read for a preview, bytes; a picture is read whole up to the larger limit. */
 const TEXT_BYTES = 256 * 1024

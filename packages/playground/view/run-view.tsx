@@ -9,20 +9,15 @@ import { elapsedText, now } from '../state/clock.ts'
 import { editCode } from '../state/composer.ts'
 import { LANGUAGES } from '../state/languages.ts'
 import { executionSignal } from '../state/executions.ts'
+import { RUN_STATUS } from '../state/runs.ts'
 import type { CodeRun } from '../state/timeline.ts'
-import { CopyButton } from './copy-button.tsx'
-import { Icon } from './icons.tsx'
+import { CopyButton } from '../render/copy-button.tsx'
+import { Icon } from '../render/icons.tsx'
 
 const LABELS: Readonly<Record<CodeRun['status'], string>> = {
   writing: 'Writing code',
   unknown: 'Reading the result',
-  queued: 'Waiting for a sandbox',
-  starting: 'Starting a sandbox',
-  running: 'Running',
-  succeeded: 'Done',
-  failed: 'Failed',
-  timed_out: 'Timed out',
-  cancelled: 'Stopped',
+  ...RUN_STATUS,
 }
 const ACTIVE: readonly string[] = ['writing', 'queued', 'starting', 'running']
 let lastNumber = 0

@@ -1,8 +1,9 @@
 import { useEffect } from 'preact/hooks'
 import { scopes } from '../session.ts'
 import { createShare, newAddress, openShares, revokeShare, shares, sharesFailure } from '../state/shares.ts'
-import { CopyButton } from './copy-button.tsx'
-import { Icon } from './icons.tsx'
+import { CopyButton } from '../render/copy-button.tsx'
+import { ConfirmButton } from './confirm-button.tsx'
+import { Icon } from '../render/icons.tsx'
 
 const LIFETIMES = [
   ['a day', 1],
@@ -61,10 +62,13 @@ export function ShareView() {
             <span>
               Made {madeAt.slice(0, 16).replace('T', ' ')}, ends {endsAt.slice(0, 10)}
             </span>
-            <button type="button" class="plain" onClick={() => void revokeShare(id)}>
-              <Icon name="trash" /> Revoke
-              <span class="hidden"> the link of {madeAt}</span>
-            </button>
+            <ConfirmButton
+              label="Revoke"
+              question="Nobody can read it any more. Revoke?"
+              of={`the link of ${madeAt}`}
+              icon="trash"
+              onConfirm={() => void revokeShare(id)}
+            />
           </li>
         ))}
       </ul>

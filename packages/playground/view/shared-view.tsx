@@ -7,7 +7,7 @@ import { readExecutionsFrom } from '../state/executions.ts'
 import { entriesOf } from '../state/history-entries.ts'
 import type { Entry } from '../state/timeline.ts'
 import { EntryView } from './entry-view.tsx'
-import { Logo } from './icons.tsx'
+import { Logo } from '../render/icons.tsx'
 
 interface SharedChat {
   readonly title: string | null

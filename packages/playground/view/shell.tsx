@@ -2,15 +2,16 @@ import { computed, effect, signal, untracked, useSignalEffect } from '@preact/si
 import { useEffect } from 'preact/hooks'
 import { attachments, uploadAll } from '../state/attachments.ts'
 import { currentChat, openAddress } from '../state/chats.ts'
+import { requestFocus } from '../state/composer.ts'
 import { isBusy } from '../state/conversation.ts'
 import { loadChat, refreshAll } from '../state/history.ts'
 import { loadChoices } from '../state/models.ts'
-import { filesPanel } from '../state/preferences.ts'
+import { filesPanel, sidebar } from '../state/preferences.ts'
 import { isAppOpen } from '../state/ports.ts'
 import { isTerminalOpen } from '../state/terminal.ts'
 import { pending, settle } from '../state/undo.ts'
 import { files } from '../state/workspace.ts'
-import { ChatHeader, type Drawer } from './chat-header.tsx'
+import { ChatHeader } from './chat-header.tsx'
 import { Composer } from './composer.tsx'
 import { Dialogs } from './dialogs.tsx'
 import { FilesPanel } from './files-panel.tsx'
@@ -22,8 +23,8 @@ import { Timeline } from './timeline-view.tsx'
 
 const AppPanel = lazily(async () => (await import('./app-panel.tsx')).AppPanel)
 
-/** Side panels are drawers on a narrow screen. */
-const drawer = signal<Drawer>(null)
+/** The side panel that is open on a narrow screen, where they are drawers. */
+const drawer = signal<'menu' | 'files' | null>(null)
 const isDropping = signal(false)
 const currentKey = computed(() => currentChat.value.key)
 /** The list is read again this often while the page is in view, milliseconds. */
@@ -31,27 +32,47 @@ const REFRESH_MS = 20_000
 const NARROW = '(max-width: 1080px)'
 
 const close = (): void => void (drawer.value = null)
+const isNarrow = (): boolean => matchMedia(NARROW).matches
+
+function toggleMenu(): void {
+  if (isNarrow()) drawer.value = 'menu'
+  else sidebar.value = sidebar.value === 'open' ? 'closed' : 'open'
+}
+function openMenu(): void {
+  if (isNarrow()) drawer.value = 'menu'
+  else sidebar.value = 'open'
+}
 
 function toggleFiles(): void {
-  if (matchMedia(NARROW).matches) drawer.value = 'files'
+  if (isNarrow()) drawer.value = 'files'
   else filesPanel.value = isPanelOpen() ? 'closed' : 'open'
 }
 const isPanelOpen = (): boolean => filesPanel.value === 'open' || (filesPanel.value === 'auto' && files.value.length > 0)
+
+const shellClasses = (): string =>
+  `shell ${drawer.value === null ? '' : `open-${drawer.value}`} ${isPanelOpen() ? 'with-files' : ''} ${sidebar.value === 'open' ? '' : 'without-menu'}`
 
 /** The signed-in page: chats, the conversation, and the files of its container. */
 export function Shell() {
   useEffect(() => void loadChoices().catch(() => undefined), [])
   useEffect(() => void openAddress(), [])
+  // A person with a keyboard types at once; on a phone the focus would open the keyboard.
+  useEffect(() => (matchMedia('(hover: hover)').matches ? requestFocus() : undefined), [])
   useSignalEffect(() => {
     // Only another chat loads; a change of this one does not.
     if (currentKey.value !== '') untracked(() => ((attachments.value = []), void loadChat(currentChat.value)))
   })
   useEffect(() => watchPage(), [])
   return (
-    <div class={`shell ${drawer.value === null ? '' : `open-${drawer.value}`} ${isPanelOpen() ? 'with-files' : ''}`}>
+    <div class={shellClasses()}>
       <Sidebar onClose={close} />
       <main id="main">
-        <ChatHeader openDrawer={drawer.value} onMenu={() => (drawer.value = 'menu')} onFiles={toggleFiles} isPanelOpen={isPanelOpen()} />
+        <ChatHeader
+          isMenuOpen={isNarrow() ? drawer.value === 'menu' : sidebar.value === 'open'}
+          isPanelOpen={isNarrow() ? drawer.value === 'files' : isPanelOpen()}
+          onMenu={toggleMenu}
+          onFiles={toggleFiles}
+        />
         <Timeline />
         {isAppOpen.value && currentChat.value.containerId !== null && (
           <AppPanel key={currentChat.value.containerId} containerId={currentChat.value.containerId} />
@@ -107,7 +128,7 @@ function watchPage(): () => void {
   const { signal: until } = listening
   watchDrops(until)
   watchTitle(until)
-  watchKeys(until, close)
+  watchKeys(until, { closeDrawer: close, openMenu, toggleMenu })
   addEventListener('popstate', () => void openAddress(), { signal: until })
   const refresh = (): void => void (document.visibilityState === 'visible' && refreshAll())
   addEventListener('focus', refresh, { signal: until })

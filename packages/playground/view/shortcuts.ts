@@ -3,18 +3,25 @@ import { requestFocus } from '../state/composer.ts'
 import { stopRun } from '../state/conversation.ts'
 import { openDialog } from './dialogs.tsx'
 
-/** Listens for the shortcuts of the whole page. `closeDrawer`: what Escape does when nothing else is open. */
-export function watchKeys(until: AbortSignal, closeDrawer: () => void): void {
-  addEventListener('keydown', (event) => onKey(event, closeDrawer), { signal: until })
+interface Panels {
+  /** What Escape does when nothing else is open. */
+  readonly closeDrawer: () => void
+  readonly openMenu: () => void
+  readonly toggleMenu: () => void
 }
 
-function onKey(event: KeyboardEvent, closeDrawer: () => void): void {
+/** Listens for the shortcuts of the whole page. */
+export function watchKeys(until: AbortSignal, panels: Panels): void {
+  addEventListener('keydown', (event) => onKey(event, panels), { signal: until })
+}
+
+function onKey(event: KeyboardEvent, panels: Panels): void {
   if (event.defaultPrevented || event.isComposing) return
   const hasControl = event.ctrlKey || event.metaKey
   if (event.key === 'Escape') {
     // A dialog or a menu takes the key itself.
     if (document.querySelector('dialog[open], :popover-open') !== null) return
-    closeDrawer()
+    panels.closeDrawer()
     void stopRun.value?.()
     return
   }
@@ -22,11 +29,16 @@ function onKey(event: KeyboardEvent, closeDrawer: () => void): void {
   const act = ACTIONS[`${event.shiftKey ? 'shift+' : ''}${event.key.toLowerCase()}`]
   if (act === undefined) return
   event.preventDefault()
-  act()
+  act(panels)
 }
 
-const ACTIONS: Readonly<Record<string, () => void>> = {
-  k: () => document.querySelector<HTMLInputElement>('#chat-search')?.focus(),
+const ACTIONS: Readonly<Record<string, (panels: Panels) => void>> = {
+  k: ({ openMenu }) => {
+    openMenu()
+    // A closed panel takes the focus once it is drawn.
+    requestAnimationFrame(() => document.querySelector<HTMLInputElement>('#chat-search')?.focus())
+  },
+  b: ({ toggleMenu }) => toggleMenu(),
   'shift+o': () => (startChat(), requestFocus()),
   '/': () => openDialog('shortcuts'),
 }

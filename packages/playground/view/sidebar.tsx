@@ -1,4 +1,5 @@
 import { useEffect } from 'preact/hooks'
+import { messageOf } from '../api/call.ts'
 import {
   chats,
   currentChat,
@@ -14,17 +15,16 @@ import {
 import { requestFocus } from '../state/composer.ts'
 import { scopes, showsAdmin } from '../session.ts'
 import { byDay } from '../state/days.ts'
-import { theme } from '../state/preferences.ts'
+import { changeTheme, theme } from '../state/preferences.ts'
 import { signOut } from '../state/sign-in.ts'
 import { ChatRow } from './chat-row.tsx'
-import { Icon, Logo } from './icons.tsx'
+import { Icon, Logo } from '../render/icons.tsx'
 import { Menu } from './menu.tsx'
 import { openDialog } from './dialogs.tsx'
 import { DocumentLinks } from './top-bar.tsx'
 
 /** While a person types, the list follows after this pause, milliseconds. */
 const SEARCH_PAUSE_MS = 200
-const THEMES = ['system', 'light', 'dark'] as const
 let searching: ReturnType<typeof setTimeout> | undefined
 
 const find = (text: string): void => {
@@ -75,16 +75,16 @@ export function Sidebar({ onClose }: { readonly onClose: () => void }) {
 }
 
 function settings() {
-  const next = THEMES[(THEMES.indexOf(theme.value as 'system') + 1) % THEMES.length] ?? 'system'
   return [
     ...(scopes.value.includes('admin')
       ? [{ label: 'Administration', icon: 'settings' as const, onSelect: () => void (showsAdmin.value = true) }]
       : []),
     { label: 'Your key and usage', icon: 'settings', onSelect: () => openDialog('account') },
     { label: 'Containers', icon: 'sandbox', onSelect: () => openDialog('containers') },
+    { label: 'Runs', icon: 'play', onSelect: () => openDialog('runs') },
     { label: 'Keyboard shortcuts', icon: 'keyboard', onSelect: () => openDialog('shortcuts') },
-    { label: `Theme: ${theme.value}`, icon: 'theme', onSelect: () => void (theme.value = next) },
-    { label: 'Sign out', icon: 'leave', onSelect: () => void signOut() },
+    { label: `Theme: ${theme.value}`, icon: 'theme', onSelect: changeTheme },
+    { label: 'Sign out', icon: 'leave', onSelect: () => void signOut().catch((error: unknown) => (listFailure.value = messageOf(error))) },
   ] as const
 }
 

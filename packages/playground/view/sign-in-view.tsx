@@ -2,7 +2,7 @@ import { useState } from 'preact/hooks'
 import { ApiError, messageOf } from '../api/call.ts'
 import { signInWithKey } from '../state/sign-in.ts'
 import { focusOnce } from './focus-once.ts'
-import { Logo } from './icons.tsx'
+import { Logo } from '../render/icons.tsx'
 
 /** Asks for an API key, once: the server keeps the session in a cookie that scripts cannot read. */
 export function SignInView({ failure }: { readonly failure: string | null }) {

@@ -1,5 +1,5 @@
-import { useState } from 'preact/hooks'
 import { allowHost, refusedHosts, type RefusedHost, type Tenant } from '../state/admin.ts'
+import { ConfirmButton } from './confirm-button.tsx'
 import { PlainTable } from './plain-table.tsx'
 
 /** What containers of the tenant may reach at most, and what its code was refused. */
@@ -27,18 +27,7 @@ export function TenantNetwork({ tenant: { network } }: { readonly tenant: Tenant
   )
 }
 
-/** An allowed host can receive data of the tenant, so another click must confirm it. */
-function AllowButton({ refused: { host } }: { readonly refused: RefusedHost }) {
-  const [isAsked, setAsked] = useState(false)
-  return (
-    <button
-      type="button"
-      class={`plain ${isAsked ? 'danger' : ''}`}
-      onClick={() => (isAsked ? void allowHost(host) : setAsked(true))}
-      onBlur={() => setAsked(false)}
-    >
-      {isAsked ? 'Code can send data there. Allow?' : 'Allow'}
-      <span class="hidden"> {host}</span>
-    </button>
-  )
-}
+/** An allowed host can receive data of the tenant. */
+const AllowButton = ({ refused: { host } }: { readonly refused: RefusedHost }) => (
+  <ConfirmButton label="Allow" question="Code can send data there. Allow?" of={host} onConfirm={() => void allowHost(host)} />
+)

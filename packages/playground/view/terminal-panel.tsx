@@ -1,7 +1,8 @@
 import { useEffect, useRef, useState } from 'preact/hooks'
 import { assetUrl } from '../assets.ts'
 import { isTerminalOpen, TerminalSession, type TerminalSize, type TerminalState } from '../state/terminal.ts'
-import { Icon } from './icons.tsx'
+import { ConfirmButton } from './confirm-button.tsx'
+import { Icon } from '../render/icons.tsx'
 
 const MAX_CELLS = 1_000
 
@@ -82,13 +83,13 @@ export function TerminalPanel() {
         <span role="status" class={state.kind === 'open' ? 'key-hint' : ''}>
           {stateText(state)}
         </span>
-        <button
-          type="button"
-          class="plain"
-          onClick={() => (isOver ? (setSession(null), setRun(run + 1)) : void session?.end().catch(() => undefined))}
-        >
-          {isOver ? 'Start again' : 'End'}
-        </button>
+        {isOver ? (
+          <button type="button" class="plain" onClick={() => (setSession(null), setRun(run + 1))}>
+            Start again
+          </button>
+        ) : (
+          <ConfirmButton label="End" question="End it with its programs?" onConfirm={() => void session?.end().catch(() => undefined)} />
+        )}
         <button ref={closer} type="button" class="icon-button" onClick={() => (isTerminalOpen.value = false)} title="Hide the terminal">
           <Icon name="close" />
           <span class="hidden">Hide the terminal</span>

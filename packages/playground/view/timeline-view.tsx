@@ -3,7 +3,7 @@ import { useEffect, useRef } from 'preact/hooks'
 import { chatNotice, currentChat } from '../state/chats.ts'
 import { connection, entries, historyFailure, isBusy, isLoading } from '../state/conversation.ts'
 import { loadChat } from '../state/history.ts'
-import { Icon } from './icons.tsx'
+import { Icon } from '../render/icons.tsx'
 import { lazily } from './lazily.tsx'
 import { Welcome } from './welcome.tsx'
 

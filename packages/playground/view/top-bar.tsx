@@ -1,5 +1,6 @@
 import { isAdminOnly, scopes, showsAdmin } from '../session.ts'
-import { Icon, Logo } from './icons.tsx'
+import { Icon, Logo } from '../render/icons.tsx'
+import { changeTheme, theme } from '../state/preferences.ts'
 
 /** The parts of the server. The guide and the reference have the same bar. */
 export function TopBar() {
@@ -21,6 +22,10 @@ export function TopBar() {
           </button>
         )}
       </nav>
+      <button type="button" class="icon-button" onClick={changeTheme} title={`Theme: ${theme.value}`}>
+        <Icon name="theme" />
+        <span class="hidden">Theme: {theme.value}</span>
+      </button>
     </header>
   )
 }

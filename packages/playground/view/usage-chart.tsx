@@ -38,6 +38,9 @@ export function UsageChart({ usage }: { readonly usage: Usage }) {
           </button>
         ))}
       </div>
+      <p class="today">
+        {title} today: <strong>{textOf(byDate.get(usage.to) ?? 0)}</strong>
+      </p>
       <svg
         class="bars"
         viewBox={`${-AXIS} -8 ${AXIS + dates.length * step} ${BAR.height + 30}`}

@@ -4,9 +4,9 @@ import { sharedToken } from '../session.ts'
 import { isBusy } from '../state/conversation.ts'
 import { ask, rewindTo } from '../state/turns.ts'
 import type { MessageFile, UserEntry } from '../state/timeline.ts'
-import { CopyButton } from './copy-button.tsx'
+import { CopyButton } from '../render/copy-button.tsx'
 import { focusOnce } from './focus-once.ts'
-import { Icon } from './icons.tsx'
+import { Icon } from '../render/icons.tsx'
 
 /** The message that is being changed. */
 const edited = signal<string | null>(null)

@@ -2,7 +2,7 @@ import { signal } from '@preact/signals'
 import { useEffect } from 'preact/hooks'
 import { isBusy } from '../state/conversation.ts'
 import { refreshVariables, variables, variablesFailure } from '../state/kernel.ts'
-import { Icon } from './icons.tsx'
+import { Icon } from '../render/icons.tsx'
 import { PlainTable } from './plain-table.tsx'
 
 export const isVariablesOpen = signal(false)

@@ -4,7 +4,7 @@ import { models } from '../state/models.ts'
 import { model } from '../state/preferences.ts'
 import { ask } from '../state/turns.ts'
 import { EXAMPLES, messageOf, type Example } from './examples.ts'
-import { Logo } from './icons.tsx'
+import { Logo } from '../render/icons.tsx'
 
 /** What an empty chat shows: what this is, and examples that run at a click. */
 export function Welcome() {

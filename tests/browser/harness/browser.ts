@@ -1,5 +1,6 @@
 import { createRequire } from 'node:module'
 import { readFile } from 'node:fs/promises'
+import { join } from 'node:path'
 import { chromium, type Browser, type BrowserContext, type Page } from 'playwright-core'
 import { ensurePlayground } from '../../../infra/build/ensure-playground.ts'
 import { ensureChromium } from '../../../scripts/setup/chromium.ts'
@@ -73,6 +74,14 @@ export async function askToRun(page: Page, code: string, question = 'Run this'):
 
 export const isIdle = (page: Page): Promise<void> =>
   page.locator('.timeline [role=status]', { hasText: 'Ready.' }).waitFor({ state: 'attached' })
+
+/** Pictures of the documentation are written only with `CELLBLOCK_SCREENSHOTS=1`, because they differ in every run. */
+export const takesPictures = process.env['CELLBLOCK_SCREENSHOTS'] === '1'
+const IMAGES = join(import.meta.dirname, '..', '..', '..', 'docs', 'img')
+
+export async function picture(page: Page, name: string): Promise<void> {
+  if (takesPictures) await page.screenshot({ path: join(IMAGES, `${name}.png`) })
+}
 
 const AXE = createRequire(import.meta.url).resolve('axe-core/axe.min.js')
 

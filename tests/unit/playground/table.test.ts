@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { csvTable, resourceTable } from '../../../packages/playground/render/table-data.ts'
+import { csvShape, csvTable, resourceTable } from '../../../packages/playground/render/table-data.ts'
 
 it('reads quoted cells, separators and line breaks in CSV, and numbers as numbers', () => {
   expect(csvTable('a,b\r\n1,"x, ""y""\nz"\n-2.5,\n', ',')).toEqual({
@@ -11,6 +11,16 @@ it('reads quoted cells, separators and line breaks in CSV, and numbers as number
     total: 2,
   })
   expect(csvTable('', ',')).toEqual({ columns: [], rows: [], total: 0 })
+})
+
+it.each([
+  ['a,b\n1,2\n3,4\n', { rows: 2, columns: 2 }],
+  ['a;b,c\r\n"x\ny",2\r\n\r\n3,4', { rows: 2, columns: 2 }],
+  ['only,a,header', { rows: 0, columns: 3 }],
+  ['', { rows: 0, columns: 0 }],
+  [`n\n${'1\n'.repeat(2_500)}`, { rows: 2_500, columns: 1 }],
+])('counts the rows and columns of %j', (text, shape) => {
+  expect(csvShape(text, ',')).toEqual(shape)
 })
 
 it('takes a tabular resource of any shape without trusting it', () => {
