@@ -90,7 +90,7 @@ describe('a chat that is open here', () => {
 })
 
 it(
-  'a restored backup has its chats with their files, and a chat of later is said to be none',
+  'a restored backup has its chats with their files, and names a later chat as missing',
   async () => {
     const folder = await mkdtemp(join(tmpdir(), 'cellblock-restored-'))
     const backup = join(folder, 'backup')

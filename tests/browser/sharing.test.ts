@@ -52,7 +52,7 @@ it(
     // Readers lose the chat for ever, so the first click only asks.
     const revoke = page.getByRole('dialog').getByRole('button', { name: /Revoke/ })
     await revoke.click()
-    await page.getByRole('dialog').getByText('Nobody can read it any more. Revoke?').waitFor()
+    await page.getByRole('dialog').getByText('Its readers lose the chat. Revoke?').waitFor()
     expect((await fetch(`${server.url}/v1/shares/${address.split('/').at(-1)}`)).status).toBe(200)
     await revoke.click()
     await expect.poll(() => revoke.count()).toBe(0)

@@ -22,7 +22,7 @@ export function executionSignal(id: string): Signal<LoadedExecution> {
   if (known !== undefined) return known
   const made = signal<LoadedExecution>('loading')
   loaded.set(id, made)
-  readPatiently(id).then(
+  readWithRetries(id).then(
     (execution) => (made.value = execution),
     (error: unknown) => {
       made.value = { failure: messageOf(error) }
@@ -37,7 +37,7 @@ export function executionSignal(id: string): Signal<LoadedExecution> {
 const RETRIES = 4
 const FIRST_WAIT_MS = 500
 
-async function readPatiently(id: string): Promise<Execution> {
+async function readWithRetries(id: string): Promise<Execution> {
   for (let attempt = 0; ; attempt++) {
     try {
       return await read(id)

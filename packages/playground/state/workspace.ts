@@ -14,7 +14,7 @@ const GONE =
   'The container of this chat was deleted: its files, its variables and the outputs of its code are gone. A new container is used from here on.'
 
 const DELETED =
-  'This chat was deleted in another tab or device. It continues as a new chat with the same files; a model does not know what was said before.'
+  'This chat was deleted in another tab or device. It continues as a new chat with the same files; a model does not have the messages before.'
 
 const isContainerMissing = (error: unknown): boolean => error instanceof ApiError && error.code === 'container_not_found'
 

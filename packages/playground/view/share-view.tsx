@@ -64,7 +64,7 @@ export function ShareView() {
             </span>
             <ConfirmButton
               label="Revoke"
-              question="Nobody can read it any more. Revoke?"
+              question="Its readers lose the chat. Revoke?"
               of={`the link of ${madeAt}`}
               icon="trash"
               onConfirm={() => void revokeShare(id)}

@@ -53,7 +53,7 @@ describe('the published package', () => {
     [['run'], 2, "missing required argument 'file'"],
     [['run', '-', '--timeout', 'soon'], 2, 'Give whole seconds'],
     [['notebook', 'run', 'x.ipynb', '-o', 'y', '-p', '1x=2'], 2, 'no Python name'],
-    [['completion', 'tcsh'], 2, 'Allowed choices are bash, fish, zsh'],
+    [['completion', 'csh'], 2, 'Allowed choices are bash, fish, zsh'],
   ] as const)('ends %j with exit code %i and an explanation', async (args, code, sentence) => {
     await expect(run(program, args)).rejects.toMatchObject({ code, stderr: expect.stringContaining(sentence) })
   })
