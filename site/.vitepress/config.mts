@@ -55,7 +55,7 @@ export default defineConfig({
   rewrites: { 'guides/README.md': 'guides/index.md' },
   cleanUrls: true,
   lastUpdated: false,
-  markdown: { config: (md) => void md.core.ruler.push('sources', nameSources as never) },
+  markdown: { config: (md) => void md.core.ruler.push('sources', nameSources) },
   vite: { build: { chunkSizeWarningLimit: 2_000 } },
   themeConfig: {
     search: { provider: 'local' },

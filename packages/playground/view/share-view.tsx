@@ -56,22 +56,28 @@ export function ShareView() {
           <CopyButton text={newAddress.value} label="Copy the link" />
         </p>
       )}
-      <ul class="share-list" aria-label="Links to this chat">
-        {shares.value.map(({ id, created_at: madeAt, expires_at: endsAt }) => (
-          <li key={id}>
-            <span>
-              Made {madeAt.slice(0, 16).replace('T', ' ')}, ends {endsAt.slice(0, 10)}
-            </span>
-            <ConfirmButton
-              label="Revoke"
-              question="Its readers lose the chat. Revoke?"
-              of={`the link of ${madeAt}`}
-              icon="trash"
-              onConfirm={() => void revokeShare(id)}
-            />
-          </li>
-        ))}
-      </ul>
+      <ShareList />
     </>
+  )
+}
+
+function ShareList() {
+  return (
+    <ul class="share-list" aria-label="Links to this chat">
+      {shares.value.map(({ id, created_at: madeAt, expires_at: endsAt }) => (
+        <li key={id}>
+          <span>
+            Made {madeAt.slice(0, 16).replace('T', ' ')}, ends {endsAt.slice(0, 10)}
+          </span>
+          <ConfirmButton
+            label="Revoke"
+            question="Its readers lose the chat. Revoke?"
+            of={`the link of ${madeAt}`}
+            icon="trash"
+            onConfirm={() => void revokeShare(id)}
+          />
+        </li>
+      ))}
+    </ul>
   )
 }
