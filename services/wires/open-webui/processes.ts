@@ -148,8 +148,10 @@ const ESCAPES: Readonly<Record<string, string>> = { n: '\n', r: '\r', t: '\t', a
 
 /** Models write control characters as escape sequences, such as `\n` and `\x03`. */
 export const unescaped = (text: string): string =>
-  text.replaceAll(/\\(?:([nrtabfv0\\])|x([0-9a-f]{2})|u([0-9a-f]{4}))/gi, (whole, short?: string, byte?: string, unit?: string) =>
-    short === undefined ? String.fromCharCode(Number.parseInt(byte ?? unit ?? '', 16)) : (ESCAPES[short] ?? whole),
+  text.replaceAll(
+    /\\(?:([nrtabfv0\\])|x([0-9a-f]{2})|u([0-9a-f]{4}))/gi,
+    (whole, ...[short, byte, unit]: readonly (string | undefined)[]) =>
+      short === undefined ? String.fromCharCode(Number.parseInt(byte ?? unit ?? '', 16)) : (ESCAPES[short] ?? whole),
   )
 
 async function input(call: Call): Promise<Response> {
