@@ -34,6 +34,11 @@ const englishOnly = replaceModule('zod-locales', {
   contents: "export { default as en } from 'zod/v4/locales/en.js'",
 })
 /**
+ * Errors of which Cellblock reads more than the name. For all others the SDK throws the service's own error class, with the name that the service
+ * sent: 20 KB less.
+ */
+const DESCRIBED_ERRORS = /^(?:ConditionalCheckFailedException|TransactionCanceledException|\w+ServiceException)$/
+/**
  * Descriptions of what an AWS service sends and receives. esbuild keeps all of them, because an object with computed keys could have effects; those of
  * the calls that a function makes are a tenth. As functions without effects, the others are left out.
  */
@@ -41,13 +46,19 @@ const usedAwsSchemas: Plugin = {
   name: 'used-aws-schemas',
   setup(build) {
     build.onLoad({ filter: /@aws-sdk\/client-[a-z0-9-]+\/dist-es\/schemas\/schemas_0\.js$/ }, async ({ path }) => ({
-      contents: (await readFile(path, 'utf8')).replaceAll(
-        /^((?:export )?(?:var|const) [\w$]+ = )(\[[\s\S]*?\n?\]);$/gm,
-        '$1/* @__PURE__ */ (() => $2)();',
-      ),
+      contents: (await readFile(path, 'utf8'))
+        .replaceAll(/^((?:export )?(?:var|const) [\w$]+ = )(\[[\s\S]*?\n?\]);$/gm, '$1/* @__PURE__ */ (() => $2)();')
+        .replaceAll(/^\w+\.registerError\([\w$]+, (\w+)\);$/gm, (line, name: string) => (DESCRIBED_ERRORS.test(name) ? line : '')),
     }))
   },
 }
+/** Streams of events of AWS services, such as the results of queries in S3: the functions call none of them. They add 7 KB. */
+const noEventStreams = replaceModule('aws-event-streams', {
+  filter: /^@smithy\/core\/event-streams$/,
+  importer: /@smithy\/core\//,
+  contents: `const absent = () => { throw new Error('This bundle reads no event streams of AWS.') }
+  export { absent as EventStreamSerde, absent as eventStreamSerdeProvider }`,
+})
 
 /**
  * The Model Context Protocol's package validates JSON schemas of elicitations and of tools without zod. Cellblock has neither: its tools validate with
@@ -74,15 +85,15 @@ const noDeveloperCredentials = replaceModule('aws-developer-credentials', {
   export { absent as fromSSO, absent as fromLoginCredentials, absent as fromIni, absent as fromProcess, absent as fromTokenFile }`,
 })
 
-/** A function never asks a metadata endpoint for credentials; a task does. The client of these endpoints adds 6 KB. */
+/** A function never asks a metadata endpoint for credentials; a task does. The clients of these endpoints add 10 KB. */
 const noMetadataEndpoint = replaceModule('aws-metadata-endpoint', {
-  filter: /^@smithy\/credential-provider-imds$/,
+  filter: /^@smithy\/credential-provider-imds$|^@aws-sdk\/credential-provider-http$/,
   importer: /@aws-sdk\/credential-provider-node\//,
   contents: `import { CredentialsProviderError } from '@smithy/core/config'
   const absent = () => async () => { throw new CredentialsProviderError('This function asks no metadata endpoint.', { tryNextLink: true }) }
   export const ENV_CMDS_FULL_URI = 'AWS_CONTAINER_CREDENTIALS_FULL_URI'
   export const ENV_CMDS_RELATIVE_URI = 'AWS_CONTAINER_CREDENTIALS_RELATIVE_URI'
-  export { absent as fromContainerMetadata, absent as fromInstanceMetadata }`,
+  export { absent as fromContainerMetadata, absent as fromInstanceMetadata, absent as fromHttp }`,
 })
 
 /** The AWS SDK names the browser in its user agent; a function runs in none. The parser of browser names adds 34 KB. */
@@ -120,7 +131,16 @@ export const BUNDLE_OPTIONS = {
   legalComments: 'none',
   // Text beyond ASCII as it is: an escape is longer.
   charset: 'utf8',
-  plugins: [noLocalRoutes, englishOnly, usedAwsSchemas, noJsonSchemaValidator, noDeveloperCredentials, noBrowserNames, lazyBuiltins],
+  plugins: [
+    noLocalRoutes,
+    englishOnly,
+    usedAwsSchemas,
+    noEventStreams,
+    noJsonSchemaValidator,
+    noDeveloperCredentials,
+    noBrowserNames,
+    lazyBuiltins,
+  ],
   logLevel: 'warning',
 } as const satisfies BuildOptions
 
