@@ -30,7 +30,7 @@ export interface Visit {
   readonly host: PortHost
   readonly container: Container
   readonly opening: Opening
-  /** The name by which the program is called; null for the usual one. */
+  /** The name by which the program is called; null for the default. */
   readonly program: string | null
 }
 

@@ -50,9 +50,15 @@ async function readNotebook(call: Call, terminal: Terminal, file: SandboxPath): 
   // Checks every cell.
   parseNotebook(known)
   const { kernelspec } = (known['metadata'] ?? {}) as { readonly kernelspec?: { readonly name?: unknown; readonly language?: unknown } }
-  const kernel = String(kernelspec?.name ?? 'python3').slice(0, 100)
+  const kernel = (typeof kernelspec?.name === 'string' ? kernelspec.name : 'python3').slice(0, 100)
   const cells = known['cells'] as Notebook['cells']
-  return { file, document: known, cells, kernel, language: languageOf(kernel, String(kernelspec?.language ?? '')) }
+  return {
+    file,
+    document: known,
+    cells,
+    kernel,
+    language: languageOf(kernel, typeof kernelspec?.language === 'string' ? kernelspec.language : ''),
+  }
 }
 
 /** Throws ServiceError `unsupported_value`. */

@@ -2,7 +2,6 @@ import { Agent as HttpAgent, request as requestHttp, type ClientRequest, type Re
 import { Agent as HttpsAgent, request as requestHttps } from 'node:https'
 import { isIP, type LookupFunction } from 'node:net'
 import { checkServerIdentity, createSecureContext, getCACertificates, type ConnectionOptions } from 'node:tls'
-import { isInRange } from '../../model/network/address.ts'
 import { RefusedAddressError, safeLookup, type Resolve } from '../../operations/webhooks/safe-lookup.ts'
 import type { Headers } from './secrets.ts'
 

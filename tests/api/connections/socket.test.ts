@@ -120,7 +120,7 @@ async function openPartial(target: TestApi): Promise<WebSocket> {
 
 it('reads messages that arrive at once one by one, and serves another client meanwhile', async () => {
   const before = heldBytes()
-  // 64 KiB hold 8,000 messages. A server that reads all that has arrived makes them before it looks at another connection.
+  // 64 KiB hold 8,000 messages. A server that reads all that has arrived makes them before it serves another connection.
   const flood = await Promise.all(Array.from({ length: 20 }, () => open({ isReading: true })))
   const bytes = Buffer.concat(Array.from({ length: 50_000 }, () => EMPTY_OBJECT))
   let answers = 0

@@ -137,7 +137,7 @@ describe('a shell', () => {
 
 describe('a connection', () => {
   it.each([
-    ['another user', { user: 'stranger' }, (): string => api.owner.key, 4004],
+    ['another user', { user: 'mallory' }, (): string => api.owner.key, 4004],
     ['another account', {}, (): string => api.otherTenant.key, 4004],
     ['a wrong key', {}, (): string => 'ck_wrong', 4001],
     ['a key with a line break', {}, (): string => 'ck\n', 4001],

@@ -65,7 +65,7 @@ function repeat(atOnce: number, call: (turn: number) => Promise<unknown>): void 
   for (let index = 0; index < atOnce; index++) void loop()
 }
 
-/** Holds connections that send this, and never read unless told to. */
+/** Holds connections that send this, and never read unless `isReading`. */
 function hold(hostile: Hostile, count: number, textOf: (index: number) => string, isReading = false): void {
   const { hostname, port } = new URL(hostile.url)
   for (let index = 0; index < count; index++) {

@@ -81,7 +81,7 @@ describe('the budget of a call', () => {
     expect(await served).toBe(90)
   })
 
-  it('lets a call that reserved nothing wait for the space that readers free, and refuses it when nobody does', async () => {
+  it('lets a call that reserved nothing wait for the space that readers free, and refuses it when no reader does', async () => {
     const pool = answerPool(400)
     const other = pool.lease('a')
     other.add(90)

@@ -122,7 +122,7 @@ function prepare(written, language) {
 }
 
 /**
- * Begins a cell in a callback of its own: one that starts while the loop ends would be the end of the process. As in a file that Node runs, callbacks of
+ * Begins a cell in a separate callback: one that starts while the loop ends would be the end of the process. As in a file that Node runs, callbacks of
  * `process.nextTick` run before promises, but in a module after them: Node evaluates a module as the work of a promise.
  */
 const inOwnCallback = (isModule, begin) =>
