@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { after, before, describe, it } from 'node:test'
-import { Sandbox } from '@e2b/code-interpreter'
+import { Sandbox, Volume } from '@e2b/code-interpreter'
 import { connection } from './e2b.mjs'
 
 let sandbox
@@ -113,8 +113,17 @@ describe('@e2b/code-interpreter', { timeout: 120_000 }, () => {
     assert.equal((await connected.runCode('6 * 7')).text, '42')
   })
 
+  it('keeps a snapshot, and starts a sandbox with its files', async () => {
+    await sandbox.files.write('kept.txt', 'kept')
+    const { snapshotId } = await sandbox.createSnapshot()
+    const copy = await Sandbox.create(snapshotId, connection)
+    assert.equal(await copy.files.read('kept.txt'), 'kept')
+    await copy.kill()
+    assert.equal(await Sandbox.deleteSnapshot(snapshotId, connection), true)
+  })
+
   it('names unsupported features, and refuses a wrong key', async () => {
-    await assert.rejects(sandbox.createSnapshot(), /501: .*not offer/)
+    await assert.rejects(Volume.create('data', connection), /501: .*not offer/)
     assert.ok(Array.isArray(await sandbox.getMetrics()))
     await assert.rejects(Sandbox.create('no-such-template', connection), /404: No template/)
     await assert.rejects(Sandbox.create({ ...connection, apiKey: 'ck_wrong' }), { name: 'AuthenticationError' })

@@ -5,12 +5,20 @@ import { newObjectKey, objectPrefix } from '../../../services/model/object-keys.
 import { startApi, type TestApi, type TestKey } from '../../support/start-api.ts'
 
 let failNextPut = -1
+/** Runs once, before the next object is stored. */
+let beforePut: (() => Promise<unknown>) | null = null
 let api: TestApi
 beforeAll(async () => {
   api = await startApi({
     wrapObjects: (objects) => ({
       ...objects,
-      put: (...call) => (failNextPut-- === 0 ? Promise.reject(new Error('The store is not available.')) : objects.put(...call)),
+      async put(...call) {
+        const before = beforePut
+        beforePut = null
+        await before?.()
+        if (failNextPut-- === 0) throw new Error('The store is not available.')
+        return objects.put(...call)
+      },
     }),
   })
 })
@@ -156,6 +164,16 @@ describe('a request', () => {
     const { status, body } = await fork(id)
     expect([status, body.error.code]).toEqual([409, 'conflict'])
     expect(body.error.message).toContain('Wait for it or cancel it')
+  })
+
+  it('is refused when the container is used while it is copied, and leaves no copy', async () => {
+    const key = await api.newKey()
+    const id = await newContainer({}, key)
+    await upload(id, 'a.txt', 'first', key)
+    beforePut = () => upload(id, 'a.txt', 'second', key)
+    const { status, body } = await fork(id, { count: 2 }, { key })
+    expect([status, body.error.code, await listed(key)]).toEqual([409, 'conflict', [id]])
+    expect((await fork(id, { count: 2 }, { key })).status).toBe(200)
   })
 
   it('makes one set of copies with an Idempotency-Key, and refuses another count', async () => {
