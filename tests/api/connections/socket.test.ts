@@ -132,5 +132,5 @@ it('reads messages that arrive at once one by one, and serves another client mea
   const atFirst = answers
   expect((await api.fetch('/v1/limits', { key: api.otherTenant })).status).toBe(200)
   expect(answers - atFirst).toBeLessThan(5_000)
-  expect((heldBytes() - before) / MiB).toBeLessThan(128)
+  expect((heldBytes() - before) / MiB).toBeLessThan(64)
 })

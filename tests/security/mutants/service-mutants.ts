@@ -87,8 +87,8 @@ const CONNECTION_MUTANTS: readonly Mutant[] = [
   service(
     'others before clients that do not wait for answers',
     'http/request-feed.ts',
-    '    this.#isInTurn = false\n',
-    '',
+    "this.#turns.enter(this.remoteAddress ?? '')",
+    'Promise.resolve()',
     'api/connections/pipelined.test.ts',
   ),
   service(
