@@ -45,7 +45,16 @@ function nameSources({ tokens, env }: MarkdownState): void {
   }
 }
 
+/** What the default theme lacks: contrast, and space between the links of the bar. The keys of the search are no part of its name. */
+const STYLE = `.vp-doc [class*='language-'] > span.lang { color: var(--vp-c-text-1) }
+.DocSearch-Button-Keys { display: none !important }
+.VPButton.brand { --vp-button-brand-bg: #3451b2 }
+.VPNavBar .product-link { padding: 0 12px; font-size: 14px; font-weight: 500; line-height: var(--vp-nav-height) }
+.VPNavScreen .product-link { display: block; padding: 12px 0 }
+@media (max-width: 767px) { .VPNavBar .product-link { display: none } }`
+
 export default defineConfig({
+  head: [['style', {}, STYLE]],
   title: 'Cellblock',
   description: 'A self-hosted, multi-tenant code interpreter backend',
   base: '/docs/guide/',
@@ -55,51 +64,58 @@ export default defineConfig({
   rewrites: { 'guides/README.md': 'guides/index.md' },
   cleanUrls: true,
   lastUpdated: false,
-  markdown: { config: (md) => void md.core.ruler.push('sources', nameSources) },
+  markdown: {
+    // The default colours of code have too little contrast.
+    theme: { light: 'github-light-high-contrast', dark: 'github-dark-high-contrast' },
+    config: (md) => void md.core.ruler.push('sources', nameSources),
+  },
   vite: { build: { chunkSizeWarningLimit: 2_000 } },
   themeConfig: {
     search: { provider: 'local' },
     outline: [2, 3],
-    sidebar: [
-      {
-        text: 'Start here',
-        items: [{ text: 'From clone to plot', link: '/walkthrough' }, ...pages('web-page', 'concepts', 'faq', 'glossary')],
-      },
-      { text: 'Guides', items: [{ text: 'Overview', link: '/guides/' }, ...pages(...GUIDES)] },
-      {
-        text: 'Reference',
-        items: pages(
-          'api',
-          'clients',
-          'openai-wire',
-          'errors',
-          'tools',
-          'images',
-          'network',
-          'ports',
-          'tenancy',
-          'webhooks',
-          'privacy',
-          'configuration',
-          'limits',
-        ),
-      },
-      { text: 'Operation', items: pages('single-machine', 'compose', 'upgrading', 'operations', 'deploy', 'aws', 'scaling', 'cost') },
-      {
-        text: 'How it works',
-        items: pages(
-          'architecture',
-          'walkthrough-code',
-          'mechanisms',
-          'turn-log',
-          'reliability',
-          'threat-model',
-          'tested',
-          'emulator',
-          'development',
-        ),
-      },
-      { text: 'Decisions', collapsed: true, items: pages(...decisions) },
-    ],
+    sidebar: {
+      '/adr/': [{ text: 'Decisions', items: [{ text: 'Overview', link: '/adr/README' }, ...pages(...decisions)] }],
+      '/': [
+        {
+          text: 'Start here',
+          items: [{ text: 'From clone to plot', link: '/walkthrough' }, ...pages('web-page', 'concepts', 'faq', 'glossary')],
+        },
+        { text: 'Guides', items: [{ text: 'Overview', link: '/guides/' }, ...pages(...GUIDES)] },
+        {
+          text: 'Reference',
+          items: pages(
+            'api',
+            'clients',
+            'openai-wire',
+            'errors',
+            'tools',
+            'images',
+            'network',
+            'ports',
+            'tenancy',
+            'webhooks',
+            'privacy',
+            'configuration',
+            'limits',
+          ),
+        },
+        { text: 'Operation', items: pages('single-machine', 'compose', 'upgrading', 'operations', 'deploy', 'aws', 'scaling', 'cost') },
+        {
+          text: 'How it works',
+          items: pages(
+            'architecture',
+            'walkthrough-code',
+            'mechanisms',
+            'turn-log',
+            'reliability',
+            'threat-model',
+            'tested',
+            'emulator',
+            'development',
+          ),
+        },
+        { text: 'Decisions', items: [{ text: 'Overview', link: '/adr/README' }] },
+      ],
+    },
   },
 })
