@@ -1,8 +1,8 @@
 import * as z from 'zod'
 import { ERRORS, ServiceError, type ErrorCode } from '../../model/errors.ts'
-import type { Scope } from '../../model/tenants/tenant.ts'
+import { foreignRoutes } from '../../http/foreign-routes.ts'
 import { json } from '../../http/responses.ts'
-import { defineRoute, type AnyRoute, type Call, type Method, type WireAuth } from '../../http/route.ts'
+import type { WireAuth } from '../../http/route.ts'
 
 /** Where the wire is served. Open WebUI gets this address as the URL of a terminal connection. */
 export const PATH = '/open-webui'
@@ -40,36 +40,8 @@ function refuse(error: ServiceError): Response {
   return json(status, { detail: TEXT[error.code] ?? error.message, code: error.code }, headers)
 }
 
-interface TerminalRoute<Query> {
-  readonly method: Method
-  readonly path: string
-  readonly scope: Scope
-  readonly query?: () => z.ZodType<Query>
-  /** The schema of a JSON body, which the handler reads. */
-  readonly ownBody?: () => z.ZodType
-  readonly handle: (call: Call<Query>) => Promise<Response> | Response
-}
-
-/** Open WebUI specifies the route, so our document does not contain it. */
-const described = (method: Method, path: string) =>
-  ({
-    method,
-    path: `${PATH}${path}`,
-    operationId: `open-webui ${method} ${path}`,
-    tag: 'Open WebUI',
-    summary: `Open WebUI: ${path}`,
-    answers: {},
-    isForeign: true,
-    refuse,
-  }) as const
-
-/** A route of Open Terminal's API. */
-export const terminalRoute = <Query = unknown>({ method, path, ...route }: TerminalRoute<Query>): AnyRoute =>
-  defineRoute({ ...described(method, path), ...route, auth })
-
-/** The same without credentials. */
-export const publicRoute = (path: string, handle: (call: Call) => Promise<Response> | Response): AnyRoute =>
-  defineRoute({ ...described('get', path), auth: 'public', handle })
+/** Routes of Open Terminal's API, and those without credentials. */
+export const { route: terminalRoute, open: publicRoute } = foreignRoutes({ prefix: PATH, tag: 'Open WebUI', auth, refuse })
 
 /** A whole number of a query. */
 export const count = (min: number, max = Number.MAX_SAFE_INTEGER) =>
