@@ -16,7 +16,7 @@ const USED = 'used'
 const PARTIAL = '.partial'
 const DESCRIPTION = 'cellblock.json'
 const BOOT_ID = '/proc/sys/kernel/random/boot_id'
-/** The engine keeps the state of a runtime's containers in `<this>/runtime-<name>/moby`. */
+/** `--exec-root` of the engine: it keeps the state of a runtime's containers in `<this>/runtime-<name>/moby`. */
 const ENGINE_STATE = '/run/docker'
 /** Writing takes about a second per GB. */
 const WRITE_TIMEOUT_MS = 60_000
@@ -26,6 +26,7 @@ export interface CheckpointOptions {
   readonly program: string
   readonly args: readonly string[]
   readonly root?: string | undefined
+  readonly engineState?: string | undefined
 }
 
 /** Who the supervisor is when it continues from the checkpoint of another sandbox (runtime-image/PROTOCOL.md). */
@@ -67,7 +68,7 @@ export class Checkpoints {
     await rm(folder, { recursive: true, force: true })
     await mkdir(partial, { recursive: true, mode: 0o700 })
     const { program, args } = this.#options
-    const stateRoot = await stateRootOf(containerId)
+    const stateRoot = await this.#stateRootOf(containerId)
     await run(program, [...args, '--root', stateRoot, 'checkpoint', '--image-path', partial, containerId], { timeout: WRITE_TIMEOUT_MS })
     await writeFile(join(partial, DESCRIPTION), JSON.stringify(await this.#describe()))
     await rename(partial, join(folder, checkpointId))
@@ -169,6 +170,18 @@ export class Checkpoints {
     return made.bootId === bootId ? null : 'The checkpoint was written before the host was restarted.'
   }
 
+  /** Where the runtime keeps its state of a container, which depends on the engine's version. */
+  async #stateRootOf(containerId: string): Promise<string> {
+    const { engineState = ENGINE_STATE } = this.#options
+    const runtimes = (await readdir(engineState)).filter((name) => name.startsWith('runtime-'))
+    for (const name of runtimes) {
+      const root = join(engineState, name, 'moby')
+      const files = await readdir(root).catch((): string[] => [])
+      if (files.some((file) => file.startsWith(containerId) && file.endsWith('.state'))) return root
+    }
+    throw new DriverError('unavailable', `The engine shows no state of the container ${containerId} below ${engineState}.`)
+  }
+
   async #describe(): Promise<Description> {
     return { program: this.#options.program, bootId: (await readFile(BOOT_ID, 'utf8')).trim() }
   }
@@ -179,14 +192,3 @@ const exists = (path: string): Promise<boolean> =>
     () => true,
     () => false,
   )
-
-/** Where the runtime keeps its state of a container, which depends on the engine's version. */
-async function stateRootOf(containerId: string): Promise<string> {
-  const runtimes = (await readdir(ENGINE_STATE)).filter((name) => name.startsWith('runtime-'))
-  for (const name of runtimes) {
-    const root = join(ENGINE_STATE, name, 'moby')
-    const files = await readdir(root).catch((): string[] => [])
-    if (files.some((file) => file.startsWith(containerId) && file.endsWith('.state'))) return root
-  }
-  throw new DriverError('unavailable', `The engine shows no state of the container ${containerId} below ${ENGINE_STATE}.`)
-}
