@@ -1,7 +1,8 @@
+import { randomUUID } from 'node:crypto'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { startServer, type LocalServerProcess } from '../support/local-server.ts'
 import { terminalClient } from '../support/terminal-client.ts'
-import { connectE2b, connectMcp } from '../support/wire-clients.ts'
+import { connectE2b, connectMcp, connectN8n } from '../support/wire-clients.ts'
 
 let server: LocalServerProcess
 beforeAll(async () => {
@@ -76,4 +77,26 @@ it('of a user of Open WebUI is used by OpenAI, MCP and E2B clients of the accoun
   const answer = await terminal('POST', '/execute?wait=60', { body: { command: 'cat by-*.txt' } })
   const { output } = (await answer.json()) as { readonly output: readonly { readonly data: string }[] }
   expect(output.map(({ data: text }) => text).join('')).toBe(['e2b', 'open-webui', 'openai'].join(''))
+})
+
+it('of a sandbox of n8n is used by OpenAI, MCP and E2B clients of the account in turn', { timeout: 180_000 }, async () => {
+  const n8n = connectN8n(`${server.url}/n8n`, server.apiKey)
+  const { id } = await n8n.createSandbox({ id: randomUUID() })
+  await n8n.writeFile(id, 'by-n8n.txt', 'n8n')
+  const { data } = await server.openai.containers.list({ limit: 100 })
+  const { id: container_id = '' } = data.find(({ name }) => name === `n8n:${id}`) ?? {}
+
+  const response = await server.openai.responses.create({
+    model: 'demo',
+    input: '```python\nopen("/mnt/data/by-openai.txt", "w").write("openai")\n```',
+    tools: [{ type: 'code_interpreter', container: container_id }],
+  })
+  expect(response.status).toBe('completed')
+  const mcp = await connectMcp(server)
+  const command = await mcp.callTool({ name: 'run_command', arguments: { container_id, command: 'cat by-*.txt' } })
+  expect(command.structuredContent).toMatchObject({ stdout: ['n8n', 'openai'].join('') })
+  const sandbox = await connectE2b(server, container_id)
+  await sandbox.files.write('by-e2b.txt', 'e2b')
+
+  expect(await n8n.exec(id, { command: 'cat by-*.txt' })).toMatchObject({ stdout: ['e2b', 'n8n', 'openai'].join('') })
 })
