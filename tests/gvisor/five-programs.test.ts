@@ -22,7 +22,7 @@ beforeAll(async () => {
 afterAll(async () => {
   await suspending.bench.stop()
   await engine.stop()
-}, 60_000)
+}, 300_000)
 
 /** A web server, a training loop, a shell with a job and an open transaction. */
 const PROGRAMS = `
