@@ -6,7 +6,7 @@ interface Reason {
   readonly why: string
 }
 
-/** Tests of what a sandbox without snapshots, volumes and separate templates cannot have. They are not servable. */
+/** Tests of what this server does not offer. They are not servable. */
 const NOT_OFFERED: readonly Reason[] = [
   { test: /injected header is reflected|firewall_transform/, why: 'templates with a program that starts with the sandbox' },
   { test: /mcp.gateway/i, why: 'MCP gateway' },
@@ -18,9 +18,8 @@ const NOT_OFFERED: readonly Reason[] = [
   { test: /systemd/i, why: "kills E2B's own services by their names" },
   { test: /(?:env_vars\/|_)(?:test_)?r\.|cwd[ _]r\b|r_kernel|\(R\)/, why: 'R is in the image full only' },
   { test: /filesystem.only|keep_?memory/i, why: 'a restored sandbox has the same kernel: `boot_id` is of the machine' },
-  { test: /openai_agents.*native_snapshot/, why: 'snapshots' },
   { test: /inspect.*exec_as_user/, why: 'users: everything runs as one' },
-  { test: /signing|signed|secured?\..*(?:access file|upload)|test_secured/i, why: 'signed URLs need host names (`CELLBLOCK_E2B_DOMAIN`)' },
+  { test: /test_secured/, why: 'signed URLs need host names (`CELLBLOCK_E2B_DOMAIN`)' },
 ]
 
 /** Known differences. They count as failures. */
