@@ -71,13 +71,13 @@ print(visits, isTraining, shell.stdout.readline().strip(), database.execute("sel
 
 /** A cell ends when nothing is left that keeps a program alive. */
 const NODE = `
-let ticks = 0, seen = 0, looks = 0
+let ticks = 0, seen = 0, rounds = 0
 setInterval(() => { ticks += 1 }, 5).unref()
 console.log(ticks)`
 const NODE_LOOK = `
 await new Promise((resolve) => setTimeout(resolve, 50))
-looks += 1
-console.log(looks, ticks > seen)
+rounds += 1
+console.log(rounds, ticks > seen)
 seen = ticks`
 
 describe('a web server, a training loop, a Node program, a shell with a job and an open transaction', () => {

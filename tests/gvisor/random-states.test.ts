@@ -34,14 +34,14 @@ const LANGUAGES: readonly {
 ]
 
 it('copies draw other random numbers in every language than the source and than one another', async () => {
-  const { bench, withState, fork, run } = forking
-  const source = await withState('pass')
+  const { bench } = forking
+  const source = await forking.withState('pass')
   for (const { language, before } of LANGUAGES)
     expect([language, (await bench.run(source.id, before, language)).status]).toEqual([language, 'succeeded'])
-  const all = [...(await fork(await bench.container(source.id), 2)), source]
+  const all = [...(await forking.fork(await bench.container(source.id), 2)), source]
   for (const { language, draw, numbers } of LANGUAGES) {
     const drawn: (readonly string[])[] = []
-    for (const container of all) drawn.push((await run(container, draw, language)).stdout?.trim().split(/ +/) ?? [])
+    for (const container of all) drawn.push((await forking.run(container, draw, language)).stdout?.trim().split(/ +/) ?? [])
     expect([language, drawn.map(({ length }) => length)]).toEqual([language, all.map(() => numbers)])
     for (let column = 0; column < numbers; column++)
       expect([language, column, new Set(drawn.map((row) => row[column])).size]).toEqual([language, column, all.length])

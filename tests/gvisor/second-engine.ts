@@ -10,7 +10,7 @@ import type { CheckpointOptions } from '../../services/adapters/drivers/docker/c
 const STARTED_WITHIN_MS = 60_000
 const POLL_MS = 100
 
-/** A Docker engine of its own beside that of the machine, which a test may restart. */
+/** A separate Docker engine beside that of the machine, which a test may restart. */
 export interface SecondEngine {
   readonly docker: Docker
   /** Its folder for the state of runtimes. */
@@ -34,7 +34,7 @@ export async function startSecondEngine({
   const inFolder = (name: string): string => join(folder, name)
   const [socket, engineState, settings] = [inFolder('docker.sock'), inFolder('exec'), inFolder('daemon.json')]
   writeFileSync(settings, JSON.stringify({ runtimes: { [runtime]: { path: checkpoints.program, runtimeArgs: checkpoints.args } } }))
-  // Without a bridge of its own it would change the one of the machine's engine.
+  // Without a separate bridge it would change the one of the machine's engine.
   const bridge = `cb${process.pid}`
   execFileSync('ip', ['link', 'add', bridge, 'type', 'bridge'])
   execFileSync('ip', ['address', 'add', '172.31.254.1/24', 'dev', bridge])
