@@ -30,21 +30,19 @@ const INDEXED = COLUMNS.slice(2)
 export class SqliteItems implements Items {
   readonly #database: DatabaseSync
   readonly #commits: GroupCommit | null
-  readonly #queries = new Map<string, StatementSync>()
+  readonly #statements = new Map<string, StatementSync>()
   readonly #select: StatementSync
-  readonly #replace: StatementSync
-  readonly #updateAttributes: StatementSync
+  readonly #insert: StatementSync
   readonly #remove: StatementSync
 
   constructor(database: DatabaseSync, commits: GroupCommit | null) {
     this.#database = database
     this.#commits = commits
     this.#select = database.prepare('SELECT attributes FROM items WHERE pk = ? AND sk = ?')
-    this.#replace = database.prepare(
+    this.#insert = database.prepare(
       `INSERT INTO items (${COLUMNS.join(', ')}, attributes) VALUES (${COLUMNS.map(() => '?').join(', ')}, ?)
        ON CONFLICT (pk, sk) DO UPDATE SET ${[...INDEXED, 'attributes'].map((column) => `${column} = excluded.${column}`).join(', ')}`,
     )
-    this.#updateAttributes = database.prepare('UPDATE items SET attributes = ? WHERE pk = ? AND sk = ?')
     this.#remove = database.prepare('DELETE FROM items WHERE pk = ? AND sk = ? RETURNING attributes')
   }
 
@@ -58,8 +56,9 @@ export class SqliteItems implements Items {
     refuseLargeValues(Object.values(item))
     const key = keyOf(item)
     const isWritten = refusing(() => {
-      if (condition !== undefined && !holds(this.#read(key), condition)) return false
-      this.#write(null, item)
+      const before = condition === undefined ? null : this.#read(key)
+      if (condition !== undefined && !holds(before, condition)) return false
+      this.#write(before, item)
       return true
     })
     await (isWritten ? this.#written(key, isDeferred) : this.#commits?.settled(key.pk))
@@ -91,7 +90,7 @@ export class SqliteItems implements Items {
   async query(request: QueryRequest): ReturnType<Items['query']> {
     const limit = Math.min(request.limit ?? PAGE_ITEMS, PAGE_ITEMS)
     const { sql, values } = keyQuery(request, limit + 1)
-    const rows = this.#query(sql).all(...values)
+    const rows = this.#prepared(sql).all(...values)
     const page = rows.slice(0, limit).map((row) => itemOf(row, request.index))
     const [partition] = values
     await this.#commits?.settled(request.index === undefined && typeof partition === 'string' ? partition : undefined)
@@ -107,7 +106,7 @@ export class SqliteItems implements Items {
     const sql = 'SELECT attributes FROM items WHERE pk BETWEEN ? AND ? AND (pk, sk) > (?, ?) ORDER BY pk, sk LIMIT ?'
     const prefix = tenantPrefix(tenant)
     const { pk, sk } = cursor === null ? { pk: '', sk: '' } : keyOf(JSON.parse(cursor) as Item)
-    const rows = this.#query(sql).all(prefix, prefix + LAST_CHARACTER, pk, sk, PAGE_ITEMS + 1)
+    const rows = this.#prepared(sql).all(prefix, prefix + LAST_CHARACTER, pk, sk, PAGE_ITEMS + 1)
     await this.#commits?.settled()
     const items = rows.slice(0, PAGE_ITEMS).map((row) => itemOf(row, undefined))
     const last = rows.length > PAGE_ITEMS ? items.at(-1) : undefined
@@ -144,19 +143,26 @@ export class SqliteItems implements Items {
     return row === undefined ? null : (JSON.parse(String(row['attributes'])) as Item)
   }
 
-  /** `before` is the stored item, when it is known: index columns that did not change are not written again. Returns the item as stored. */
+  /**
+   * `before` is the stored item, when it is known. Then only the columns that change are set, because SQLite writes each index of a column that
+   * a statement sets, also with the same value. Returns the item as stored.
+   */
   #write(before: Item | null, item: Item): Item {
     const attributes = JSON.stringify(item)
     if (Buffer.byteLength(attributes) > MAX_ITEM_BYTES) throw itemTooLarge()
     const { pk, sk } = keyOf(item)
-    if (before !== null && INDEXED.every((column) => before[column] === item[column])) this.#updateAttributes.run(attributes, pk, sk)
-    else this.#replace.run(...COLUMNS.map((column) => columnValue(item[column])), attributes)
+    if (before === null) this.#insert.run(...COLUMNS.map((column) => columnValue(item[column])), attributes)
+    else {
+      const changed = INDEXED.filter((column) => before[column] !== item[column])
+      const sql = `UPDATE items SET ${[...changed, 'attributes'].map((column) => `${column} = ?`).join(', ')} WHERE pk = ? AND sk = ?`
+      this.#prepared(sql).run(...changed.map((column) => columnValue(item[column])), attributes, pk, sk)
+    }
     return item
   }
 
-  #query(sql: string): StatementSync {
-    let statement = this.#queries.get(sql)
-    if (statement === undefined) this.#queries.set(sql, (statement = this.#database.prepare(sql)))
+  #prepared(sql: string): StatementSync {
+    let statement = this.#statements.get(sql)
+    if (statement === undefined) this.#statements.set(sql, (statement = this.#database.prepare(sql)))
     return statement
   }
 
