@@ -17,12 +17,11 @@ export const TurnMessage = z.object({
   /** For a turn that waits for its predecessor: the message is valid only while the row has this fencing token, so repetitions do not multiply. */
   againAt: z.number().int().optional(),
 })
-/** Send one webhook delivery. It shares the queue of turns, whose worker may reach the internet. */
+/** Send webhook deliveries: all of an event at first, one when it is repeated. It shares the queue of turns, whose worker may reach the internet. */
 export const WebhookMessage = z.object({
   ...ids,
   type: z.literal('webhook.deliver'),
-  deliveryId: z.string(),
-  endpointId: z.string(),
+  deliveries: z.array(z.object({ id: z.string(), endpointId: z.string() })),
 })
 export const ExecutionStepMessage = z.object({
   ...ids,
@@ -77,13 +76,13 @@ export interface JobMessages extends Record<JobName, { readonly tenant: string }
 interface JobMessage<Message> {
   readonly queue: QueueName
   readonly schema: z.ZodType<Message>
-  /** The id of the row. */
+  /** The id of the row; of deliveries, their ids with a blank between them. */
   idOf(message: Message): string
 }
 export const JOB_MESSAGES: { readonly [Name in JobName]: JobMessage<JobMessages[Name]> } = {
   execution: { queue: 'executions', schema: ExecutionStepMessage, idOf: ({ executionId }) => executionId },
   response: { queue: 'turns', schema: TurnMessage, idOf: ({ responseId }) => responseId },
-  delivery: { queue: 'turns', schema: WebhookMessage, idOf: ({ deliveryId }) => deliveryId },
+  delivery: { queue: 'turns', schema: WebhookMessage, idOf: ({ deliveries }) => deliveries.map(({ id }) => id).join(' ') },
   container: { queue: 'executions', schema: HibernateMessage, idOf: ({ containerId }) => containerId },
 }
 

@@ -20,28 +20,29 @@ export async function hasSubscribers(ports: Pick<PublishPorts, 'table' | 'clock'
   return (await cachedEndpoints(ports, tenant)).some(({ eventTypes }) => eventTypes.some((type) => type.startsWith(prefix)))
 }
 
-/** Writes a delivery for each endpoint that receives the event, and sends its message. A repetition changes nothing. */
+/** Writes a delivery for each endpoint that receives the event, and sends one message for all of them. A repetition changes nothing. */
 export async function publishEvent(ports: PublishPorts, event: WebhookEvent): Promise<void> {
   const { table, queue, clock } = ports
   const endpoints = (await cachedEndpoints(ports, event.tenant)).filter(
     ({ eventTypes, subject }) => eventTypes.includes(event.type) && (subject === null || subject === event.subject),
   )
   const now = clock.now()
-  await Promise.all(
-    endpoints.map(async ({ id }) => {
-      const delivery = newDelivery(event, id, { now, dueAt: now + RECONCILE_AFTER_MS, traceparent: currentTraceparent() })
-      if (await table.deliveries.create(delivery)) await notifyDelivery(queue, delivery)
-    }),
+  const deliveries = endpoints.map(({ id }) =>
+    newDelivery(event, id, { now, dueAt: now + RECONCILE_AFTER_MS, traceparent: currentTraceparent() }),
   )
+  const areNew = await Promise.all(deliveries.map((delivery) => table.deliveries.create(delivery)))
+  const created = deliveries.filter((_, index) => areNew[index])
+  if (created.length > 0) await notifyDeliveries(queue, { tenant: event.tenant, deliveries: created })
 }
 
-/** Enqueues the next attempt. If sending fails, the reconciler sends the message later. */
-export async function notifyDelivery(
+/** Enqueues the next attempt of deliveries of one tenant. If sending fails, the reconciler sends the messages later. */
+export async function notifyDeliveries(
   queue: Queue,
-  { tenant, id: deliveryId, endpointId }: Pick<Delivery, 'tenant' | 'id' | 'endpointId'>,
+  { tenant, deliveries }: { readonly tenant: string; readonly deliveries: readonly Pick<Delivery, 'id' | 'endpointId'>[] },
   delaySeconds = 0,
 ): Promise<void> {
-  const message = { v: 1, type: 'webhook.deliver', tenant, deliveryId, endpointId } as const
+  const named = deliveries.map(({ id, endpointId }) => ({ id, endpointId }))
+  const message = { v: 1 as const, type: 'webhook.deliver' as const, tenant, deliveries: named }
   await queue.send('turns', message, { group: tenant, delaySeconds }).catch(() => undefined)
 }
 

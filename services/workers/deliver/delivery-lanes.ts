@@ -1,24 +1,28 @@
 import type { WebhookMessage } from '../../model/messages.ts'
 import { admitsShare } from '../../model/tenants/share.ts'
 import { currentTraceparent, inTrace, parseTraceparent } from '../../model/trace.ts'
+import { DELIVERIES_AT_ONCE } from './delivery-step.ts'
 
-/** Deliveries that this process sends at once, those of one tenant, and how many of a tenant wait here. */
+/** Deliveries that this process sends at once, and how many of a tenant wait here. */
 const CAPACITY = 64
-const MAX_PER_TENANT = 2
 const MAX_WAITING = 1_000
 
-interface Waiting {
-  readonly message: WebhookMessage
-  readonly endpoint: string
+interface DueDelivery {
+  readonly tenant: string
+  readonly id: string
+  readonly endpointId: string
+}
+
+interface Waiting extends DueDelivery {
   readonly traceparent: string | null
 }
 
 /**
  * The deliveries of a process, beside the queue that brings their messages: an endpoint that does not answer takes no worker of turns and delays no other
- * tenant. The tenants take turns; an endpoint gets one delivery at a time. A message that does not fit is dropped: the reconciler sends it again.
+ * tenant. The tenants take turns; an endpoint gets one delivery at a time. A delivery that does not fit is dropped: the reconciler sends it again.
  */
 export class DeliveryLanes {
-  readonly #deliver: (message: WebhookMessage) => Promise<void>
+  readonly #deliver: (delivery: DueDelivery) => Promise<void>
   readonly #onError: (error: unknown) => void
   readonly #waiting = new Map<string, Waiting[]>()
   /** Deliveries that wait or run; a second message about one changes nothing. */
@@ -28,18 +32,13 @@ export class DeliveryLanes {
   readonly #running = new Set<Promise<void>>()
   #isStopped = false
 
-  constructor({ deliver, onError }: { deliver: (message: WebhookMessage) => Promise<void>; onError: (error: unknown) => void }) {
+  constructor({ deliver, onError }: { deliver: (delivery: DueDelivery) => Promise<void>; onError: (error: unknown) => void }) {
     this.#deliver = deliver
     this.#onError = onError
   }
 
-  add(message: WebhookMessage): void {
-    const { tenant, deliveryId, endpointId } = message
-    const waiting = this.#waiting.get(tenant) ?? []
-    if (this.#isStopped || this.#known.has(deliveryId) || waiting.length >= MAX_WAITING) return
-    this.#known.add(deliveryId)
-    waiting.push({ message, endpoint: endpointId, traceparent: currentTraceparent() })
-    this.#waiting.set(tenant, waiting)
+  add({ tenant, deliveries }: WebhookMessage): void {
+    for (const { id, endpointId } of deliveries) this.#wait({ tenant, id, endpointId })
     this.#start()
   }
 
@@ -48,6 +47,15 @@ export class DeliveryLanes {
     this.#isStopped = true
     this.#waiting.clear()
     await Promise.all(this.#running)
+  }
+
+  #wait(delivery: DueDelivery): void {
+    const { tenant, id } = delivery
+    const waiting = this.#waiting.get(tenant) ?? []
+    if (this.#isStopped || this.#known.has(id) || waiting.length >= MAX_WAITING) return
+    this.#known.add(id)
+    waiting.push({ ...delivery, traceparent: currentTraceparent() })
+    this.#waiting.set(tenant, waiting)
   }
 
   #start(): void {
@@ -64,7 +72,7 @@ export class DeliveryLanes {
   #take(): Waiting | undefined {
     for (const [tenant, waiting] of this.#waiting) {
       if (!this.#admits(tenant)) continue
-      const index = waiting.findIndex(({ endpoint }) => !this.#endpoints.has(endpoint))
+      const index = waiting.findIndex(({ endpointId }) => !this.#endpoints.has(endpointId))
       if (index === -1) continue
       const [next] = waiting.splice(index, 1)
       this.#waiting.delete(tenant)
@@ -76,22 +84,22 @@ export class DeliveryLanes {
 
   #admits(tenant: string): boolean {
     const heldByTenant = this.#byTenant.get(tenant) ?? 0
-    return heldByTenant < MAX_PER_TENANT && admitsShare({ held: this.#running.size, heldByTenant, capacity: CAPACITY })
+    return heldByTenant < DELIVERIES_AT_ONCE && admitsShare({ held: this.#running.size, heldByTenant, capacity: CAPACITY })
   }
 
   /** Never rejects. */
-  async #run({ message, endpoint, traceparent }: Waiting): Promise<void> {
-    const { tenant, deliveryId } = message
-    this.#endpoints.add(endpoint)
+  async #run({ traceparent, ...delivery }: Waiting): Promise<void> {
+    const { tenant, id, endpointId } = delivery
+    this.#endpoints.add(endpointId)
     this.#count(tenant, 1)
     try {
-      await inTrace(parseTraceparent(traceparent), () => this.#deliver(message))
+      await inTrace(parseTraceparent(traceparent), () => this.#deliver(delivery))
     } catch (error) {
       this.#onError(error)
     } finally {
-      this.#endpoints.delete(endpoint)
+      this.#endpoints.delete(endpointId)
       this.#count(tenant, -1)
-      this.#known.delete(deliveryId)
+      this.#known.delete(id)
     }
   }
 

@@ -1,3 +1,4 @@
+import pLimit from 'p-limit'
 import type { WebhookMessage } from '../../model/messages.ts'
 import type { Clock } from '../../ports/clock.ts'
 import type { Queue } from '../../ports/queue.ts'
@@ -6,7 +7,7 @@ import type { Telemetry } from '../../ports/telemetry.ts'
 import { DELIVERY_KEPT_MS, nextAttemptAt, webhookBody, type Delivery, type WebhookEndpoint } from '../../model/webhooks/webhook.ts'
 import { acquireLease } from '../../jobs/lease.ts'
 import { readEndpoints } from '../../operations/webhooks/endpoints.ts'
-import { notifyDelivery } from '../../operations/webhooks/publish-event.ts'
+import { notifyDeliveries } from '../../operations/webhooks/publish-event.ts'
 import { sendWebhook, type SendResult } from '../../operations/webhooks/send-webhook.ts'
 import { PROBE_EVERY_MS, SilentEndpoints } from './silent-endpoints.ts'
 
@@ -31,10 +32,24 @@ interface StepDeps extends DeliveryDeps {
   readonly silent: SilentEndpoints
 }
 
+/** Deliveries of one tenant that a process sends at once. */
+export const DELIVERIES_AT_ONCE = 2
+
 /** Steps of a delivery: each acquires the lease, sends the event once, and commits what came of it. */
-export function createDeliveryStep(deps: DeliveryDeps): (message: WebhookMessage) => Promise<void> {
+export function createDeliveryStep(deps: DeliveryDeps): (delivery: { readonly tenant: string; readonly id: string }) => Promise<void> {
   const step: StepDeps = { ...deps, silent: new SilentEndpoints() }
-  return ({ tenant, deliveryId }) => attempt(step, tenant, deliveryId)
+  return ({ tenant, id }) => attempt(step, tenant, id)
+}
+
+/** The steps of a message's deliveries, for a process that serves one message at a time. Throws when one of them failed, after all have ended. */
+export function createDeliveriesStep(deps: DeliveryDeps): (message: WebhookMessage) => Promise<void> {
+  const deliver = createDeliveryStep(deps)
+  return async ({ tenant, deliveries }) => {
+    const places = pLimit(DELIVERIES_AT_ONCE)
+    const results = await Promise.allSettled(deliveries.map(({ id }) => places(() => deliver({ tenant, id }))))
+    const failed = results.find((result) => result.status === 'rejected')
+    if (failed !== undefined) throw failed.reason
+  }
 }
 
 async function attempt(deps: StepDeps, tenant: string, id: string): Promise<void> {
@@ -53,9 +68,9 @@ async function attempt(deps: StepDeps, tenant: string, id: string): Promise<void
 }
 
 /** Sends the event. The attempt fails without a request while the endpoint is silent and its probe of this interval was sent. */
-async function request(deps: StepDeps, row: Delivery, endpoint: WebhookEndpoint): Promise<SendResult> {
+async function request(deps: StepDeps, row: Delivery, endpoint: WebhookEndpoint): Promise<SendResult | { readonly kind: 'silent' }> {
   const { clock, silent, webhookHosts: allowedHosts, timeoutMs } = deps
-  if (!silent.admits(endpoint.id, clock.now())) return { kind: 'failed', reason: NOT_SENT, isTimeout: false }
+  if (!silent.admits(endpoint.id, clock.now())) return { kind: 'silent' }
   const event = { id: row.eventId, body: webhookBody(row) }
   const result = await sendWebhook(endpoint, event, { now: clock.now(), allowedHosts, ...(timeoutMs !== undefined && { timeoutMs }) })
   silent.record(endpoint.id, { isTimeout: result.kind === 'failed' && result.isTimeout, now: clock.now() })
@@ -69,7 +84,8 @@ async function send(deps: StepDeps, row: Delivery, endpoint: WebhookEndpoint): P
   if (lastStatusCode !== null && lastStatusCode >= 200 && lastStatusCode < 300)
     return end(deps, row, { status: 'delivered', attempts, lastStatusCode, lastError: null })
   const now = deps.clock.now()
-  const lastError = result.kind === 'failed' ? result.reason : `The endpoint answered with status ${result.status}.`
+  const lastError =
+    result.kind === 'answered' ? `The endpoint answered with status ${result.status}.` : result.kind === 'silent' ? NOT_SENT : result.reason
   const nextAt = lastStatusCode === GONE ? null : nextAttemptAt(attempts, now)
   if (nextAt === null) return end(deps, row, { status: 'dead', attempts, lastStatusCode, lastError })
   const { tenant, id, fence } = row
@@ -77,7 +93,9 @@ async function send(deps: StepDeps, row: Delivery, endpoint: WebhookEndpoint): P
   const released = await deps.table.deliveries.commit({ tenant, id, fence }, patch, { release: true, dueAt: nextAt })
   report(deps, row, { outcome: 'retry', attempts, status: lastStatusCode })
   const seconds = Math.ceil((nextAt - now) / 1000)
-  if (released !== null && seconds <= MAX_DELAY_SECONDS) await notifyDelivery(deps.queue, row, seconds)
+  // The reconciler sends what is due at a silent endpoint: such a tenant adds no messages to the queue that it shares with others.
+  if (released !== null && result.kind !== 'silent' && seconds <= MAX_DELAY_SECONDS)
+    await notifyDeliveries(deps.queue, { tenant, deliveries: [row] }, seconds)
 }
 
 type End = Pick<Delivery, 'status' | 'lastError'> & Partial<Pick<Delivery, 'attempts' | 'lastStatusCode'>>

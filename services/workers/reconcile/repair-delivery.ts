@@ -1,6 +1,6 @@
 import type { DueRow } from '../../ports/table.ts'
 import { joinTrace } from '../../model/trace.ts'
-import { notifyDelivery } from '../../operations/webhooks/publish-event.ts'
+import { notifyDeliveries } from '../../operations/webhooks/publish-event.ts'
 import type { ReconcilerDeps } from '../deps.ts'
 
 /** A delivery whose message is sent and not handled for this long gets another one, milliseconds. */
@@ -13,5 +13,5 @@ export async function repairDelivery({ table, queue, clock }: ReconcilerDeps, { 
   if (row.status !== 'pending') return table.deliveries.remove(tenant, id)
   joinTrace(row.traceparent)
   await table.deliveries.postpone(tenant, id, Math.max(clock.now() + AGAIN_MS, row.lease?.expiresAt ?? 0))
-  await notifyDelivery(queue, row)
+  await notifyDeliveries(queue, { tenant, deliveries: [row] })
 }

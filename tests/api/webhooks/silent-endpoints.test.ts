@@ -4,9 +4,10 @@ import { afterAll, afterEach, beforeAll, beforeEach, expect, it } from 'vitest'
 import { MemoryQueue } from '../../../services/adapters/storage/memory-queue/memory-queue.ts'
 import { turnsStep } from '../../../services/entries/local/workers.ts'
 import { newId } from '../../../services/model/ids.ts'
+import type { QueueMessages } from '../../../services/model/messages.ts'
 import { publishEvent } from '../../../services/operations/webhooks/publish-event.ts'
 import { DeliveryLanes } from '../../../services/workers/deliver/delivery-lanes.ts'
-import { createDeliveryStep } from '../../../services/workers/deliver/delivery-step.ts'
+import { createDeliveriesStep, createDeliveryStep, type DeliveryDeps } from '../../../services/workers/deliver/delivery-step.ts'
 import { PROBE_EVERY_MS } from '../../../services/workers/deliver/silent-endpoints.ts'
 import { startApi, type TestApi, type TestKey } from '../../support/start-api.ts'
 import { silentTelemetry } from '../../support/silent-telemetry.ts'
@@ -71,17 +72,19 @@ afterEach(async () => {
   await stopped
 })
 
+const partsOf = (timeoutMs: number): DeliveryDeps => ({
+  table: api.table,
+  queue,
+  clock,
+  telemetry: silentTelemetry,
+  workerId: newId('worker'),
+  webhookHosts: [HOST],
+  timeoutMs,
+})
+
 /** The deliveries of the server for one machine. */
 function work(timeoutMs: number): void {
-  const deliver = createDeliveryStep({
-    table: api.table,
-    queue,
-    clock,
-    telemetry: silentTelemetry,
-    workerId: newId('worker'),
-    webhookHosts: [HOST],
-    timeoutMs,
-  })
+  const deliver = createDeliveryStep(partsOf(timeoutMs))
   const own = new DeliveryLanes({ deliver, onError: (error) => expect.unreachable(String(error)) })
   lanes = own
   const handler = turnsStep(async () => undefined, own)
@@ -134,4 +137,32 @@ it('sends one attempt in a minute to an endpoint that did not answer three times
   await publish(key.tenant)
   await expect.poll(async () => (await deliveriesOf(key, id)).filter(({ attempts }) => attempts > 0)).toHaveLength(8)
   expect(arrived).toBe(4)
+})
+
+it('sends one message for the deliveries of an event, two of which a function sends at once', async () => {
+  const key = await api.newKey()
+  for (let n = 0; n < ENDPOINTS; n++) await endpoint(key, urlOf(silent, `/${n}`))
+  const deliver = createDeliveriesStep(partsOf(50))
+  const served: Promise<void>[] = []
+  let messages = 0
+  const handler = async (message: QueueMessages['turns']): Promise<void> => {
+    messages += 1
+    if (message.type === 'webhook.deliver') served.push(deliver(message))
+  }
+  void queue.consume('turns', { handler, concurrency: 32, signal: stop.signal, onError: (error) => expect.unreachable(String(error)) })
+  await publish(key.tenant)
+  await expect.poll(() => arrived).toBe(ENDPOINTS)
+  await Promise.all(served)
+  expect(most).toBe(2)
+  expect(messages).toBe(1)
+})
+
+it('leaves the repetition at a silent endpoint to the reconciler', async () => {
+  const key = await api.newKey()
+  const { id } = await endpoint(key, urlOf(silent, '/one'))
+  work(50)
+  for (let n = 0; n < 8; n++) await publish(key.tenant)
+  await expect.poll(async () => (await deliveriesOf(key, id)).filter(({ attempts }) => attempts > 0)).toHaveLength(8)
+  // Three attempts were sent, and each of them was repeated by a message.
+  await expect.poll(() => queue.counts('turns').delayed).toBe(3)
 })

@@ -5,7 +5,7 @@ import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest'
 import { newId } from '../../../services/model/ids.ts'
 import type { WebhookMessage } from '../../../services/model/messages.ts'
 import type { WebhookEvent } from '../../../services/model/webhooks/webhook.ts'
-import { createDeliveryStep } from '../../../services/workers/deliver/delivery-step.ts'
+import { createDeliveriesStep } from '../../../services/workers/deliver/delivery-step.ts'
 import { publishEvent } from '../../../services/operations/webhooks/publish-event.ts'
 import { startApi, type TestApi, type TestKey } from '../../support/start-api.ts'
 import { silentTelemetry } from '../../support/silent-telemetry.ts'
@@ -63,7 +63,7 @@ async function publish(change: Partial<WebhookEvent> = {}): Promise<() => Promis
   const ports = { table: api.table, queue, clock }
   await publishEvent(ports, { ...event, ...change })
   await publishEvent(ports, { ...event, ...change })
-  const deliver = createDeliveryStep({ ...ports, telemetry: silentTelemetry, workerId: newId('worker'), webhookHosts: [HOST] })
+  const deliver = createDeliveriesStep({ ...ports, telemetry: silentTelemetry, workerId: newId('worker'), webhookHosts: [HOST] })
   return async () => {
     const message = sent.at(-1)
     if (message !== undefined) await deliver(message)

@@ -163,7 +163,7 @@ export const CHAOS_MUTANTS: readonly ChaosMutant[] = [
     what: 'SQLite creates a row only once',
     edit: {
       file: 'services/adapters/storage/sqlite/sqlite-items.ts',
-      find: '      if (condition !== undefined && !holds(this.#read(key), condition)) return false\n',
+      find: '      if (condition !== undefined && !holds(before, condition)) return false\n',
       replace: '',
     },
     scenario: 'races',

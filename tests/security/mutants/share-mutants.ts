@@ -10,11 +10,16 @@ const SILENT = 'api/webhooks/silent-endpoints.test.ts'
 
 /** What one tenant, or one request, can take of the process. */
 export const SHARE_MUTANTS: readonly Mutant[] = [
-  share('webhook deliveries of one tenant at once', 'workers/deliver/delivery-lanes.ts', ['heldByTenant < MAX_PER_TENANT && ', ''], SILENT),
+  share(
+    'webhook deliveries of one tenant at once',
+    'workers/deliver/delivery-lanes.ts',
+    ['heldByTenant < DELIVERIES_AT_ONCE && ', ''],
+    SILENT,
+  ),
   share(
     'webhook deliveries to one endpoint at once',
     'workers/deliver/delivery-lanes.ts',
-    ['!this.#endpoints.has(endpoint)', 'true'],
+    ['!this.#endpoints.has(endpointId)', 'true'],
     SILENT,
   ),
   share(

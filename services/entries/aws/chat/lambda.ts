@@ -1,7 +1,7 @@
 import { GetSecretValueCommand, SecretsManagerClient } from '@aws-sdk/client-secrets-manager'
 import { newId } from '../../../model/ids.ts'
 import type { QueueMessages, TurnMessage } from '../../../model/messages.ts'
-import { createDeliveryStep } from '../../../workers/deliver/delivery-step.ts'
+import { createDeliveriesStep } from '../../../workers/deliver/delivery-step.ts'
 import type { ModelCatalogue } from '../../../ports/model-catalogue.ts'
 import type { ServerTool } from '../../../ports/tool.ts'
 import { DRIVERS } from '../../../adapters/drivers/registry.ts'
@@ -40,7 +40,7 @@ async function readKeys(): Promise<{ readonly models: ModelCatalogue; readonly t
   return { tools, models: createModelCatalogue(chatConfigFromSecret(secret, env.CELLBLOCK_MODELS)) }
 }
 
-const deliver = createDeliveryStep({ ...ports, webhookHosts: [] })
+const deliver = createDeliveriesStep({ ...ports, webhookHosts: [] })
 const handle = (message: QueueMessages['turns']): Promise<void> =>
   message.type === 'webhook.deliver' ? deliver(message) : runStep(message)
 
