@@ -9,6 +9,7 @@ import { createRequestLimiter, type RequestLimiter } from '../../../services/ope
 import { SharedHolds } from '../../../services/operations/tenancy/shared-holds.ts'
 import type { Holds } from '../../../services/operations/tenancy/hold.ts'
 import { OPEN_CALLS } from '../../../infra/config.ts'
+import { defaultsFor } from '../../../services/model/tenants/tenant-limits.ts'
 import type { QueueMessages, QueueName } from '../../../services/model/messages.ts'
 import type { ObjectStore } from '../../../services/ports/object-store.ts'
 import type { Signals } from '../../../services/ports/signals.ts'
@@ -138,7 +139,7 @@ function createCell(options: CellOptions, time: VirtualTime, rows: Items): Omit<
 
 function createApi({ table, time: clock }: CellServices, capacity: number): SimulatedApi {
   const { sharedRows } = table
-  const limits = createLimitReader(table.tenants, clock)
+  const limits = createLimitReader(table.tenants, clock, defaultsFor(capacity))
   return {
     holds: new SharedHolds({ sharedRows, limits, clock, capacity }),
     requests: createRequestLimiter(sharedRows, limits, { clock, processes: 'manyProcesses' }),

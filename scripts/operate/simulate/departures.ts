@@ -1,5 +1,6 @@
 import { createContainer } from '../../../services/operations/containers/create-container.ts'
 import { newId } from '../../../services/model/ids.ts'
+import { defaultsFor, limitsOf } from '../../../services/model/tenants/tenant-limits.ts'
 import { openCell, type Cell } from './cell.ts'
 import { admitted, callUntilEnded, watchLoad, type Load } from './client-load.ts'
 import { percentiles, type Percentiles } from './statistics.ts'
@@ -25,10 +26,10 @@ interface Options {
   readonly seed: number
 }
 
-/** Requests of the tenant per second: the default limit. */
-const REQUESTS_PER_SECOND = 1_000
 /** `npm run deploy` reserves so many for the API of an account with 1,000. */
 const FUNCTIONS = { lambdaConcurrency: 1_000, apiConcurrency: 698 }
+/** Requests of the tenant per second: the limit of a tenant without a setting. */
+const REQUESTS_PER_SECOND = limitsOf(defaultsFor(FUNCTIONS.apiConcurrency)).requestsPerSecond
 const BETWEEN_CALLS_MS = 2_000
 const CLIENTS = 40
 /** The API's maximum time of a call. */

@@ -4,6 +4,7 @@ import { etag, RETAINED_304_HEADERS } from 'hono/etag'
 import { createBudgetReader } from '../../operations/tenancy/budget.ts'
 import { createRequestLimiter } from '../../operations/tenancy/request-limiter.ts'
 import type { Holds } from '../../operations/tenancy/hold.ts'
+import { defaultsFor } from '../../model/tenants/tenant-limits.ts'
 import { createLimitReader, type LimitReader } from '../../operations/tenancy/limit-reader.ts'
 import { meterStorage } from '../../operations/tenancy/meter-storage.ts'
 import { createResourceCounts } from '../../operations/tenancy/resource-counts.ts'
@@ -55,7 +56,7 @@ const OF_304 = [...RETAINED_304_HEADERS, 'content-security-policy']
 
 /** The HTTP edge: the same app under Node's server and under Lambda. `routes`: other ones than the product's, for a test. */
 export function createApp(ports: ApiPorts, routes: readonly AnyRoute[] = ROUTES): Hono<ApiHono> {
-  const limits = createLimitReader(ports.table.tenants, ports.clock)
+  const limits = createLimitReader(ports.table.tenants, ports.clock, defaultsFor(ports.config.openCalls))
   const counts = createResourceCounts({ ...ports, limits })
   const answers = answerPool(ports.config.maxResultBytesInFlight)
   const deps: ApiDeps = {

@@ -120,6 +120,14 @@ export const DEFAULT_LIMITS: TenantLimits = {
   memoryLimit: '64g',
 }
 
+/**
+ * Limits of a tenant without a setting where the API runs in functions, `functions` of them together (null: in processes): they replace
+ * DEFAULT_LIMITS. A function serves one call at a time and starts within about a second, so at this rate the calls of one tenant hold at most a third of the
+ * functions, even while each of them starts a new one (`npm run simulate`, departing clients).
+ */
+export const defaultsFor = (functions: number | null): Partial<TenantLimits> =>
+  functions === null ? {} : { requestsPerSecond: Math.min(DEFAULT_LIMITS.requestsPerSecond, Math.ceil(functions / 3)) }
+
 export const limitsOf = (policy: Partial<TenantLimits> | undefined): TenantLimits => ({ ...DEFAULT_LIMITS, ...policy })
 
 /** The minimum of the tenant's and the container's limits: a lowered policy applies to existing containers too. */

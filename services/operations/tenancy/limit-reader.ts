@@ -19,12 +19,19 @@ interface Known {
   readonly limits: TenantLimits
 }
 
-/** Reads a tenant's limits and caches them for ten seconds, so a busy tenant costs no read per call. */
-export function createLimitReader(tenants: Pick<TenantStore, 'get' | 'getPlan'>, clock: Clock): LimitReader {
+/**
+ * Reads a tenant's limits and caches them for ten seconds, so a busy tenant costs no read per call. `defaults`: those of this deployment, where they differ
+ * from the general ones.
+ */
+export function createLimitReader(
+  tenants: Pick<TenantStore, 'get' | 'getPlan'>,
+  clock: Clock,
+  defaults: Partial<TenantLimits> = {},
+): LimitReader {
   const cache = new BoundedCache<string, Promise<Known>>(MAX_CACHED)
   const read = (tenant: string): Promise<Known> => {
     const now = clock.now()
-    return readThrough(cache, tenant, { now, until: now + LIMITS_CACHE_MS, read: () => readPolicy(tenants, tenant) })
+    return readThrough(cache, tenant, { now, until: now + LIMITS_CACHE_MS, read: () => readPolicy(tenants, { tenant, defaults }) })
   }
   return {
     of: async (tenant) => (await read(tenant)).limits,
@@ -33,8 +40,11 @@ export function createLimitReader(tenants: Pick<TenantStore, 'get' | 'getPlan'>,
 }
 
 /** A tenant's own limits replace those of its plan, which replace the defaults. */
-async function readPolicy(tenants: Pick<TenantStore, 'get' | 'getPlan'>, tenant: string): Promise<Known> {
+async function readPolicy(
+  tenants: Pick<TenantStore, 'get' | 'getPlan'>,
+  { tenant, defaults }: { readonly tenant: string; readonly defaults: Partial<TenantLimits> },
+): Promise<Known> {
   const policy = (await tenants.get(tenant))?.policy ?? {}
   const plan = policy.plan === undefined ? null : await tenants.getPlan(policy.plan)
-  return { policy, limits: limitsOf({ ...plan?.limits, ...policy.limits }) }
+  return { policy, limits: limitsOf({ ...defaults, ...plan?.limits, ...policy.limits }) }
 }

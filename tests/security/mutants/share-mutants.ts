@@ -34,6 +34,12 @@ export const SHARE_MUTANTS: readonly Mutant[] = [
     ['pLimit(this.#perTenant)', 'pLimit(Number.POSITIVE_INFINITY)'],
     'unit/local/arrival-slots.test.ts',
   ),
+  share(
+    'requests per second in functions',
+    'model/tenants/tenant-limits.ts',
+    ['Math.ceil(functions / 3)', '1_000'],
+    'api/limits/functions.test.ts',
+  ),
   share('probes of a silent endpoint', 'workers/deliver/silent-endpoints.ts', ['if (now < seen.probeAt) return false', ''], SILENT),
   share(
     'share of a tenant in a pool',

@@ -3,7 +3,7 @@ import { isId } from '../../../model/ids.ts'
 import { snakeCase } from '../../../model/snake-case.ts'
 import { hostsOutside } from '../../../model/network/policy.ts'
 import { secretNamesOf } from '../../../model/network/secret.ts'
-import { limitsOf, NUMERIC_LIMITS } from '../../../model/tenants/tenant-limits.ts'
+import { defaultsFor, limitsOf, NUMERIC_LIMITS } from '../../../model/tenants/tenant-limits.ts'
 import type { Tenant, TenantNetwork, TenantPolicy } from '../../../model/tenants/tenant.ts'
 import type { ApiDeps } from '../../../http/deps.ts'
 import { checkImage } from '../../../operations/tenancy/check-limits.ts'
@@ -177,7 +177,7 @@ const tenantLimitsRoute = defineRoute({
     const used: Readonly<Record<string, number>> = await usedLimits(deps, id)
     const plan = policy.plan === undefined ? null : await deps.table.tenants.getPlan(policy.plan)
     const [own, planned] = [policy.limits ?? {}, plan?.limits ?? {}]
-    const limits = Object.entries(limitsOf({ ...planned, ...own })).map(([name, value]) => [
+    const limits = Object.entries(limitsOf({ ...defaultsFor(deps.config.openCalls), ...planned, ...own })).map(([name, value]) => [
       snakeCase(name),
       {
         value,
