@@ -84,7 +84,7 @@ export const COMMANDS = {
     isVerbose: true,
   },
   'test:gvisor': { needs: SANDBOX, entry: ['scripts/test.ts', '--project', 'gvisor'], isVerbose: true },
-  'test:security': { needs: SANDBOX, entry: ['tests/security/main.ts'] },
+  'test:security': { needs: [...SANDBOX, 'client-compat'], entry: ['tests/security/main.ts'] },
   'test:programs': { needs: SANDBOX, entry: ['tests/programs/main.ts'] },
   'test:fuzz': { needs: ['dependencies', 'schemathesis'], entry: ['tests/fuzz/main.ts'], isVerbose: true },
   'test:chaos': { needs: SANDBOX, entry: ['tests/chaos/main.ts'] },

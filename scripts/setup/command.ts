@@ -77,10 +77,16 @@ export async function runWithRetries(
   return runWithRetries(program, args, { timeoutsSeconds: [next, ...later], ...options })
 }
 
-/** On a signal, stops running child programs within five seconds and exits with 128 plus the signal's number. */
+/**
+ * On a signal, stops running child programs within five seconds and exits with 128 plus the signal's number. A second signal changes nothing:
+ * npm forwards a signal that the whole process group has received, and without a listener it would end the process before its `exit` listeners.
+ */
 export function exitOnSignals(): void {
+  let isEnding = false
   for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const)
-    process.once(signal, () => {
+    process.on(signal, () => {
+      if (isEnding) return
+      isEnding = true
       const exit = (): never => process.exit(128 + constants.signals[signal])
       const ended = [...running].map((child) => once(child, 'exit'))
       for (const child of running) child.kill('SIGTERM')

@@ -1,4 +1,6 @@
+import { spawnSync } from 'node:child_process'
 import { randomUUID } from 'node:crypto'
+import { rmSync } from 'node:fs'
 import { cp, mkdtemp, readFile, realpath, rm, symlink, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { basename, dirname, join } from 'node:path'
@@ -30,21 +32,33 @@ export function setup(project) {
 }
 `
 
-/** Packages that the tests of third-party clients install are no source, and a mutant would copy them for minutes. */
+/** Packages that the tests of third-party clients install are no source, and a mutant would copy them for minutes. A copy links to them. */
+const CLIENTS = 'tests/client-compat/node_modules'
 const isSource = (path: string): boolean => basename(path) !== 'node_modules'
+
+/** A test that a time limit ends leaves its container, which would keep the image. */
+const REMOVE_IMAGE = 'docker ps --all --quiet --filter "ancestor=$1" | xargs -r docker rm --force --volumes; docker image rm --force "$1"'
 
 /** Copies the project, applies the edits and builds the image if needed. Throws if an edit does not match. */
 export async function copyProject(image: string, edits: readonly Edit[]): Promise<ProjectCopy> {
   const root = await mkdtemp(join(tmpdir(), 'cbx-copy-'))
   const tag = `cellblock-sandbox-mutant:${randomUUID()}`
   const isSupervisorEdited = edits.some(({ file }) => file.startsWith(SUPERVISOR))
+  // A signal or a time limit ends the process before the disposal.
+  const removeAtExit = (): void => {
+    if (isSupervisorEdited) spawnSync('sh', ['-c', REMOVE_IMAGE, 'sh', tag], { stdio: 'ignore', timeout: 30_000 })
+    rmSync(root, { recursive: true, force: true })
+  }
+  process.once('exit', removeAtExit)
   const dispose = async (): Promise<void> => {
-    if (isSupervisorEdited) await runCommand('docker', ['image', 'rm', '--force', tag], { timeoutSeconds: 60 })
+    if (isSupervisorEdited) await runCommand('sh', ['-c', REMOVE_IMAGE, 'sh', tag], { timeoutSeconds: 60 })
     await rm(root, { recursive: true, force: true })
+    process.off('exit', removeAtExit)
   }
   try {
     for (const part of PARTS) await cp(join(ROOT, part), join(root, part), { recursive: true, filter: isSource })
     await symlink(await realpath(join(ROOT, 'node_modules')), join(root, 'node_modules'))
+    await symlink(join(ROOT, CLIENTS), join(root, CLIENTS))
     await writeFile(join(root, 'tests/setup/sandbox-image.ts'), GIVEN_IMAGE)
     for (const { file, find, replace } of edits) {
       const parts = (await readFile(join(root, file), 'utf8')).split(find)

@@ -1,9 +1,9 @@
 import type { Mutant } from './mutant.ts'
 
-const port = (protection: string, [file, find, replace]: readonly [string, string, string], test: string): Mutant => ({
+const port = (protection: string, [file, find, replace]: readonly [string, string, string], test: string, only?: string): Mutant => ({
   protection: `ports: ${protection}`,
   edits: [{ file, find, replace }],
-  killer: { test },
+  killer: { test, ...(only !== undefined && { only }) },
 })
 const PROXY = 'services/http/port-proxy'
 const ACCESS = `${PROXY}/port-access.ts`
@@ -69,6 +69,7 @@ export const PORT_MUTANTS: readonly Mutant[] = [
     'closed ports of E2B',
     ['services/wires/e2b/port-rule.ts', 'if (!session.hasClosedPorts) return true', 'if (session !== null) return true'],
     'tests/e2e/ports.test.ts',
+    'getHost reaches an open sandbox',
   ),
   port(
     'links to other sockets of the sandbox',
@@ -78,5 +79,6 @@ export const PORT_MUTANTS: readonly Mutant[] = [
       'if False:',
     ],
     'tests/integration/supervisor/python-units.test.ts',
+    'unit tests i to r',
   ),
 ]

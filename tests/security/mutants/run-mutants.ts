@@ -19,12 +19,23 @@ const LANES = 3
 /** For one test file; generous, because other suites may use the machine. */
 const TIMEOUT_SECONDS = 600
 
-/** True if the tests pass. Throws if they did not run. */
-async function passes(copy: ProjectCopy, { killer }: Pick<Mutant, 'killer'>): Promise<boolean> {
-  return 'test' in killer ? testPasses(copy, killer.test, killer.only) : programsPass(copy, killer.programs)
+/** The part of a vitest report that decides. A file that cannot be loaded, or whose `beforeAll` fails, has a message of its own. */
+interface TestReport {
+  readonly success: boolean
+  readonly numPassedTests: number
+  readonly numFailedTests: number
+  readonly testResults: readonly {
+    readonly message: string
+    readonly assertionResults: readonly { readonly title: string; readonly failureMessages: readonly string[] | null }[]
+  }[]
 }
 
-async function testPasses({ root, image }: ProjectCopy, test: string, only: string | undefined): Promise<boolean> {
+/** Why the killer fails; null if it passes. Throws if its tests did not run. */
+async function failureOf(copy: ProjectCopy, { killer }: Pick<Mutant, 'killer'>): Promise<string | null> {
+  return 'test' in killer ? testFailure(copy, killer.test, killer.only) : programsFailure(copy, killer.programs)
+}
+
+async function testFailure({ root, image }: ProjectCopy, test: string, only: string | undefined): Promise<string | null> {
   const report = join(root, 'report.json')
   const vitest = join(root, 'node_modules/vitest/vitest.mjs')
   const args = [vitest, 'run', '--reporter=json', `--outputFile=${report}`, ...(only === undefined ? [] : ['-t', only]), test]
@@ -35,21 +46,29 @@ async function testPasses({ root, image }: ProjectCopy, test: string, only: stri
   })
   const text = await readFile(report, 'utf8').catch(() => null)
   if (text === null) throw new Error(`${test} did not run:\n${output.slice(-2_000)}`)
-  const { success, numPassedTests, numFailedTests } = JSON.parse(text) as Record<'numPassedTests' | 'numFailedTests', number> & {
-    success: boolean
-  }
+  const { success, numPassedTests, numFailedTests, testResults } = JSON.parse(text) as TestReport
   if (success && numPassedTests + numFailedTests === 0)
     throw new Error(`${test} has no test${only === undefined ? '' : ` with the title ${only}`}.`)
-  return success
+  if (success) return null
+  const messages = testResults.flatMap(({ message, assertionResults }) => [
+    message,
+    ...assertionResults.flatMap(({ title, failureMessages }) => (failureMessages ?? []).map((failure) => `${title}: ${failure}`)),
+  ])
+  return messages.filter((message) => message !== '').join('\n') || output.slice(-2_000)
 }
 
-async function programsPass({ root, image }: ProjectCopy, ids: readonly string[]): Promise<boolean> {
+async function programsFailure({ root, image }: ProjectCopy, ids: readonly string[]): Promise<string | null> {
   const programs = PROGRAMS.filter(({ id }) => ids.includes(id))
   if (programs.length !== ids.length) throw new Error(`Some of these programs do not exist: ${ids.join(', ')}`)
   const harness = await startHarness({ image, root, env: () => MINIMAL_ENVIRONMENT })
   try {
     const verdicts = await runPrograms(harness, programs)
-    return verdicts.every(({ isTyped, failures }) => isTyped && failures.length === 0) && (await harness.hits()).length === 0
+    const failed = verdicts.filter(({ isTyped, failures }) => !isTyped || failures.length > 0)
+    const reasons = [
+      ...failed.map(({ program, failures }) => [program.id, ...failures].join(': ')),
+      ...(await harness.hits()).map(({ tripwire }) => `tripwire ${tripwire}`),
+    ]
+    return reasons.length === 0 ? null : reasons.join('\n')
   } finally {
     await harness.stop()
   }
@@ -62,7 +81,10 @@ async function checkBaseline(image: string, mutants: readonly Mutant[]): Promise
   const programs = [...killers.values()].flatMap(({ killer }) => ('programs' in killer ? killer.programs : []))
   const whole: Pick<Mutant, 'killer'>[] = [...killers.values()].filter(({ killer }) => 'test' in killer)
   if (programs.length > 0) whole.push({ killer: { programs: [...new Set(programs)] } })
-  for (const one of whole) if (!(await passes(copy, one))) throw new Error(`Fails without any mutation: ${JSON.stringify(one.killer)}`)
+  for (const one of whole) {
+    const failure = await failureOf(copy, one)
+    if (failure !== null) throw new Error(`Fails without any mutation: ${JSON.stringify(one.killer)}\n${failure.slice(0, 4_000)}`)
+  }
 }
 
 /**
@@ -76,7 +98,7 @@ export async function runMutants(image: string, mutants: readonly Mutant[], log:
   const lane = async (): Promise<void> => {
     for (const mutant of waiting) {
       await using copy = await copyProject(image, 'programs' in mutant.killer ? [SELF_TEST_DISABLED, ...mutant.edits] : mutant.edits)
-      const survives = await passes(copy, mutant)
+      const survives = (await failureOf(copy, mutant)) === null
       if (survives) survivors.push(mutant.protection)
       log(`${survives ? 'SURVIVES' : 'killed  '} ${mutant.protection}`)
     }
