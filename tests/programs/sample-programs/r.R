@@ -67,7 +67,7 @@ print(dim(readxl::read_excel("/mnt/data/cars.xlsx")))
 #| image: full
 #| mime: text/html
 #| mime: application/vnd.dataresource+json
-#| result: 1 1.5  x<y
+#| result: 1 1.5      x<y
 data.frame(a = c(1.5, NA, Inf), b = c("x<y", NA, "q\"uo\\te"), d = as.Date(c("2024-01-01", NA, "2024-02-01")))
 
 # %% forecast with ARIMA
