@@ -17,6 +17,7 @@ import { runN8nSuites } from './n8n-suites/run-suites.ts'
 import { runMcpConformance } from './mcp-conformance.ts'
 import { runOpenWebUi } from './open-webui.ts'
 import { writePassTable, type ClientRow } from './pass-table.ts'
+import { runWebApps, webAppNames } from './web-apps/run-web-apps.ts'
 
 const HERE = import.meta.dirname
 const pythonOf = (name: string): string => join(HERE, `../../.cellblock/${name}/bin/python`)
@@ -95,6 +96,12 @@ const SUITES: readonly Suite[] = [
       'chats of its page with the code interpreter, with the tools of `/mcp` and with its terminal, also of two users and after a restart; runs only with `--only "Open WebUI"`',
     isOnRequest: true,
     run: runOpenWebUi,
+  },
+  {
+    client: `Web apps on ports: ${webAppNames()}`,
+    covers: 'the apps as their guides start them, used in Chromium ([ports.md](ports.md#apps)); runs only with `--only "Web apps"`',
+    isOnRequest: true,
+    run: runWebApps,
   },
   ...[...new Set(docSnippets().map(({ client }) => client))].map((name) => ({
     client: `${name}, as on this page`,
