@@ -130,7 +130,7 @@ describe('the neighbour of a hostile tenant', () => {
 })
 
 describe('name resolution', () => {
-  it('is attempted by at least twelve programs', () => expect(names.programs.length).toBeGreaterThanOrEqual(12))
+  it('is attempted by sixteen programs', () => expect(names.programs).toHaveLength(16))
 
   it.each(names.programs.map(({ id }) => id))('%s reaches no resolver', (id) => expectHeld(id))
 })

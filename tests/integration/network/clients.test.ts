@@ -50,7 +50,7 @@ async def get(url):
     async with aiohttp.ClientSession(trust_env=True) as session:
         async with session.get(url) as response:
             return await response.text()
-fetch = lambda url: asyncio.get_event_loop().run_until_complete(get(url)) if False else asyncio.run_coroutine_threadsafe(get(url), loop).result(30)
+fetch = lambda url: asyncio.run_coroutine_threadsafe(get(url), loop).result(30)
 import threading
 loop = asyncio.new_event_loop()
 threading.Thread(target=loop.run_forever, daemon=True).start()`,

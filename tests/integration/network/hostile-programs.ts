@@ -51,7 +51,7 @@ def tls(host, sni=None, authority=None, alpn=None):
     c = ssl.create_default_context()
     c.check_hostname = False
     if alpn: c.set_alpn_protocols(alpn)
-    return c.wrap_socket(s, server_hostname=sni if sni is not None else host)
+    return c.wrap_socket(s, server_hostname=host if sni is None else sni or None)
 def ask(lines, host="${ALLOWED}", **more):
     return raw("\\r\\n".join([*lines, "Connection: close", "", ""]), tls(host, **more))
 def send(host, port):
@@ -67,7 +67,7 @@ const program = (family: string, expected: RegExp, programs: Readonly<Record<str
 
 const NO_NAME =
   /^((gaierror|herror): .+|(OSError: )?HTTP\/1\.1 403 .+|OSError: \[Errno 101\] Network is unreachable|-1|exit status 2|\w+ is not available in this sandbox.*|EAI_AGAIN|ECONNREFUSED)$/
-const REFUSED = /^HTTP\/1\.1 (403|400) |HTTP\/1\.1 (403|400) |SSL|ConnectionReset|\(closed\)|EOF|Error/
+const REFUSED = /^((OSError: )?HTTP\/1\.1 (403|400) .+|SSL\w*Error: .+|ConnectionResetError: .+|\(closed\))$/
 const FORBIDDEN = /HTTP\/1\.1 403 /
 
 const DNS = program('names', NO_NAME, {
@@ -106,7 +106,7 @@ const INWARDS = program('names that lead inward', /403 The address of \S+ is not
   'one public and one private address': `print(attempt(lambda: ask(["GET / HTTP/1.1", "Host: ${REBINDING}"], host="${REBINDING}")))`,
 })
 
-const RAW = program('other ways out', /HTTP\/1\.1 (400|403) |Error|\(closed\)|refused|unreachable|503/, {
+const RAW = program('other ways out', /^(HTTP\/1\.1 (400|403|503) .+|(OSError|PermissionError): \[Errno \d+\] .+|\(closed\))$/, {
   'an address': `print(first(connect("93.184.215.14:443")[1]))`,
   'an IPv6 address': `print(first(connect("[2606:2800::1]:443")[1]))`,
   'an address as a number': `print(first(connect("2130706433:443")[1]))`,
@@ -164,16 +164,20 @@ const SMUGGLING = program(
   },
 )
 
-const NEIGHBOURS = program('the gateway of a neighbour', /^(refused|HTTP\/1\.1 (403|400) .*|\w*Error: .*)$/, {
-  'host of the neighbour': `print(first(connect("${NEIGHBOUR}:443")[1]))`,
-  'id of the neighbour in headers': `print(first(connect("${NEIGHBOUR}:443", "Cellblock-Container: cntr_neighbour\\r\\nProxy-Authorization: Basic Y250cl9uZWlnaGJvdXI6\\r\\nX-Forwarded-For: cntr_neighbour\\r\\n")[1]))`,
-  'the control socket': `s = socket.socket(socket.AF_UNIX); print(attempt(lambda: s.connect("/run/cellblock/control/supervisor.sock")))`,
-  'the certificate': `print(attempt(lambda: open("/run/network/ca.pem", "a")))`,
-  'the folder of the proxy': `print(attempt(lambda: os.rename("/run/network/proxy", "/run/network/other")))`,
-  'another socket in its place': `print(attempt(lambda: os.unlink("/run/network/proxy")))`,
-  'the routes of the supervisor through the proxy': `print(first(raw("PUT /network HTTP/1.1\\r\\nHost: sandbox\\r\\nContent-Length: 0\\r\\nConnection: close\\r\\n\\r\\n")))`,
-  'a key of the authority': `print("refused" if "PRIVATE" not in open("/run/network/ca.pem").read() else "KEY")`,
-})
+const NEIGHBOURS = program(
+  'the gateway of a neighbour',
+  /^(refused|HTTP\/1\.1 (403|400) .*|(OSError|PermissionError|FileNotFoundError|ConnectionRefusedError|ConnectionResetError): .+)$/,
+  {
+    'host of the neighbour': `print(first(connect("${NEIGHBOUR}:443")[1]))`,
+    'id of the neighbour in headers': `print(first(connect("${NEIGHBOUR}:443", "Cellblock-Container: cntr_neighbour\\r\\nProxy-Authorization: Basic Y250cl9uZWlnaGJvdXI6\\r\\nX-Forwarded-For: cntr_neighbour\\r\\n")[1]))`,
+    'the control socket': `s = socket.socket(socket.AF_UNIX); print(attempt(lambda: s.connect("/run/cellblock/control/supervisor.sock")))`,
+    'the certificate': `print(attempt(lambda: open("/run/network/ca.pem", "a")))`,
+    'the folder of the proxy': `print(attempt(lambda: os.rename("/run/network/proxy", "/run/network/other")))`,
+    'another socket in its place': `print(attempt(lambda: os.unlink("/run/network/proxy")))`,
+    'the routes of the supervisor through the proxy': `print(first(raw("PUT /network HTTP/1.1\\r\\nHost: sandbox\\r\\nContent-Length: 0\\r\\nConnection: close\\r\\n\\r\\n")))`,
+    'a key of the authority': `print("refused" if "PRIVATE" not in open("/run/network/ca.pem").read() else "KEY")`,
+  },
+)
 
 export const NETWORK_PROGRAMS: readonly NetworkProgram[] = [
   ...DNS,
