@@ -19,7 +19,7 @@ const LANES = 3
 /** For one test file; generous, because other suites may use the machine. */
 const TIMEOUT_SECONDS = 600
 
-/** The part of a vitest report that decides. A file that cannot be loaded, or whose `beforeAll` fails, has a message of its own. */
+/** The part of a vitest report that decides. A file that cannot be loaded, or whose `beforeAll` fails, has its own message. */
 interface TestReport {
   readonly success: boolean
   readonly numPassedTests: number
