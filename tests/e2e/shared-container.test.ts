@@ -56,11 +56,10 @@ it(
   },
 )
 
-it('of a user of Open WebUI is used by OpenAI, MCP and E2B clients of the account in turn', { timeout: 180_000 }, async () => {
-  const terminal = terminalClient(server.url, server.apiKey)
-  expect((await terminal('POST', '/files/write', { body: { path: 'by-open-webui.txt', content: 'open-webui' } })).status).toBe(200)
+/** OpenAI, MCP and E2B clients use the container of this name, in which a file has the text `written`. */
+async function useByOthers({ name: called, written }: { readonly name: string; readonly written: string }): Promise<void> {
   const { data } = await server.openai.containers.list({ limit: 100 })
-  const { id: container_id = '' } = data.find(({ name }) => name === 'open-webui:ann:default') ?? {}
+  const { id: container_id = '' } = data.find(({ name }) => name === called) ?? {}
 
   const response = await server.openai.responses.create({
     model: 'demo',
@@ -70,10 +69,15 @@ it('of a user of Open WebUI is used by OpenAI, MCP and E2B clients of the accoun
   expect(response.status).toBe('completed')
   const mcp = await connectMcp(server)
   const command = await mcp.callTool({ name: 'run_command', arguments: { container_id, command: 'cat by-*.txt' } })
-  expect(command.structuredContent).toMatchObject({ stdout: ['open-webui', 'openai'].join('') })
+  expect(command.structuredContent).toMatchObject({ stdout: `${written}openai` })
   const sandbox = await connectE2b(server, container_id)
   await sandbox.files.write('by-e2b.txt', 'e2b')
+}
 
+it('of a user of Open WebUI is used by OpenAI, MCP and E2B clients of the account in turn', { timeout: 180_000 }, async () => {
+  const terminal = terminalClient(server.url, server.apiKey)
+  expect((await terminal('POST', '/files/write', { body: { path: 'by-open-webui.txt', content: 'open-webui' } })).status).toBe(200)
+  await useByOthers({ name: 'open-webui:ann:default', written: 'open-webui' })
   const answer = await terminal('POST', '/execute?wait=60', { body: { command: 'cat by-*.txt' } })
   const { output } = (await answer.json()) as { readonly output: readonly { readonly data: string }[] }
   expect(output.map(({ data: text }) => text).join('')).toBe(['e2b', 'open-webui', 'openai'].join(''))
@@ -83,20 +87,6 @@ it('of a sandbox of n8n is used by OpenAI, MCP and E2B clients of the account in
   const n8n = connectN8n(`${server.url}/n8n`, server.apiKey)
   const { id } = await n8n.createSandbox({ id: randomUUID() })
   await n8n.writeFile(id, 'by-n8n.txt', 'n8n')
-  const { data } = await server.openai.containers.list({ limit: 100 })
-  const { id: container_id = '' } = data.find(({ name }) => name === `n8n:${id}`) ?? {}
-
-  const response = await server.openai.responses.create({
-    model: 'demo',
-    input: '```python\nopen("/mnt/data/by-openai.txt", "w").write("openai")\n```',
-    tools: [{ type: 'code_interpreter', container: container_id }],
-  })
-  expect(response.status).toBe('completed')
-  const mcp = await connectMcp(server)
-  const command = await mcp.callTool({ name: 'run_command', arguments: { container_id, command: 'cat by-*.txt' } })
-  expect(command.structuredContent).toMatchObject({ stdout: ['n8n', 'openai'].join('') })
-  const sandbox = await connectE2b(server, container_id)
-  await sandbox.files.write('by-e2b.txt', 'e2b')
-
+  await useByOthers({ name: `n8n:${id}`, written: 'n8n' })
   expect(await n8n.exec(id, { command: 'cat by-*.txt' })).toMatchObject({ stdout: ['e2b', 'n8n', 'openai'].join('') })
 })

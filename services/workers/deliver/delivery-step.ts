@@ -68,9 +68,13 @@ async function attempt(deps: StepDeps, tenant: string, id: string): Promise<void
 }
 
 /** Sends the event. The attempt fails without a request while the endpoint is silent and its probe of this interval was sent. */
-async function request(deps: StepDeps, row: Delivery, endpoint: WebhookEndpoint): Promise<SendResult | { readonly kind: 'silent' }> {
+async function request(
+  deps: StepDeps,
+  row: Delivery,
+  endpoint: WebhookEndpoint,
+): Promise<SendResult | { readonly kind: 'silent'; readonly reason: string }> {
   const { clock, silent, webhookHosts: allowedHosts, timeoutMs } = deps
-  if (!silent.admits(endpoint.id, clock.now())) return { kind: 'silent' }
+  if (!silent.admits(endpoint.id, clock.now())) return { kind: 'silent', reason: NOT_SENT }
   const event = { id: row.eventId, body: webhookBody(row) }
   const result = await sendWebhook(endpoint, event, { now: clock.now(), allowedHosts, ...(timeoutMs !== undefined && { timeoutMs }) })
   silent.record(endpoint.id, { isTimeout: result.kind === 'failed' && result.isTimeout, now: clock.now() })
@@ -84,8 +88,7 @@ async function send(deps: StepDeps, row: Delivery, endpoint: WebhookEndpoint): P
   if (lastStatusCode !== null && lastStatusCode >= 200 && lastStatusCode < 300)
     return end(deps, row, { status: 'delivered', attempts, lastStatusCode, lastError: null })
   const now = deps.clock.now()
-  const lastError =
-    result.kind === 'answered' ? `The endpoint answered with status ${result.status}.` : result.kind === 'silent' ? NOT_SENT : result.reason
+  const lastError = result.kind === 'answered' ? `The endpoint answered with status ${result.status}.` : result.reason
   const nextAt = lastStatusCode === GONE ? null : nextAttemptAt(attempts, now)
   if (nextAt === null) return end(deps, row, { status: 'dead', attempts, lastStatusCode, lastError })
   const { tenant, id, fence } = row
