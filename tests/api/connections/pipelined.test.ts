@@ -26,7 +26,7 @@ it('starts a request when the one before it on its connection is answered', asyn
   expect((await api.fetch('/v1/limits')).status).toBe(200)
   expect([ended('getExecution'), ended('getLimits')]).toEqual([0, 1])
   await expect.poll(() => [ended('getExecution'), ended('getLimits')]).toEqual([1, 4])
-  expect(connection.received().match(/HTTP\/1\.1 200/g)).toHaveLength(4)
+  await expect.poll(() => connection.received().match(/HTTP\/1\.1 200/g)).toHaveLength(4)
   connection.socket.destroy()
 })
 
