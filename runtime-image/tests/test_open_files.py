@@ -64,6 +64,31 @@ class OpenFilesTest(unittest.TestCase):
             self.assertRaises(OSError, file.tell)
             self.assertEqual(file.readline(), "line 1 é\n")
 
+    def test_the_flush_after_a_cell_writes_files_and_runs_no_code_of_other_values(self) -> None:
+        asked = []
+
+        class Curious(type):
+            def __getattribute__(cls, name: str) -> object:
+                asked.append(name)
+                return super().__getattribute__(name)
+
+            def __eq__(cls, other: object) -> bool:
+                asked.append("__eq__")
+                return cls is other
+
+            __hash__ = type.__hash__
+
+        class Value(metaclass=Curious):
+            pass
+
+        values: list[object] = [Value(), Value]
+        asked.clear()
+        with open(self.path, "w", encoding="utf-8") as file:
+            file.write("one")
+            file_flush.flush([*values, file])
+            self.assertEqual(os.path.getsize(self.path), 3)
+        self.assertEqual(asked, [])
+
     def test_a_position_that_cannot_be_known_is_named(self) -> None:
         with open(self.path, "ab") as file:
             file.write(b"\xff" * 20_000)

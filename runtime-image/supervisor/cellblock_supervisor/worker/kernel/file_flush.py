@@ -3,20 +3,22 @@
 import contextlib
 import io
 import os
+import sys
 from collections.abc import Iterable
 
-_HDF5 = "h5py._hl.files"
 _KINDS = (io.TextIOWrapper, io.BufferedWriter, io.BufferedRandom)
 
 
 def flush(values: Iterable[object]) -> None:
-    for value in list(values):
-        # Values may be of any class, with any error.
+    """A notebook keeps several values of each cell, so every cell looks at hundreds: by identity, which runs no code of the values."""
+    hdf5 = getattr(sys.modules.get("h5py"), "File", None)
+    kinds = {id(kind) for kind in (*_KINDS, hdf5)}
+    for value in [value for value in list(values) if id(type(value)) in kinds]:
+        # A file of code may fail with any error.
         with contextlib.suppress(Exception):
-            # Only regular files: a pipe can be full.
-            if type(value) in _KINDS:
-                # Not files for reading: a flush after `next(file)` makes `tell()` report a wrong position.
-                if not value.closed and value.writable() and isinstance(value.name, str) and os.path.isfile(value.name):
+            if type(value) is hdf5:
+                if value:
                     value.flush()
-            elif type(value).__module__ == _HDF5 and value:
+            # Only regular files: a pipe can be full. Not files for reading: a flush after `next(file)` makes `tell()` report a wrong position.
+            elif not value.closed and value.writable() and isinstance(value.name, str) and os.path.isfile(value.name):
                 value.flush()
