@@ -12,6 +12,8 @@ MAX_CHARTS = 16
 MAX_TEXT_CHARACTERS = 200
 _MAX_NAMED_SERIES = 6
 _DATE = re.compile(r"\d{4}-\d\d(?:-\d\d)?(?:$|[T ]\d)")
+# Of a dtype: integers and floats.
+_NUMBER_KINDS = ("i", "u", "f")
 _NUMBER = re.compile(r"\s*[-+]?[\d.]+(?:e[-+]?\d+)?\s*$", re.IGNORECASE)
 # Fields of a series with one value for each point; errors have two ends.
 _COLUMNS = ("x", "y", "z", "categories", "values", "base", "from", "to", "low", "high", "x_low", "x_high", "boxes")
@@ -63,11 +65,16 @@ def downsample(series: dict[str, Any], step: int) -> None:
         if step > 1 and len(values) > 1:
             last = values[len(values) - 1]
             values = [*values[:-1:step], last]
+        elif getattr(getattr(values, "dtype", None), "kind", "") in _NUMBER_KINDS:
+            values = values.tolist()
         series[name] = [json_value(value) for value in values]
 
 
 def json_value(value: Any) -> object:
     """A JSON value with ten significant digits."""
+    # Nearly all values are of this type.
+    if type(value) is float:
+        return float(f"{value:.10g}") if math.isfinite(value) else None
     if hasattr(value, "item") and not hasattr(value, "isoformat"):
         kind = getattr(getattr(value, "dtype", None), "kind", "")
         value = str(value).removesuffix(".000000000") if kind in ("M", "m") else value.item()
