@@ -48,7 +48,7 @@ runtimes of this machine's engine.
   --long  suspends a container a hundred times
   FILE    only these tests. ${VITEST}
 `,
-  'test:clients': `Usage: npm run test:clients [-- --only TEXT] [--write] [--e2b DIR | --n8n DIR]
+  'test:clients': `Usage: npm run test:clients [-- --only TEXT] [--write] [--e2b DIR | --n8n DIR | --dify DIR]
 
 Unmodified third-party clients against a local server; prints a pass table.
 
@@ -57,6 +57,7 @@ Unmodified third-party clients against a local server; prints a pass table.
   --e2b    runs the suites of E2B and of others for its wire instead, from clones of the repositories E2B,
            code-interpreter and computesdk in this folder; --only then is a part of a suite's name
   --n8n    runs the end-to-end specs of n8n's sandbox service instead, from a clone of n8n-sandbox-service in this folder
+  --dify   runs the tools of Dify's plugin for E2B instead, from a clone of dify-official-plugins in this folder
 `,
   'test:security': `Usage: npm run test:security [-- --only PART] [--name TEXT] [--threshold ID] [--json]
 

@@ -1,18 +1,13 @@
 // Open WebUI, unmodified, in front of a server. Its packages take 0.8 GB, so they are installed when this suite runs.
-import { once } from 'node:events'
-import { mkdtemp, rm } from 'node:fs/promises'
-import { createServer } from 'node:http'
-import type { AddressInfo } from 'node:net'
-import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { runCommand } from '../../scripts/setup/command.ts'
 import { readSetupConfig } from '../../scripts/setup/config.ts'
 import { SetupError, step } from '../../scripts/setup/progress.ts'
 import { ensurePythonPackages } from '../../scripts/setup/python-packages.ts'
 import { withSetupLock } from '../../scripts/setup/setup-lock.ts'
-import { startServer, type LocalServerProcess } from '../support/local-server.ts'
 import { call, runPython, say, startScriptedUpstream, type ScriptedAnswer, type UpstreamRequest } from '../support/scripted-upstream.ts'
 import { docSettings } from './doc-snippets.ts'
+import { startRestartable } from './restartable-server.ts'
 
 const HERE = import.meta.dirname
 const CACHE = join(HERE, '../../.cellblock')
@@ -48,37 +43,6 @@ export async function runOpenWebUi(): Promise<string | null> {
   } finally {
     await server.stop()
     await upstream.stop()
-  }
-}
-
-interface Restartable extends Pick<LocalServerProcess, 'url' | 'apiKey'> {
-  /** A request to it stops the server and starts it again, at the same address and with the same data. */
-  readonly restartUrl: string
-  stop(): Promise<void>
-}
-
-async function startRestartable(env: Readonly<Record<string, string>>): Promise<Restartable> {
-  const dataDir = await mkdtemp(join(tmpdir(), 'cellblock-open-webui-'))
-  let server = await startServer({ dataDir, env })
-  const { url, apiKey } = server
-  const control = createServer((_request, response) => {
-    void (async () => {
-      await server.stop()
-      server = await startServer({ dataDir, env: { ...env, PORT: new URL(url).port } })
-      response.end()
-    })().catch((error: unknown) => response.writeHead(500).end(String(error)))
-  })
-  control.listen(0, '127.0.0.1')
-  await once(control, 'listening')
-  return {
-    url,
-    apiKey,
-    restartUrl: `http://127.0.0.1:${(control.address() as AddressInfo).port}/`,
-    async stop() {
-      control.close()
-      await server.stop()
-      await rm(dataDir, { recursive: true, force: true })
-    },
   }
 }
 

@@ -1,5 +1,5 @@
 // `npm run test:clients [-- --only TEXT] [--write] [--function-url]` runs third-party clients against a local server. They know only its address and a
-// key. With --e2b DIR or --n8n DIR it runs their own suites instead, from clones in that folder. With --function-url its answers pass the handler of the API's function and a stand-in of the function URL.
+// key. With --e2b DIR or --n8n DIR it runs their own suites instead, with --dify DIR a plugin of Dify, from clones in that folder. With --function-url its answers pass the handler of the API's function and a stand-in of the function URL.
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { readFileSync } from 'node:fs'
@@ -11,6 +11,7 @@ import { readSetupConfig } from '../../scripts/setup/config.ts'
 import { ensurePythonPackages } from '../../scripts/setup/python-packages.ts'
 import { call, runPython, say, startScriptedUpstream } from '../support/scripted-upstream.ts'
 import { checkClientPackage } from './client-package.ts'
+import { runDifyPlugin } from './dify-plugin/run-dify.ts'
 import { docSnippets, runDocSnippet } from './doc-snippets.ts'
 import { runE2bSuites } from './e2b-suites/run-suites.ts'
 import { runN8nSuites } from './n8n-suites/run-suites.ts'
@@ -145,9 +146,11 @@ const options = readOptions('test:clients', {
   'function-url': { type: 'boolean', default: false },
   e2b: { type: 'string' },
   n8n: { type: 'string' },
+  dify: { type: 'string' },
 })
 if (options.e2b !== undefined)
   process.exit((await runE2bSuites({ folder: options.e2b, only: options.only, isWritten: options.write })) ? 0 : 1)
+if (options.dify !== undefined) process.exit((await runDifyPlugin({ folder: options.dify })) ? 0 : 1)
 if (options.n8n !== undefined) process.exit((await runN8nSuites({ folder: options.n8n, isWritten: options.write })) ? 0 : 1)
 
 /** A model that runs code once, by the tool that it has, and then repeats what it read. */

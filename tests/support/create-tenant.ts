@@ -7,7 +7,7 @@ const ROOT = dirname(dirname(import.meta.dirname))
 const run = promisify(execFile)
 
 /** Creates a tenant on a running server with the CLI of the server's copy of the code. Returns its API key. */
-export async function createTenant(server: LocalServerProcess, name: string, root = ROOT): Promise<string> {
+export async function createTenant(server: Pick<LocalServerProcess, 'url'>, name: string, root = ROOT): Promise<string> {
   return (await administer(server, ['tenants', 'create', name], root)).api_key
 }
 
@@ -18,7 +18,7 @@ export async function createAdminKey(server: LocalServerProcess): Promise<string
 }
 
 async function administer(
-  server: LocalServerProcess,
+  server: Pick<LocalServerProcess, 'url'>,
   args: readonly string[],
   root: string,
 ): Promise<{ readonly id: string; readonly api_key: string }> {

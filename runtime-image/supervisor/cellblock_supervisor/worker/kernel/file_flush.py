@@ -10,7 +10,7 @@ _KINDS = (io.TextIOWrapper, io.BufferedWriter, io.BufferedRandom)
 
 
 def flush(values: Iterable[object]) -> None:
-    """A notebook keeps several values of each cell, so every cell looks at hundreds: by identity, which runs no code of the values."""
+    """A notebook keeps several values of each cell, so every cell checks hundreds: by identity, which runs no code of the values."""
     hdf5 = getattr(sys.modules.get("h5py"), "File", None)
     kinds = {id(kind) for kind in (*_KINDS, hdf5)}
     for value in [value for value in list(values) if id(type(value)) in kinds]:
