@@ -18,6 +18,7 @@ from traitlets.config import Config
 
 from ..snapshot.process.process_state import ProcessState
 from ..snapshot.process.unsaved_state import UnsavedState
+from . import random_states
 from .channel_kernel import ChannelKernel, silence_warnings
 from .channel_session import ChannelSession
 
@@ -74,7 +75,7 @@ def _configuration() -> Config:
 
 
 def _warm_up() -> None:
-    """Does the expensive imports, the first traceback and the first figure."""
+    """Does the expensive imports, the first traceback, the first random numbers of OpenSSL, which take 3 MB, and the first figure."""
     # Matplotlib's parser of fonts leaves a source file of 7,000 lines there.
     linecache.clearcache()
     for module in _IMPORTED_BY_A_START:
@@ -85,5 +86,6 @@ def _warm_up() -> None:
         raise ValueError
     except ValueError:
         VerboseTB(theme_name="nocolor").text(*sys.exc_info())
+    random_states.seed()
     if "matplotlib.pyplot" in sys.modules:
         import matplotlib.backends.backend_agg  # noqa: F401
