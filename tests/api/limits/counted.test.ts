@@ -52,7 +52,7 @@ it('stores at most the limit and one request, whatever is stored', async () => {
   const item = { type: 'message', role: 'user', content: 'x'.repeat(60_000) }
   const add = () => api.post(`/v1/conversations/${id}/items`, { items: [item] }, { key })
   let accepted = 0
-  while ((await add()).ok) accepted += 1
+  while (accepted < 40 && (await add()).ok) accepted += 1
   expect(accepted).toBeGreaterThanOrEqual(15)
   expect(await storedBytesOf(api, key.tenant)).toBeLessThan(limit + 64 * 1024)
   const code = { code: `x = '${'y'.repeat(190_000)}'` }

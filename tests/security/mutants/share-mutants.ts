@@ -69,7 +69,7 @@ export const SHARE_MUTANTS: readonly Mutant[] = [
     'rows in the count of stored bytes',
     'operations/tenancy/resource-counts.ts',
     [' + (await rowBytes.of(tenant))', ''],
-    'api/limits/full-account.test.ts',
+    'api/limits/counted.test.ts',
   ),
   share(
     'containers of a tenant',
