@@ -13,7 +13,9 @@ import { call, runPython, say, startScriptedUpstream } from '../support/scripted
 import { checkClientPackage } from './client-package.ts'
 import { runDifyPlugin } from './dify-plugin/run-dify.ts'
 import { docSnippets, runDocSnippet } from './doc-snippets.ts'
+import { fastGptPackages, runFastGpt } from './fastgpt/run-fastgpt.ts'
 import { runE2bSuites } from './e2b-suites/run-suites.ts'
+import { runN8nImage } from './n8n-image.ts'
 import { runN8nSuites } from './n8n-suites/run-suites.ts'
 import { runMcpConformance } from './mcp-conformance.ts'
 import { runOpenWebUi } from './open-webui.ts'
@@ -82,6 +84,11 @@ const SUITES: readonly Suite[] = [
     run: python('test_e2b'),
   },
   {
+    client: `FastGPT's calls of ${fastGptPackages()}`,
+    covers: 'finding a sandbox by metadata, files, commands, pause, a restart of the server, another key',
+    run: runFastGpt,
+  },
+  {
     client: npm('@librechat/agents'),
     covers: 'Python and bash with files, programs that call tools in Python and bash, cancelling',
     run: node('librechat'),
@@ -90,6 +97,12 @@ const SUITES: readonly Suite[] = [
     client: npm('@n8n/sandbox-client'),
     covers: 'sandboxes by UUID, commands with live output, resuming after a cut, cancelling, files',
     run: node('n8n'),
+  },
+  {
+    client: "The image for n8n's AI assistant",
+    covers: `the same tests in the image of this page, with Node, ripgrep and TypeScript in a workspace; runs only with \`--only "image for n8n"\``,
+    isOnRequest: true,
+    run: runN8nImage,
   },
   {
     client: `Open WebUI: ${pypi('open-webui', 'open-webui.txt')}`,
