@@ -1,6 +1,7 @@
 import { isSuspended, type Container } from '../../model/containers/container.ts'
 import type { Sandbox } from '../../model/sandboxes/sandbox.ts'
 import type { Table } from '../../ports/table.ts'
+import { holderOf } from './holder-of.ts'
 
 /**
  * Records that the sandbox of a suspended container runs again: from now on its kernel may be newer than the snapshot, which is never restored again. Called for
@@ -13,8 +14,8 @@ export async function noteResumed(table: Pick<Table, 'containers'>, container: C
 }
 
 /** The same for a sandbox that runs, if it was ever suspended. */
-export async function noteResumedBy(table: Pick<Table, 'containers'>, { id, claimedBy, checkpoint, state }: Sandbox): Promise<void> {
-  if (checkpoint === undefined || claimedBy === null || state !== 'claimed') return
-  const container = await table.containers.get(claimedBy.tenant, claimedBy.containerId)
-  if (container?.sandboxId === id) await noteResumed(table, container)
+export async function noteResumedBy(table: Pick<Table, 'containers'>, sandbox: Sandbox): Promise<void> {
+  if (sandbox.checkpoint === undefined || sandbox.state !== 'claimed') return
+  const container = await holderOf(table, sandbox)
+  if (container?.sandboxId === sandbox.id) await noteResumed(table, container)
 }

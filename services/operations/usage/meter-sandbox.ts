@@ -1,3 +1,4 @@
+import type { Container } from '../../model/containers/container.ts'
 import type { MemoryTier } from '../../model/limits.ts'
 import type { Sandbox } from '../../model/sandboxes/sandbox.ts'
 import { dayOf } from '../../model/usage/usage.ts'
@@ -8,33 +9,35 @@ const DAY_MS = 86_400_000
 const LOOK_BACK_MS = 3_600_000
 
 export interface MeterPorts {
-  readonly table: Pick<Table, 'containers' | 'usage'>
+  readonly table: Pick<Table, 'usage'>
   /** Dollars per sandbox second, by tier; 0 on a local machine. */
   readonly costPerSecond: (tier: MemoryTier) => number
 }
 
 /**
  * Records what a sandbox has used up to `given` (epoch ms): the seconds since a container holds it, whether or not code runs. The reconciler repeats this while the
- * sandbox is held, and its stop completes it. There is one record per sandbox and day, so each second counts once.
+ * sandbox is held, and its stop completes it. There is one record per sandbox and day, so each second counts once. `holder` is the container that claimed the sandbox.
  */
-export async function meterSandbox({ table, costPerSecond }: MeterPorts, sandbox: Sandbox, given: number): Promise<void> {
+export async function meterSandbox(
+  { table, costPerSecond }: MeterPorts,
+  sandbox: Sandbox,
+  { until: given, holder }: { readonly until: number; readonly holder: Container | null },
+): Promise<void> {
   const { claimedBy, memoryTier, checkpoint, resumedAt = 0 } = sandbox
   const since = heldSince(sandbox)
   if (claimedBy === null || since === null) return
   // A suspended sandbox uses nothing.
   const until = checkpoint !== undefined && checkpoint.takenAt > resumedAt ? Math.min(given, checkpoint.takenAt) : given
-  const { tenant, containerId } = claimedBy
-  const container = await table.containers.get(tenant, containerId)
   // Its account was deleted: no row of it may appear again.
-  if (container === null) return
+  if (holder === null) return
   for (const day of new Set([dayOf(until - LOOK_BACK_MS), dayOf(until)])) {
     const midnight = Date.parse(day)
     const sandboxSeconds = (Math.min(until, midnight + DAY_MS) - Math.max(since, midnight)) / 1000
     if (sandboxSeconds <= 0) continue
     await table.usage.put({
       v: 1,
-      tenant,
-      subject: container.subject,
+      tenant: claimedBy.tenant,
+      subject: holder.subject,
       // Each time between two suspensions has its own records.
       executionId: resumedAt === 0 ? sandbox.id : `${sandbox.id}-${resumedAt}`,
       purpose: 'sandbox',

@@ -5,7 +5,8 @@ import type { SandboxStatus } from '../../ports/sandbox-driver.ts'
 import { SUPERVISOR_PROTOCOL, type Sandbox } from '../../model/sandboxes/sandbox.ts'
 import { detachSandbox } from '../../operations/containers/detach-sandbox.ts'
 import type { PlaceDeps } from '../deps.ts'
-import { isSuspended } from '../../model/containers/container.ts'
+import { isSuspended, type Container } from '../../model/containers/container.ts'
+import { holderOf } from '../../operations/sandboxes/holder-of.ts'
 import { noteResumedBy } from '../../operations/sandboxes/note-resumed.ts'
 import { notifyWaitingForSandbox } from './notify-waiting.ts'
 import { stopSandbox, stopUnclaimed } from './stop-sandbox.ts'
@@ -27,13 +28,14 @@ export async function repairSandbox(deps: PlaceDeps, sandbox: Sandbox, readStatu
   if (sandbox.state === 'suspending') return repairSuspension(deps, sandbox, now)
   if (sandbox.state === 'starting') return repairStart(deps, sandbox, { readStatus, now })
   if (sandbox.claimedBy === null && isStale(deps, sandbox, now)) return stopUnclaimed(deps, sandbox)
-  if (sandbox.claimedBy !== null && !(await isHeld(deps, sandbox, now))) {
+  const holder = await holderOf(deps.table, sandbox)
+  if (sandbox.claimedBy !== null && !isHeld(sandbox, { holder, now })) {
     return stopSandbox(deps, sandbox.id, { until: knownUntil(sandbox, now) })
   }
   const status = await readStatus()
   if (status.phase === 'gone') return endSandbox(deps, sandbox, status)
   await noteResumedBy(deps.table, sandbox)
-  await meterSandbox(deps, sandbox, now)
+  await meterSandbox(deps, sandbox, { until: now, holder })
   const checkMs = sandbox.state === 'suspended' ? SUSPENDED_CHECK_MS : SANDBOX_CHECK_MS
   await deps.table.sandboxes.move(sandbox.id, { from: [sandbox.state] }, { dueAt: now + checkMs })
 }
@@ -43,9 +45,9 @@ export async function repairSandbox(deps: PlaceDeps, sandbox: Sandbox, readStatu
  * worker has written one.
  */
 async function repairSuspension(deps: PlaceDeps, sandbox: Sandbox, now: number): Promise<void> {
-  const { id, claimedBy } = sandbox
-  const container = claimedBy === null ? null : await deps.table.containers.get(claimedBy.tenant, claimedBy.containerId)
-  if (container === null || container.deletedAt !== null || container.sandboxId !== id) return stopSandbox(deps, id)
+  const { id } = sandbox
+  const container = await holderOf(deps.table, sandbox)
+  if (container === null || !holds(container, sandbox)) return stopSandbox(deps, id)
   if (isSuspended(container)) return suspendSandbox(deps, sandbox)
   const isClaimed = container.hibernating !== null && container.hibernating.expiresAt > now
   const change = isClaimed ? {} : ({ state: 'claimed' } as const)
@@ -80,12 +82,10 @@ const isStale = (deps: PlaceDeps, sandbox: Sandbox, now: number): boolean =>
 const isYoung = ({ claimedAt, resumedAt, createdAt }: Sandbox, now: number): boolean =>
   now - (resumedAt ?? claimedAt ?? createdAt) < SANDBOX_CHECK_MS
 
-async function isHeld(deps: PlaceDeps, sandbox: Sandbox, now: number): Promise<boolean> {
-  if (sandbox.claimedBy === null) return false
-  if (isYoung(sandbox, now)) return true
-  const container = await deps.table.containers.get(sandbox.claimedBy.tenant, sandbox.claimedBy.containerId)
-  return container !== null && container.deletedAt === null && container.sandboxId === sandbox.id
-}
+const isHeld = (sandbox: Sandbox, { holder, now }: { readonly holder: Container | null; readonly now: number }): boolean =>
+  sandbox.claimedBy !== null && (isYoung(sandbox, now) || holds(holder, sandbox))
+
+const holds = (container: Container | null, { id }: Sandbox): boolean => container?.deletedAt === null && container.sandboxId === id
 
 /** The place worker crashed, its message was lost, or an event was lost: repeats the start, or completes it with the platform's status. */
 async function repairStart(
@@ -98,10 +98,12 @@ async function repairStart(
   const isLaunched = sandbox.launchedAt !== undefined
   const began = sandbox.launchedAt ?? sandbox.resumedAt ?? sandbox.createdAt
   const isTooLate = now - began > (reportsStarts && !isLaunched ? MAX_LAUNCH_WAIT_MS : startTimeoutMs(capabilities))
-  const executionId = await waitingExecution(deps, sandbox)
+  const holder = await holderOf(deps.table, sandbox)
+  // Null: no container waits for this sandbox.
+  const executionId = holder?.sandboxId === sandbox.id ? (holder.queue[0] ?? null) : null
   const isResumption = sandbox.checkpoint !== undefined
   if (executionId === null && sandbox.claimedBy !== null && !isResumption && !isYoung(sandbox, now)) return stopSandbox(deps, sandbox.id)
-  if (isResumption && !(await isHeld(deps, sandbox, now))) return stopSandbox(deps, sandbox.id)
+  if (isResumption && !isHeld(sandbox, { holder, now })) return stopSandbox(deps, sandbox.id)
   if (isLaunched || (sandbox.claimedBy === null && !reportsStarts)) {
     const status = await readStatus()
     if (status.phase !== 'starting') {
@@ -117,12 +119,6 @@ async function repairStart(
   }
   await deps.table.sandboxes.move(sandbox.id, { from: ['starting'] }, { dueAt: now + SANDBOX_CHECK_MS })
   if (!isLaunched) await requestAgain(deps, sandbox, executionId)
-}
-
-/** The head of the queue of the container that a sandbox starts for; null when the container does not wait for this sandbox. */
-async function waitingExecution(deps: PlaceDeps, { id, claimedBy }: Sandbox): Promise<string | null> {
-  const container = claimedBy === null ? null : await deps.table.containers.get(claimedBy.tenant, claimedBy.containerId)
-  return container?.sandboxId === id ? (container.queue[0] ?? null) : null
 }
 
 async function requestAgain(
@@ -141,10 +137,9 @@ async function requestAgain(
 
 /** Records in the container that its sandbox is gone, and enqueues its running execution so that it ends. */
 async function loseClaim(deps: PlaceDeps, sandbox: Sandbox): Promise<void> {
-  if (sandbox.claimedBy === null) return
-  const { tenant, containerId } = sandbox.claimedBy
-  const container = await deps.table.containers.get(tenant, containerId)
+  const container = await holderOf(deps.table, sandbox)
   if (container?.sandboxId !== sandbox.id) return
+  const { tenant, id: containerId } = container
   await detachSandbox(deps.table.containers, container, { why: 'The sandbox that held them was lost.', dueAt: container.dueAt })
   const head = container.queue[0]
   if (head !== undefined) await notifyExecution(deps.queue, { tenant, containerId, id: head })

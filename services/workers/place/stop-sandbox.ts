@@ -1,4 +1,5 @@
 import type { Sandbox } from '../../model/sandboxes/sandbox.ts'
+import { holderOf } from '../../operations/sandboxes/holder-of.ts'
 import { meterSandbox } from '../../operations/usage/meter-sandbox.ts'
 import type { PlaceDeps } from '../deps.ts'
 
@@ -32,7 +33,7 @@ export async function stopSandbox(
   if (!hasEnded) await driver.stop(sandboxId, row.platformId)
   // The row of a failed start is kept for the execution that waits for it.
   if (row.state === 'gone') return
-  await meterSandbox(deps, row, until)
+  await meterSandbox(deps, row, { until, holder: await holderOf(table, row) })
   await table.sandboxes.remove(sandboxId)
   if (moved === null) return
   const seconds = (clock.now() - moved.createdAt) / 1000

@@ -3,6 +3,7 @@ import type { Sandbox } from '../../model/sandboxes/sandbox.ts'
 import { DriverError } from '../../ports/sandbox-driver.ts'
 import { LinkError } from '../../ports/sandbox-link.ts'
 import { SupervisorError } from '../../ports/supervisor.ts'
+import { holderOf } from '../../operations/sandboxes/holder-of.ts'
 import { meterSandbox } from '../../operations/usage/meter-sandbox.ts'
 import type { PlaceDeps } from '../deps.ts'
 import { GONE_KEPT_MS } from './fail-unanswered.ts'
@@ -23,7 +24,7 @@ export async function suspendSandbox(deps: PlaceDeps, sandbox: Sandbox): Promise
     telemetry.emit({ event: 'suspend', outcome, sandbox: id, ...measured, suspend_ms: clock.now() - began })
   try {
     const { bytes } = await writeCheckpoint(driver, sandbox)
-    await meterSandbox(deps, sandbox, clock.now())
+    await meterSandbox(deps, sandbox, { until: clock.now(), holder: await holderOf(table, sandbox) })
     const written = { id: checkpoint?.id ?? '', bytes, takenAt: clock.now() }
     await table.sandboxes.move(
       id,

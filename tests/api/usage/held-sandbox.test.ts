@@ -82,6 +82,21 @@ it('counts a sandbox from its claim to its release, without an execution, and on
   expect([total.executions, Math.round(total.cost_usd * 1000)]).toEqual([0, 130])
 })
 
+it('reads the container of a sandbox once in a check', async () => {
+  setTime(NOON)
+  const key = await api.newKey({ tenant: newId('tenant') })
+  await hold(key.tenant)
+  let reads = 0
+  const { containers } = api.table
+  const get: typeof containers.get = (tenant, id) => {
+    if (tenant === key.tenant) reads += 1
+    return containers.get(tenant, id)
+  }
+  setTime(NOON + 200_000)
+  await reconcile({ ...deps, table: { ...api.table, containers: { ...containers, get } } })
+  expect([reads, await secondsOf(key)]).toEqual([1, 200])
+})
+
 it('refuses code when the sandboxes that an account holds have used up its day', async () => {
   setTime(NOON)
   const key = await api.newKey({ tenant: newId('tenant') })

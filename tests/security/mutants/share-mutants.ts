@@ -93,13 +93,13 @@ export const SHARE_MUTANTS: readonly Mutant[] = [
   share(
     'sandboxes that count while they are held',
     'workers/place/repair-sandbox.ts',
-    ['  await meterSandbox(deps, sandbox, now)\n', ''],
+    ['  await meterSandbox(deps, sandbox, { until: now, holder })\n', ''],
     'api/usage/held-sandbox.test.ts',
   ),
   share(
     'sandboxes that count until their release',
     'workers/place/stop-sandbox.ts',
-    ['  await meterSandbox(deps, row, until)\n', ''],
+    ['  await meterSandbox(deps, row, { until, holder: await holderOf(table, row) })\n', ''],
     'api/usage/held-sandbox.test.ts',
   ),
   share(

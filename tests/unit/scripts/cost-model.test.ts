@@ -36,6 +36,16 @@ describe('the cost of turns', () => {
     const short = lines({ turnsPerContainer: 1, runSeconds: 1, idleSeconds: 0, startSeconds: 10, gapSeconds: 0, turns: 1 })
     expect((short['start'] ?? 0) + (short['run'] ?? 0) + (short['idle hold'] ?? 0)).toBeCloseTo((60 * 0.02913) / 3600, 12)
   })
+  it('has the sums of docs/cost.md, with half and a quarter of a vCPU', () => {
+    const sum = (change: Partial<Usage>) => total(costOfTurns(usage({ idleSeconds: 106, ...change }))).toFixed(2)
+    expect([sum({}), sum({ idleSeconds: 61 }), sum({ idleSeconds: 1 })]).toEqual(['0.85', '0.77', '0.68'])
+    const quarter = (0.25 * 0.04048 + 2 * 0.004445) / (0.5 * 0.04048 + 2 * 0.004445)
+    const sumOfQuarter = (runSeconds: number) =>
+      costOfTurns(usage({ idleSeconds: 106, runSeconds }))
+        .reduce((all, { name, usd }) => all + (['start', 'run', 'idle hold'].includes(name) ? quarter : 1) * usd, 0)
+        .toFixed(2)
+    expect([sumOfQuarter(2), sumOfQuarter(4)]).toEqual(['0.61', '0.66'])
+  })
   it('grows with the number of turns and is never negative', () => {
     expect(total(costOfTurns(usage({ turns: 2_000 })))).toBeCloseTo(2 * total(costOfTurns(usage({ turns: 1_000 }))), 9)
     expect(costOfTurns(usage({ modelSeconds: 0, gapSeconds: 0, idleSeconds: 0 })).every(({ usd }) => usd >= 0)).toBe(true)
