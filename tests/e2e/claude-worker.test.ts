@@ -115,6 +115,7 @@ describe("a worker of Claude's managed agents", () => {
       'GET /v1/containers',
       'POST /v1/containers',
       'POST /v1/containers/*/executions',
+      'GET /v1/executions/*',
       'POST /v1/sessions/*/events',
     ].flatMap((step) => [[step, 'before'] as const, [step, 'after'] as const])
     // A container is created once, so its kills come first.

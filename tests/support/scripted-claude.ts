@@ -199,7 +199,7 @@ export class ScriptedClaude {
   }
 }
 
-/** Relays requests to `target`, and reports their steps. */
+/** Relays requests to `target`, and reports their steps. Nothing waits for the end of an execution, so a worker asks for it more than once. */
 export async function startRelay(target: string, onStep: OnStep): Promise<{ readonly url: string; stop(): void }> {
   const relay = async (request: IncomingMessage, response: ServerResponse): Promise<void> => {
     const step = `${request.method} ${(request.url ?? '').replace(/\?.*/, '').replace(/(?:cntr|exec)_[a-z0-9]+/g, '*')}`
@@ -210,7 +210,8 @@ export async function startRelay(target: string, onStep: OnStep): Promise<{ read
       typeof value === 'string' && !RELAYED.has(name) ? [[name, value] as [string, string]] : [],
     )
     const body = Buffer.concat(parts)
-    const answer = await fetch(`${target}${request.url}`, { method: request.method ?? 'GET', headers, ...(body.length > 0 && { body }) })
+    const url = `${target}${request.url?.replace('wait=60', 'wait=0')}`
+    const answer = await fetch(url, { method: request.method ?? 'GET', headers, ...(body.length > 0 && { body }) })
     const text = await answer.text()
     onStep(step, 'after')
     response.writeHead(answer.status, { 'content-type': 'application/json' }).end(text)

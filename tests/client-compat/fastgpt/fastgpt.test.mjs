@@ -16,6 +16,7 @@ async function find(key) {
 const bytes = (text) => new TextEncoder().encode(text).buffer
 
 it('writes, runs, plots, downloads, finds the sandbox again and keeps it from another key', async () => {
+  const ofAnotherChat = await Sandbox.create({ apiKey, metadata: { upstreamId: randomUUID() } })
   assert.equal(await find(apiKey), null)
   const first = await Sandbox.create({ apiKey, envs: { CHAT: 'one' }, metadata: { upstreamId } })
   assert.equal(await first.isRunning(), true)
@@ -48,5 +49,6 @@ it('writes, runs, plots, downloads, finds the sandbox again and keeps it from an
   assert.equal(await find(otherKey), null)
   await assert.rejects(Sandbox.connect(again.sandboxId, { apiKey: otherKey }))
   await again.kill()
+  await ofAnotherChat.kill()
   assert.equal(await find(apiKey), null)
 })
