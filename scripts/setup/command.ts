@@ -20,7 +20,8 @@ export interface CommandOptions {
   readonly onLine?: (line: string) => void
 }
 
-const TIMED_OUT = 124
+/** The exit code of a program that its time-out ended. */
+export const TIMED_OUT = 124
 
 const running = new Set<ReturnType<typeof spawn>>()
 

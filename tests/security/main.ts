@@ -149,8 +149,9 @@ const RUN: Record<Part, () => Promise<Report>> = {
     }
   },
   mutants: async () => {
-    const { tried, killed, survivors } = await runMutants(image, mutants, log)
+    const { tried, killed, survivors, timedOut } = await runMutants(image, mutants, log)
     failures.push(...survivors.map((protection) => `no test fails without: ${protection}`))
+    failures.push(...timedOut.map((protection) => `only a time limit ends the test without: ${protection}`))
     return { summary: { mutants: tried, killed }, table: {} }
   },
   limits: async () => limits(await measureLimits(image, TIMED.filter(isSelected), log)),

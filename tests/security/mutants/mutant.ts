@@ -5,4 +5,6 @@ export interface Mutant {
   readonly protection: string
   readonly edits: readonly Edit[]
   readonly killer: { readonly programs: readonly string[] } | { readonly test: string; readonly only?: string }
+  /** The protection prevents a hang, so a time limit of the killer is the failure that it causes. */
+  readonly hangs?: boolean
 }
