@@ -29,7 +29,6 @@ for (const storage of values.storage === undefined ? ['embedded', 'aws'] : [valu
     of: await measureNoise({
       windowMs,
       isWhole: !values.short && storage === 'embedded',
-      hasGateway: storage === 'embedded',
       only: values.only,
       say,
     }),

@@ -29,8 +29,6 @@ interface Options {
   readonly isWhole: boolean
   /** Only forms whose name contains it. */
   readonly only?: string | undefined
-  /** Whether the forms of the network gateway belong to it. */
-  readonly hasGateway: boolean
   readonly say: (line: string) => void
 }
 
@@ -42,16 +40,16 @@ const SETTLE_ATTEMPTS = 20
 
 /** One hostile tenant takes every parser, form of connection and pool in turn, while another one measures its own requests. */
 export async function measureNoise(options: Options): Promise<readonly NoiseFigure[]> {
-  await using hosts = options.hasGateway ? await startGatewayHosts() : null
-  const server = await startServer({ env: { CELLBLOCK_WEBHOOK_HOSTS: '127.0.0.1', ...hosts?.env } })
+  await using hosts = await startGatewayHosts()
+  const server = await startServer({ env: { CELLBLOCK_WEBHOOK_HOSTS: '127.0.0.1', ...hosts.env } })
   try {
     const [hostileKey, otherKey] = [await createTenant(server, 'hostile'), await createTenant(server, 'other')]
-    await hosts?.allow(server)
+    await hosts.allow(server)
     const hostile = await prepareHostile(server.as(hostileKey), { url: server.url, apiKey: hostileKey, hosts, windowMs: options.windowMs })
-    await using other = await OtherTenant.prepare(server.as(otherKey), hosts?.otherPolicy)
+    await using other = await OtherTenant.prepare(server.as(otherKey), hosts.otherPolicy)
     await other.measure('requests', options.windowMs)
     const figures: NoiseFigure[] = []
-    const forms = [...hostileForms(options.isWhole), ...(options.hasGateway ? GATEWAY_FORMS : [])]
+    const forms = [...hostileForms(options.isWhole), ...GATEWAY_FORMS]
     for (const form of forms.filter(({ name }) => name.includes(options.only ?? '')))
       for (const figure of await measureForm(form, { ...options, hostile, other, pid: server.pid })) {
         const { probe, before, during, grownMiB, failures } = figure
@@ -68,7 +66,7 @@ export async function measureNoise(options: Options): Promise<readonly NoiseFigu
 
 async function prepareHostile(
   client: NativeClient,
-  { hosts, windowMs, ...of }: Pick<Hostile, 'url' | 'apiKey'> & { readonly hosts: GatewayHosts | null; readonly windowMs: number },
+  { hosts, windowMs, ...of }: Pick<Hostile, 'url' | 'apiKey'> & { readonly hosts: GatewayHosts; readonly windowMs: number },
 ): Promise<Hostile> {
   const containerId = await client.createContainer('hostile')
   const path = `/v1/containers/${containerId}/executions?wait=0`
@@ -77,8 +75,8 @@ async function prepareHostile(
     timeout_seconds: 3_600,
   })
   const { id: conversationId } = await client.json<{ id: string }>('POST', '/v1/conversations', {})
-  const networked = hosts === null ? [] : await Promise.all(['a', 'b', 'c'].map((name) => client.createContainer(name)))
-  for (const id of networked) await client.json('PUT', `/v1/containers/${id}/network`, hosts?.hostilePolicy)
+  const networked = await Promise.all(['a', 'b', 'c'].map((name) => client.createContainer(name)))
+  for (const id of networked) await client.json('PUT', `/v1/containers/${id}/network`, hosts.hostilePolicy)
   return { ...of, containerId, executionId, conversationId, networked, seconds: windowMs / 1_000 }
 }
 
