@@ -1,12 +1,10 @@
 // Dify's plugin for E2B, unmodified, in front of a server: its tools are called as Dify's plugin daemon calls them.
-import { execFile } from 'node:child_process'
 import { once } from 'node:events'
-import { mkdir, rm, writeFile } from 'node:fs/promises'
+import { writeFile } from 'node:fs/promises'
 import { connect, type AddressInfo } from 'node:net'
 import { join } from 'node:path'
 import { pipeline } from 'node:stream'
 import { createServer, type Server, type TlsOptions } from 'node:tls'
-import { promisify } from 'node:util'
 import { runCommand } from '../../../scripts/setup/command.ts'
 import { readSetupConfig } from '../../../scripts/setup/config.ts'
 import { ensurePythonPackages } from '../../../scripts/setup/python-packages.ts'
@@ -14,13 +12,12 @@ import { CertificateIssuer } from '../../../services/workers/gateway/certificate
 import { createTenant } from '../../support/create-tenant.ts'
 import { internetAuthority } from '../../support/mirror.ts'
 import { startRestartable } from '../restartable-server.ts'
+import { unpackCommit } from '../unpack-commit.ts'
 
-const run = promisify(execFile)
 const HERE = import.meta.dirname
 const CACHE = join(HERE, '../../../.cellblock')
 const PYTHON = join(CACHE, 'dify-plugin-python')
 const COPY = join(CACHE, 'dify-plugin')
-const REPOSITORY = 'dify-official-plugins'
 /** The plugin of this commit, whatever the clone has checked out. */
 const COMMIT = '7af22831a58ded846388b8de0c232b2b377a1055'
 const PLUGIN = 'tools/e2b'
@@ -28,7 +25,7 @@ const DOMAIN = 'sandboxes.example.net'
 
 /** Runs the tools of the plugin from a clone in `folder`. Returns whether all pass. */
 export async function runDifyPlugin({ folder }: { readonly folder: string }): Promise<boolean> {
-  await unpackPlugin(join(folder, REPOSITORY))
+  await unpackCommit({ folder, owner: 'langgenius', repository: 'dify-official-plugins', commit: COMMIT, path: PLUGIN, target: COPY })
   const onLine = (line: string): void => void process.stdout.write(`${line}\n`)
   const packages = { folder: PYTHON, requirements: join(HERE, 'requirements.txt') }
   await ensurePythonPackages(packages, { config: readSetupConfig(), mayInstall: false }, onLine)
@@ -68,16 +65,4 @@ async function startTlsProxy(serverPort: number): Promise<Server> {
   proxy.listen(0, '127.0.0.1')
   await once(proxy, 'listening')
   return proxy
-}
-
-async function unpackPlugin(clone: string): Promise<void> {
-  await rm(COPY, { recursive: true, force: true })
-  await mkdir(COPY, { recursive: true })
-  const archive = join(COPY, 'plugin.tar')
-  await run('git', ['-C', clone, 'archive', '--output', archive, COMMIT, PLUGIN]).catch((cause: unknown) => {
-    throw new Error(`${clone} is no clone of langgenius/${REPOSITORY} with the commit ${COMMIT}. Clone it there, or fetch the commit.`, {
-      cause,
-    })
-  })
-  await run('tar', ['-xf', archive, '-C', COPY])
 }

@@ -1,12 +1,13 @@
 import { execFile } from 'node:child_process'
 import { existsSync } from 'node:fs'
-import { copyFile, mkdir, readFile, rm, writeFile } from 'node:fs/promises'
+import { copyFile, mkdir, readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { readSetupConfig } from '../../../scripts/setup/config.ts'
 import { ensurePythonPackages } from '../../../scripts/setup/python-packages.ts'
 import { ensureSandboxImage } from '../../../scripts/setup/sandbox-image.ts'
 import { startServer } from '../../support/local-server.ts'
+import { unpackCommit } from '../unpack-commit.ts'
 import { startInternet } from './internet.ts'
 import { runE2bSuite, type TestResult } from './run-suite.ts'
 import { E2B_SUITES, type E2bSuite, type SuiteSource } from './suites.ts'
@@ -97,21 +98,7 @@ async function copySources({ owner, repository, commit }: SuiteSource, folder: s
   const target = join(COPIES, repository)
   const mark = join(target, `.commit-${commit}`)
   if (existsSync(mark)) return
-  const git = ['-C', join(folder, repository)]
-  await run('git', [...git, 'cat-file', '-e', `${commit}^{commit}`]).catch((cause: unknown) => {
-    throw new Error(
-      `${join(folder, repository)} is no checkout of ${owner}/${repository} with the commit ${commit}. Clone it there, or fetch the commit.`,
-      {
-        cause,
-      },
-    )
-  })
-  await rm(target, { recursive: true, force: true })
-  await mkdir(target, { recursive: true })
-  const archive = join(COPIES, `${repository}.tar`)
-  await run('git', [...git, 'archive', '--format', 'tar', '--output', archive, commit])
-  await run('tar', ['-xf', archive, '-C', target], { maxBuffer: MAX_OUTPUT_BYTES })
-  await rm(archive)
+  await unpackCommit({ folder, owner, repository, commit, target })
   await copyFile(join(import.meta.dirname, 'package.json'), mark)
 }
 

@@ -1,10 +1,11 @@
 import { execFile, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { existsSync } from 'node:fs'
-import { copyFile, mkdir, readFile, rm, writeFile } from 'node:fs/promises'
+import { copyFile, readFile, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { startServer } from '../../support/local-server.ts'
+import { unpackCommit } from '../unpack-commit.ts'
 import { OPERATOR_KEY, startOperatorRelay } from './operator-relay.ts'
 
 const run = promisify(execFile)
@@ -79,19 +80,7 @@ export async function runN8nSuites({ folder, isWritten }: { readonly folder: str
 }
 
 async function prepare(folder: string): Promise<void> {
-  const git = ['-C', join(folder, REPOSITORY)]
-  await run('git', [...git, 'cat-file', '-e', `${COMMIT}^{commit}`]).catch((cause: unknown) => {
-    throw new Error(
-      `${join(folder, REPOSITORY)} is no clone of n8n-io/${REPOSITORY} with the commit ${COMMIT}. Clone it there, or fetch the commit.`,
-      { cause },
-    )
-  })
-  const target = join(COPIES, REPOSITORY)
-  await rm(target, { recursive: true, force: true })
-  await mkdir(target, { recursive: true })
-  const archive = join(COPIES, 'source.tar')
-  await run('git', [...git, 'archive', '--format', 'tar', '--output', archive, COMMIT, 'e2e'])
-  await run('tar', ['-xf', archive, '-C', target])
+  await unpackCommit({ folder, owner: 'n8n-io', repository: REPOSITORY, commit: COMMIT, path: 'e2e', target: join(COPIES, REPOSITORY) })
   const [wanted, installed] = [join(import.meta.dirname, 'package.json'), join(COPIES, 'package.json')]
   const present = await readFile(installed, 'utf8').catch(() => null)
   if (present === (await readFile(wanted, 'utf8')) && existsSync(join(COPIES, 'node_modules/@playwright/test'))) return

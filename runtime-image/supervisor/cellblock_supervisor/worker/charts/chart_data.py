@@ -74,7 +74,7 @@ def json_value(value: Any) -> object:
     """A JSON value with ten significant digits."""
     # Nearly all values are of this type.
     if type(value) is float:
-        return float(f"{value:.10g}") if math.isfinite(value) else None
+        return _json_float(value)
     if hasattr(value, "item") and not hasattr(value, "isoformat"):
         kind = getattr(getattr(value, "dtype", None), "kind", "")
         value = str(value).removesuffix(".000000000") if kind in ("M", "m") else value.item()
@@ -87,7 +87,11 @@ def json_value(value: Any) -> object:
     if isinstance(value, int):
         return value if -(2**63) <= value < 2**63 else str(value)
     if isinstance(value, float):
-        return float(f"{value:.10g}") if math.isfinite(value) else None
+        return _json_float(value)
     if isinstance(value, (datetime, date)):
         return value.isoformat()
     return str(value)[:MAX_TEXT_CHARACTERS]
+
+
+def _json_float(value: float) -> float | None:
+    return float(f"{value:.10g}") if math.isfinite(value) else None
