@@ -1,10 +1,11 @@
 import { createHash } from 'node:crypto'
 import { existsSync } from 'node:fs'
-import { mkdir, mkdtemp, readFile, rename, rm, writeFile } from 'node:fs/promises'
+import { mkdir, readFile, rename, writeFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { setTimeout as wait } from 'node:timers/promises'
-import { explainFailure, runCommand } from '../command.ts'
+import { runCommand } from '../command.ts'
 import { SetupError, type Progress } from '../progress.ts'
+import { buildRunsc, RUNSC_SOURCES } from './build-runsc.ts'
 
 /** The engine's name of the runtime. Names that begin with `runsc` get the self-test's profile `gvisor`. */
 export const GVISOR_RUNTIME = 'runsc-cellblock'
@@ -30,7 +31,7 @@ interface GvisorOptions {
 
 /** Builds runsc if it is missing and registers the program that runs it with the engine of this machine. Idempotent. Returns the runtime's name. Throws SetupError. */
 export async function ensureGvisor({ mayInstall, dockerHost, env }: GvisorOptions, progress: Progress): Promise<string> {
-  const runsc = join(PROGRAMS, `runsc-${await hashOf(['go.mod', 'go.sum'].map((name) => join(import.meta.dirname, name)))}`)
+  const runsc = join(PROGRAMS, `runsc-${await hashOf(RUNSC_SOURCES)}`)
   const program = `${runsc}-resuming-${await hashOf([RESUMING_RUNSC])}`
   if ((await registeredPath(env)) === program && existsSync(program) && existsSync(runsc)) return GVISOR_RUNTIME
   if (!mayInstall)
@@ -59,26 +60,6 @@ async function writeProgram(path: string, text: string): Promise<void> {
   const temporary = `${path}.new`
   await writeFile(temporary, text, { mode: 0o755 })
   await rename(temporary, path)
-}
-
-async function buildRunsc(program: string, env: NodeJS.ProcessEnv, progress: Progress): Promise<void> {
-  progress('Building gVisor (runsc) from its Go modules: several minutes', 300)
-  await mkdir(dirname(program), { recursive: true })
-  const folder = await mkdtemp(join(dirname(program), 'build-'))
-  try {
-    const built = join(folder, 'runsc')
-    const result = await runCommand('go', ['build', '-trimpath', '-ldflags=-s -w', '-o', built, 'gvisor.dev/gvisor/runsc'], {
-      cwd: import.meta.dirname,
-      env: { ...env, CGO_ENABLED: '0', GOFLAGS: '-mod=readonly' },
-    })
-    if (result.code === 127)
-      throw new SetupError('gVisor is built with Go, which is missing. Install Go 1.21 or newer and run the command again.')
-    if (result.code !== 0)
-      throw explainFailure('gVisor could not be built: the reason is above. Check that the Go module proxy can be reached.', result)
-    await rename(built, program)
-  } finally {
-    await rm(folder, { recursive: true, force: true })
-  }
 }
 
 /** The path of the runtime in the running engine. */
