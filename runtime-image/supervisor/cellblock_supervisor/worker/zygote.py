@@ -17,8 +17,10 @@ import socket
 import sys
 import traceback
 import types
+from collections.abc import Callable
+from contextlib import AbstractContextManager
 
-from ..config import DATA_DIR, INSTALL_DIR, WORKER_GID
+from ..config import DATA_DIR, INSTALL_DIR, IS_GVISOR, WORKER_GID
 from . import command, files_helper
 from .channel import descriptors
 from .channel.channel import Channel
@@ -51,6 +53,8 @@ class Zygote:
         self._poll = select.poll()
         self._poll.register(control, select.POLLIN)
         self._children: dict[int, int] = {}
+        # What the next kernel imports for itself.
+        self._modules: list[str] = []
 
     def serve(self) -> None:
         while True:
@@ -68,7 +72,7 @@ class Zygote:
             os._exit(0)
         request = json.loads(data)
         if request["op"] == "preload":
-            self._report({"op": "preloaded", "tag": request["tag"], "failed": preload(request["modules"])})
+            self._report({"op": "preloaded", "tag": request["tag"], "failed": self._preload(request["modules"])})
             return
         try:
             pid = os.fork()
@@ -77,6 +81,8 @@ class Zygote:
             return
         if pid == 0:
             self._child(request, fds)
+        if request["op"] == "kernel":
+            self._modules = []
         for fd in fds:
             os.close(fd)
         try:
@@ -88,12 +94,23 @@ class Zygote:
             self._poll.register(watch, select.POLLIN)
         self._report({"op": "started", "tag": request["tag"], "pid": pid})
 
+    def _preload(self, modules: list[str]) -> list[str]:
+        """Returns the modules that could not be imported."""
+        if not IS_GVISOR:
+            return preload(modules)
+        # gVisor copies 2 MB for each page that is written after a fork, so a kernel would share next to nothing. Its zygote stays small, and the first kernel
+        # imports the modules.
+        self._modules = modules
+        return []
+
     def _child(self, request: dict[str, object], fds: list[int]) -> None:
         """Does not return."""
         try:
             os.close(self._control.fileno())
             for watch in self._children:
                 os.close(watch)
+            if request["op"] == "kernel":
+                _run_kernel(fds, Rlimits(**request["rlimits"]), self._modules)  # type: ignore[arg-type]
             _CHILDREN[str(request["op"])](fds, Rlimits(**request["rlimits"]))  # type: ignore[arg-type]
         except BaseException:
             traceback.print_exc()
@@ -120,10 +137,10 @@ class Zygote:
         self._control.send(json.dumps(report).encode())
 
 
-def preload(modules: list[str]) -> list[str]:
-    """Imports the modules that kernels share; returns those that failed, which does not prevent the start."""
+def preload(modules: list[str], as_worker: Callable[[], AbstractContextManager[None]] = files_owned_by_worker) -> list[str]:
+    """Imports modules and prepares a kernel; returns the modules that failed, which does not prevent the start."""
     failed = []
-    with files_owned_by_worker():
+    with as_worker():
         copy_font_cache()
     # Arrow's allocator would start a thread, which kernels would not inherit.
     os.environ[_ARROW_ALLOCATOR] = "background_thread:false"
@@ -140,7 +157,7 @@ def preload(modules: list[str]) -> list[str]:
     forget_folders()
     # Before the last objects, which fill the holes of the garbage. A kernel that filled them would copy their pages.
     gc.collect()
-    with files_owned_by_worker():
+    with as_worker():
         prepared_kernel.prepare(DATA_DIR)
     # The collector ignores the shared objects from here on, so that it does not copy their pages.
     gc.freeze()
@@ -155,7 +172,7 @@ def forget_folders() -> None:
         del sys.path_importer_cache[folder]
 
 
-def _run_kernel(fds: list[int], limits: Rlimits) -> None:
+def _run_kernel(fds: list[int], limits: Rlimits, modules: list[str]) -> None:
     channel, out, err, terminal = fds
     peak = PeakMemory()
     # The pipes belong to root: without this a program could not open /dev/stdout or /dev/stderr.
@@ -165,6 +182,8 @@ def _run_kernel(fds: list[int], limits: Rlimits) -> None:
         os.fchmod(err, 0o622)
     become_worker(limits)
     loopback.activate()
+    if IS_GVISOR and (failed := preload(modules, contextlib.nullcontext)):
+        print(f"cellblock: could not preload {', '.join(failed)}", file=sys.stderr)
     os.dup2(out, 1)
     os.dup2(err, 2)
     os.close(out)
@@ -209,7 +228,7 @@ def _become_command(fds: list[int]) -> None:
     command.main(fds)
 
 
-_CHILDREN = {"files": _run_files_helper, "kernel": _run_kernel, "probe": _run_probe, "command": _run_command, "waiting": _wait_for_command}
+_CHILDREN = {"files": _run_files_helper, "probe": _run_probe, "command": _run_command, "waiting": _wait_for_command}
 
 
 def main(control_fd: int) -> None:
