@@ -154,7 +154,26 @@ class Folder:
 class Tracker(unittest.IsolatedAsyncioTestCase):
     def setUp(self) -> None:
         self.folder = Folder()
-        self.tracker = FileTracker(self.folder)  # type: ignore[arg-type]
+        place = tempfile.TemporaryDirectory()
+        self.addCleanup(place.cleanup)
+        # Its only entry makes the tracker ask the client.
+        self.entry = os.path.join(place.name, "entry")
+        os.mkdir(self.entry)
+        listed = os.open(place.name, os.O_RDONLY | os.O_DIRECTORY)
+        self.addCleanup(os.close, listed)
+        self.tracker = FileTracker(self.folder, listed)  # type: ignore[arg-type]
+
+    async def test_reads_no_more_of_an_empty_folder_and_reports_what_was_deleted(self) -> None:
+        self.folder.contents, self.folder.skipped = {"x": b"1"}, [["a", "symlink"]]
+        await self.tracker.changes()
+        os.rmdir(self.entry)
+        with mock.patch.object(self.folder, "scan", side_effect=AssertionError("the folder is empty")):
+            changes = await self.tracker.changes()
+            self.assertEqual((changes.files, changes.deleted, changes.skipped), ([], ["x"], []))
+        os.mkdir(self.entry)
+        changes = await self.tracker.changes()
+        self.assertEqual([(file["path"], file["change"]) for file in changes.files], [("x", "created")])
+        self.assertEqual(changes.skipped, [{"path": "a", "reason": "symlink"}])
 
     async def test_reports_a_skipped_entry_once_and_again_when_it_changes(self) -> None:
         self.folder.skipped = [["a", "symlink"]]

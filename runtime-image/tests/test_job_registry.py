@@ -17,6 +17,8 @@ class Job:
         self._size = size
 
     async def run(self) -> None:
+        # As a real one, which waits for its kernel or its process.
+        await asyncio.sleep(0)
         self.log.append("stream", {"text": "x" * self._size})
         self.log.append("done", {}, last=True)
 

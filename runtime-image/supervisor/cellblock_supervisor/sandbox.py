@@ -7,7 +7,7 @@ import traceback
 from typing import TYPE_CHECKING
 
 from .cgroup import Cgroup
-from .config import EXIT_NO_KERNEL, Config, with_identity
+from .config import DATA_DIR, EXIT_NO_KERNEL, Config, with_identity
 from .execution.commands import Commands
 from .execution.executions import Executions
 from .execution.job import JobContext
@@ -15,6 +15,7 @@ from .execution.kernel_host import KernelHost, Listener
 from .execution.memory_monitor import MemoryMonitor
 from .execution.namespace import Namespace
 from .execution.periodic_monitor import PeriodicMonitor
+from .execution.worker_processes import credentials
 from .execution.zygote_client import ZygoteExitedError
 from .files.client import FilesClient
 from .files.tracker import FileTracker
@@ -30,6 +31,12 @@ if TYPE_CHECKING:
 _IDLE_CHECK_SECONDS = 0.5
 
 
+def _open_data_folder() -> int:
+    """The supervisor has no right to open the worker's folder, and needs none to list an open one."""
+    with credentials():
+        return os.open(DATA_DIR, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+
+
 class Sandbox:
     """`decided` is set when the state is `ready` or `refused`."""
 
@@ -43,7 +50,7 @@ class Sandbox:
         self.cgroup = Cgroup()
         self.kernel = KernelHost(config.limits, self.cgroup, self._on_unusable)
         self.files = FilesClient(self.kernel.fork_files_helper)
-        self.tracker = FileTracker(self.files)
+        self.tracker = FileTracker(self.files, _open_data_folder())
         context = JobContext(self.kernel, self.tracker, self.cgroup, config.limits)
         self.executions = Executions(context)
         self.commands = Commands(context)

@@ -67,8 +67,8 @@ class JobRegistry[J: Job, R]:
         return job
 
     def run_in_background(self, work: Coroutine[object, object, None]) -> None:
-        """Runs work that no client waits for."""
-        task = asyncio.get_running_loop().create_task(work)
+        """Runs work that no client waits for. It begins at once, so that a kernel has the code before the response head is made."""
+        task = asyncio.Task(work, loop=asyncio.get_running_loop(), eager_start=True)
         self._tasks.add(task)
         task.add_done_callback(self._tasks.discard)
 

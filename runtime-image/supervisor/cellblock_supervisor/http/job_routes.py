@@ -14,7 +14,7 @@ from .command_body import command_request, input_entries
 from .execution_body import execution_request
 from .messages import HttpError, Reply, Request, json_reply
 
-# The response head waits this long for the first events, so that a short cell is answered in one piece.
+# The response head waits this long for further events, so that a short cell is answered in one piece.
 HEAD_SECONDS = 0.01
 
 _ID = re.compile(r"[A-Za-z0-9_-]{1,128}")
@@ -127,11 +127,11 @@ class _LogReader:
         return not self._log.closed or self._log.next_seq > self._seq + 1
 
     async def pieces(self) -> AsyncIterator[bytes]:
-        """Events that exist, then new ones. The first piece is empty when none came in time: it sends the response head."""
+        """Events that exist, then new ones. The first piece is empty when there are none in time: it sends the response head."""
         log = self._log
         log.readers += 1
         try:
-            if log.next_seq <= self._seq + 1 and not log.closed:
+            if not log.closed:
                 await log.wait_for_events(HEAD_SECONDS)
                 if log.next_seq <= self._seq + 1:
                     yield b""
