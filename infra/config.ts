@@ -49,6 +49,9 @@ const Tier = z
       poolSizeFor({ arrivalsPerSecond: arrivalsPerMinute / 60, startSeconds, targetWaitSeconds: waitSeconds, share: sharePercent / 100 }),
   }))
 
+/** Default of `sandboxes.earlySleepSeconds`. */
+export const EARLY_SLEEP_SECONDS = 60
+
 const Sandboxes = z.strictObject({
   /** The memory tiers on offer, with the warm pool of each. A pool of 0 costs nothing; a first execution then waits for a cold start. */
   tiers: z
@@ -65,7 +68,7 @@ const Sandboxes = z.strictObject({
   /** Warm sandboxes of the other images, by image and tier; `tiers` sizes the pools of the default image. */
   imagePools: z.partialRecord(z.enum(BUILT_IN_IMAGES), z.partialRecord(z.enum(MEMORY_TIERS), integer(0, 500, 'sandboxes'))).default({}),
   /** An idle container hibernates after this long while a warm sandbox waits to wake it; without one after five minutes. */
-  earlySleepSeconds: integer(30, 300, 'seconds').default(60),
+  earlySleepSeconds: integer(30, 300, 'seconds').default(EARLY_SLEEP_SECONDS),
   /** Must be the architecture that the image is built for. */
   architecture: z.enum(['X86_64', 'ARM64'], { error: 'must be X86_64 or ARM64, as the sandbox image is built' }),
   /** Share of sandboxes on Fargate Spot, percent. AWS can interrupt a Spot sandbox with two minutes' notice. */

@@ -3,12 +3,13 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { singleImage } from '../../../services/model/containers/images.ts'
 import { newId } from '../../../services/model/ids.ts'
-import { LIMITS } from '../../../services/model/limits.ts'
+import { LIMITS, type MemoryTier } from '../../../services/model/limits.ts'
+import { countStorage } from '../../../services/operations/tenancy/meter-storage.ts'
 import { createLimitReader } from '../../../services/operations/tenancy/limit-reader.ts'
 import { createRequestLimiter, type RequestLimiter } from '../../../services/operations/tenancy/request-limiter.ts'
 import { SharedHolds } from '../../../services/operations/tenancy/shared-holds.ts'
 import type { Holds } from '../../../services/operations/tenancy/hold.ts'
-import { OPEN_CALLS } from '../../../infra/config.ts'
+import { EARLY_SLEEP_SECONDS, OPEN_CALLS } from '../../../infra/config.ts'
 import { defaultsFor } from '../../../services/model/tenants/tenant-limits.ts'
 import type { QueueMessages, QueueName } from '../../../services/model/messages.ts'
 import type { ObjectStore } from '../../../services/ports/object-store.ts'
@@ -17,6 +18,7 @@ import type { Table } from '../../../services/ports/table.ts'
 import type { WideEvent } from '../../../services/model/wide-event.ts'
 import type { ReconcilerDeps } from '../../../services/workers/deps.ts'
 import { createFargateDriver } from '../../../services/adapters/drivers/fargate/fargate-driver.ts'
+import { FARGATE_PROFILE } from '../../../services/adapters/drivers/fargate/profile.ts'
 import { readTaskEvent } from '../../../services/adapters/drivers/fargate/task-event.ts'
 import { createPlaceStep } from '../../../services/workers/place/place-step.ts'
 import { createPool } from '../../../services/workers/place/pool.ts'
@@ -60,6 +62,7 @@ export interface CellOptions {
 
 /** What an environment of the API's function keeps for itself. */
 export interface SimulatedApi {
+  readonly table: Table
   readonly holds: Holds
   readonly requests: RequestLimiter
 }
@@ -73,7 +76,8 @@ export interface Cell {
   /** Runs this work in a function of the API. */
   readonly callApi: <T>(work: (api: SimulatedApi) => Promise<T>) => Promise<T>
   readonly queues: SimulatedQueues
-  readonly table: Table
+  /** The table as a new process sees it. */
+  readonly openTable: () => Table
   /** The same rows without DynamoDB's times and limits, for the observer. */
   readonly observed: Table
   readonly tableCounts: TableCounts
@@ -112,7 +116,7 @@ function createCell(options: CellOptions, time: VirtualTime, rows: Items): Omit<
     random,
     lambda,
     queues: new SimulatedQueues(time, random),
-    table: createTable(items, noObjects),
+    openTable: () => createTable(items.connect(), noObjects),
     observed: createTable(rows, noObjects),
     tableCounts: items.counts,
     passes: [],
@@ -121,14 +125,13 @@ function createCell(options: CellOptions, time: VirtualTime, rows: Items): Omit<
   // ECS reports its events to a function, which needs ECS.
   const ecs: SimulatedEcs = new SimulatedEcs({ time, random, scale, onEvent: (event) => invokeReconciler(event) })
   const cell: CellServices = Object.assign(services, { ecs })
-  const common = commonDeps(cell)
-  const placing = (): ReconcilerDeps => placementDeps(cell, common, options.poolSize)
+  const placing = (): ReconcilerDeps => placementDeps(cell, options.poolSize)
   const invokeReconciler = defineReconciler(cell, placing)
   const api = lambda.define('api', { timeoutMs: FUNCTION_TIMEOUT_MS.api }, () => {
     const own = createApi(cell, apiConcurrency ?? OPEN_CALLS)
     return (work: (api: SimulatedApi) => Promise<unknown>) => work(own)
   })
-  defineWorkers(cell, { common, placing, options })
+  defineWorkers(cell, placing, options)
   const pass = (): void => {
     time.after(between(random, EVENT_MODEL.scheduleMs), () => invokeReconciler({ kind: 'pass' }))
     time.after(PASS_EVERY_MS, pass)
@@ -137,42 +140,47 @@ function createCell(options: CellOptions, time: VirtualTime, rows: Items): Omit<
   return Object.assign(cell, { callApi: api as Cell['callApi'] })
 }
 
-function createApi({ table, time: clock }: CellServices, capacity: number): SimulatedApi {
+function createApi({ openTable, time: clock }: CellServices, capacity: number): SimulatedApi {
+  const table = openTable()
   const { sharedRows } = table
   const limits = createLimitReader(table.tenants, clock, defaultsFor(capacity))
   return {
+    table,
     holds: new SharedHolds({ sharedRows, limits, clock, capacity }),
     requests: createRequestLimiter(sharedRows, limits, { clock, processes: 'manyProcesses' }),
   }
 }
 
+const costPerSecond = (tier: MemoryTier): number => FARGATE_PROFILE.costPerSecond(tier, 'X86_64')
+
+/** Dependencies of one instance of a function. */
 const commonDeps = (cell: CellServices) => ({
-  table: cell.table,
+  table: cell.openTable(),
   queue: cell.queues,
   objects: noObjects,
   signals: noSignals,
   clock: { now: cell.time.now },
   telemetry: { emit: (event: WideEvent) => cell.onEvent(event) },
 })
-type CommonDeps = ReturnType<typeof commonDeps>
 
 /** Dependencies of one instance of a function that places sandboxes. */
-const placementDeps = ({ ecs }: CellServices, common: CommonDeps, poolSize: number): ReconcilerDeps => ({
-  ...common,
+const placementDeps = (cell: CellServices, poolSize: number): ReconcilerDeps => ({
+  ...countStorage(commonDeps(cell)),
   driver: createFargateDriver({
-    ecs: ecs.client,
+    ecs: cell.ecs.client,
     cluster: 'simulated',
     images: singleImage(IMAGE),
     subnets: ['subnet-1'],
     securityGroups: ['sg-1'],
     taskDefinitions: { slim: { '1g': 'sandbox-1g:1' } },
-    clock: common.clock,
+    clock: cell.time,
   }),
   poolSizes: poolSize === 0 ? {} : { '1g': poolSize },
   maxStarts: 10,
-  costPerSecond: () => 0,
+  costPerSecond,
   workerId: newId('worker'),
   hibernateAfterMs: LIMITS.hibernateAfterMinutes * 60_000,
+  earlySleepMs: EARLY_SLEEP_SECONDS * 1000,
   betweenPassesMs: PASS_EVERY_MS,
 })
 
@@ -194,11 +202,7 @@ function defineReconciler(cell: CellServices, placing: () => ReconcilerDeps): (e
 }
 
 /** The functions that run executions and place sandboxes, and their queues. */
-function defineWorkers(
-  cell: CellServices,
-  { common, placing, options }: { readonly common: CommonDeps; readonly placing: () => ReconcilerDeps; readonly options: CellOptions },
-): void {
-  const { runConcurrency, runSeconds } = options
+function defineWorkers(cell: CellServices, placing: () => ReconcilerDeps, { runConcurrency, runSeconds }: CellOptions): void {
   const concurrency = { ...MAX_CONCURRENCY, ...(runConcurrency === undefined ? {} : { run: runConcurrency }) }
   const supervisor = createSimulatedSupervisor({
     time: cell.time,
@@ -209,12 +213,12 @@ function defineWorkers(
   })
   consume(cell, { queue: 'executions', name: 'run', batchSize: 1, maxConcurrency: concurrency.run }, () =>
     createRunStep({
-      ...common,
+      ...commonDeps(cell),
       supervisor,
       workerId: newId('worker'),
       images: singleImage(IMAGE),
       stepBudgetMs: 50_000,
-      costPerSecond: () => 0,
+      costPerSecond,
     }),
   )
   consume(cell, { queue: 'placements', name: 'place', batchSize: PLACE_BATCH, maxConcurrency: concurrency.place }, () => {

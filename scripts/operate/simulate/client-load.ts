@@ -3,10 +3,12 @@ import type { Container } from '../../../services/model/containers/container.ts'
 import { createContainer } from '../../../services/operations/containers/create-container.ts'
 import { newId } from '../../../services/model/ids.ts'
 import { ServiceError } from '../../../services/model/errors.ts'
+import type { Table } from '../../../services/ports/table.ts'
 import type { Hold } from '../../../services/operations/tenancy/hold.ts'
 import { LIMITS } from '../../../services/model/limits.ts'
-import type { Cell } from './cell.ts'
+import type { Cell, SimulatedApi } from './cell.ts'
 import { TooManyRequestsError } from './simulated-lambda.ts'
+import { ThrottledError } from './simulated-table.ts'
 
 const BETWEEN_EXECUTIONS_MS = 150_000
 /** Pause of a client whose call was refused. */
@@ -63,18 +65,29 @@ export function watchLoad(cell: Cell, measuredFrom: number) {
  * limit on a tenant's concurrent executions would bound the cell.
  */
 export async function useContainer(cell: Cell, lifetimeMs: number, load: Load): Promise<void> {
-  const { time, table, queues } = cell
-  const tenant = newId('tenant')
-  const container = await createContainer(table, { tenant, subject: null, name: 'simulated', memoryTier: '1g' }, time.now())
+  const { time, queues } = cell
   const endsAt = time.now() + lifetimeMs
+  const container = await openContainer(cell, endsAt)
+  if (container === null) return
+  const { tenant } = container
   for (let isFirst = true; time.now() < endsAt; isFirst = false) {
     const id = newId('execution')
     if (isFirst) load.accepted(id)
     void callUntilEnded(cell, container, { id, endsAt, ended: load.ended(id) })
     await time.sleep(Math.min(BETWEEN_EXECUTIONS_MS, endsAt - time.now()))
   }
-  const row = await table.containers.markDeleted(tenant, container.id, time.now())
-  if (row !== null && row.sandboxId !== null) await queues.send('placements', { v: 1, type: 'sandbox.stop', sandboxId: row.sandboxId }, {})
+  await callUntilAnswered(cell, Number.POSITIVE_INFINITY, async ({ table }) => {
+    const row = await table.containers.markDeleted(tenant, container.id, time.now())
+    if (row !== null && row.sandboxId !== null)
+      await queues.send('placements', { v: 1, type: 'sandbox.stop', sandboxId: row.sandboxId }, {})
+    return true
+  })
+}
+
+/** Creates a container of a new tenant. Null: no call until `endsAt` succeeded. */
+export function openContainer(cell: Cell, endsAt: number): Promise<Container | null> {
+  const wanted = { tenant: newId('tenant'), subject: null, name: 'simulated', memoryTier: '1g' } as const
+  return callUntilAnswered(cell, endsAt, ({ table }) => createContainer(table, wanted, cell.time.now()))
 }
 
 /** Null: the API answers 429. */
@@ -84,42 +97,61 @@ export const admitted = (hold: Promise<Hold>): Promise<Hold | null> =>
     throw error
   })
 
+/** Lambda refuses the call, or the API answers 500 because the table throttled every attempt. Clients repeat both. */
+export const isRefusal = (error: unknown): boolean => error instanceof TooManyRequestsError || error instanceof ThrottledError
+
+/** Calls the API until it answers. Null: no answer until `endsAt`. `work` returns null when the API answers 429. */
+async function callUntilAnswered<Answer>(
+  { time, random, callApi }: Cell,
+  endsAt: number,
+  work: (api: SimulatedApi) => Promise<Answer | null>,
+): Promise<Answer | null> {
+  while (time.now() < endsAt) {
+    const answer = await callApi(work).catch((error: unknown) => {
+      if (!isRefusal(error)) throw error
+      return null
+    })
+    if (answer !== null) return answer
+    await time.sleep(CLIENT_RETRY_MS * (1 + random()))
+  }
+  return null
+}
+
 /** Each call holds a function of the API while it waits for the result, and the client calls again until the execution has ended. */
 export async function callUntilEnded(
   cell: Cell,
   container: Container,
   { id, endsAt, ended }: { readonly id: string; readonly endsAt: number; readonly ended: Promise<true> },
 ): Promise<void> {
-  const { time, callApi } = cell
-  for (let isAccepted = false; time.now() < endsAt;)
-    try {
-      const hasEnded = await callApi(async ({ holds }) => {
-        const hold = await admitted(holds.take(container.tenant, 'wait'))
-        if (hold === null) return null
-        try {
-          if (!isAccepted) await runCode(cell, container, id)
-          isAccepted = true
-          return await Promise.race([ended, time.sleep(LIMITS.defaultWaitSeconds * 1000).then(() => false)])
-        } finally {
-          await hold.release()
-        }
-      })
-      if (hasEnded === true) return
-      if (hasEnded === null) await time.sleep(CLIENT_RETRY_MS * (1 + cell.random()))
-    } catch (error) {
-      if (!(error instanceof TooManyRequestsError)) throw error
-      await time.sleep(CLIENT_RETRY_MS * (1 + cell.random()))
-    }
+  const { time } = cell
+  let isAccepted = false
+  let hasEnded: boolean | null = false
+  while (hasEnded === false)
+    hasEnded = await callUntilAnswered(cell, endsAt, async ({ table, holds }) => {
+      const hold = await admitted(holds.take(container.tenant, 'wait'))
+      if (hold === null) return null
+      try {
+        if (!isAccepted && !(await runCode(cell, { table, container, id }))) return true
+        isAccepted = true
+        return await Promise.race([ended, time.sleep(LIMITS.defaultWaitSeconds * 1000).then(() => false)])
+      } finally {
+        await hold.release()
+      }
+    })
 }
 
-const runCode = ({ table, queues, time }: Cell, { tenant, id: containerId }: Container, id: string) =>
+/** False: the container's lifetime has ended meanwhile. */
+const runCode = (
+  { queues, time }: Cell,
+  { table, container, id }: { readonly table: Table; readonly container: Container; readonly id: string },
+) =>
   acceptExecution(
     { table, queue: queues },
     {
-      tenant,
+      tenant: container.tenant,
       subject: null,
       id,
-      containerId,
+      containerId: container.id,
       responseId: null,
       source: { kind: 'code', code: 'print(42)' },
       timeoutSeconds: 60,
@@ -129,4 +161,10 @@ const runCode = ({ table, queues, time }: Cell, { tenant, id: containerId }: Con
       publicUrl: 'https://simulated.example',
     },
     time.now(),
+  ).then(
+    () => true,
+    (error: unknown) => {
+      if (error instanceof ServiceError && error.code === 'container_not_found') return false
+      throw error
+    },
   )

@@ -1,10 +1,8 @@
-import { createContainer } from '../../../services/operations/containers/create-container.ts'
 import { newId } from '../../../services/model/ids.ts'
 import { defaultsFor, limitsOf } from '../../../services/model/tenants/tenant-limits.ts'
 import { openCell, type Cell } from './cell.ts'
-import { admitted, callUntilEnded, watchLoad, type Load } from './client-load.ts'
+import { admitted, callUntilEnded, isRefusal, openContainer, watchLoad, type Load } from './client-load.ts'
 import { percentiles, type Percentiles } from './statistics.ts'
-import { TooManyRequestsError } from './simulated-lambda.ts'
 
 export interface DeparturesReport {
   readonly clients: number
@@ -83,13 +81,9 @@ async function measure(
 }
 
 async function runOften(cell: Cell, load: Load, { endsAt, tookMs }: { readonly endsAt: number; readonly tookMs: number[] }): Promise<void> {
-  const { time, table } = cell
-  const container = await createContainer(
-    table,
-    { tenant: newId('tenant'), subject: null, name: 'simulated', memoryTier: '1g' },
-    time.now(),
-  )
-  while (time.now() < endsAt) {
+  const { time } = cell
+  const container = await openContainer(cell, endsAt)
+  while (container !== null && time.now() < endsAt) {
     const began = time.now()
     const id = newId('execution')
     await callUntilEnded(cell, container, { id, endsAt, ended: load.ended(id) })
@@ -113,7 +107,7 @@ function openAndDepart(cell: Cell, departed: Departed, endsAt: number): void {
       departed.held -= 1
       await hold.release()
     }).catch((error: unknown) => {
-      if (!(error instanceof TooManyRequestsError)) throw error
+      if (!isRefusal(error)) throw error
     })
   const next = (): void => {
     void open()

@@ -56,8 +56,7 @@ export class SimulatedEcs {
     this.#random = options.random
     this.#onEvent = options.onEvent
     const { scale = 1 } = options
-    const bucket = (name: keyof typeof ECS_LIMITS) =>
-      new TokenBucket(Math.max(1, ECS_LIMITS[name].burst / scale), ECS_LIMITS[name].perSecond / scale, options.time.now)
+    const bucket = (name: keyof typeof ECS_LIMITS) => TokenBucket.scaled(ECS_LIMITS[name], scale, options.time.now)
     this.#buckets = { read: bucket('read'), modify: bucket('modify'), runTask: bucket('runTask'), launch: bucket('launch') }
   }
 

@@ -15,33 +15,60 @@ export interface TableCounts {
   failed: number
 }
 
+/** DynamoDB's answer to a call beyond a limit, after the last attempt. */
+export class ThrottledError extends Error {
+  override readonly name = 'ThrottlingException'
+}
+
 type Units = Partial<Record<'writes' | 'reads' | 'poolWrites' | 'poolReads', number>>
 
-/**
- * Rows with DynamoDB's times and limits: those of a new on-demand table, and those of one partition, which the index `pool` is. The retries are the
- * service's own.
- */
-export class SimulatedTable implements Items {
+interface TableOptions {
+  readonly time: VirtualTime
+  readonly random: () => number
+  readonly scale?: number | undefined
+}
+
+/** Rows with DynamoDB's times and limits: those of a new on-demand table, and those of one partition, which the index `pool` is. */
+export class SimulatedTable {
   readonly counts: TableCounts = { calls: 0, throttled: 0, failed: 0 }
-  readonly #items: Items
-  readonly #time: VirtualTime
-  readonly #random: () => number
-  readonly #retries: ReturnType<typeof createRetries>
+  readonly rows: Items
+  readonly options: TableOptions
   readonly #buckets: Record<keyof Units, TokenBucket>
 
-  constructor(items: Items, options: { readonly time: VirtualTime; readonly random: () => number; readonly scale?: number | undefined }) {
-    const { time, random, scale = 1 } = options
-    this.#items = items
-    this.#time = time
-    this.#random = random
-    this.#retries = createRetries(random)
-    const bucket = (units: number) => new TokenBucket(units / scale, units / scale, time.now)
+  constructor(rows: Items, options: TableOptions) {
+    this.rows = rows
+    this.options = options
+    const bucket = (units: number) => TokenBucket.scaled({ burst: units, perSecond: units }, options.scale ?? 1, options.time.now)
     this.#buckets = {
       writes: bucket(TABLE_LIMITS.writes),
       reads: bucket(TABLE_LIMITS.reads),
       poolWrites: bucket(TABLE_LIMITS.partitionWrites),
       poolReads: bucket(TABLE_LIMITS.partitionReads),
     }
+  }
+
+  /** The client of one process. */
+  connect(): Items {
+    return new TableClient(this)
+  }
+
+  /** False: the call is throttled. */
+  take(units: Units): boolean {
+    const wanted = Object.entries(units) as [keyof Units, number][]
+    return wanted.every(([name, count]) => this.#buckets[name].take(count))
+  }
+}
+
+/** Its retries are the service's own, which has one budget of them per process. */
+class TableClient implements Items {
+  readonly #table: SimulatedTable
+  readonly #items: Items
+  readonly #retries: ReturnType<typeof createRetries>
+
+  constructor(table: SimulatedTable) {
+    this.#table = table
+    this.#items = table.rows
+    this.#retries = createRetries(table.options.random)
   }
 
   get: Items['get'] = (key) => this.#call({ reads: 1 }, () => this.#items.get(key))
@@ -65,28 +92,23 @@ export class SimulatedTable implements Items {
 
   /** Waits as long as the call takes, with the service's retries while DynamoDB throttles it. */
   async #call<T>(units: Units, work: () => Promise<T>): Promise<T> {
-    this.counts.calls += 1
+    const { counts, options } = this.#table
+    const { time, random } = options
+    counts.calls += 1
     let token = await this.#retries.acquireInitialRetryToken('')
-    while (!this.#take(units)) {
-      this.counts.throttled += 1
-      try {
-        token = await this.#retries.refreshRetryTokenForRetry(token, { errorType: 'THROTTLING' })
-      } catch (last) {
-        this.counts.failed += 1
-        throw last
-      }
-      await this.#time.sleep(token.getRetryDelay())
+    while (!this.#table.take(units)) {
+      counts.throttled += 1
+      token = await this.#retries.refreshRetryTokenForRetry(token, { errorType: 'THROTTLING' }).catch((cause: unknown) => {
+        counts.failed += 1
+        throw new ThrottledError('Throughput exceeds the current capacity of the table.', { cause })
+      })
+      await time.sleep(token.getRetryDelay())
     }
     this.#retries.recordSuccess(token)
-    const isSlow = this.#random() < TABLE_MODEL.slow
+    const isSlow = random() < TABLE_MODEL.slow
     const result = await work()
-    await this.#time.sleep(between(this.#random, isSlow ? TABLE_MODEL.slowMs : TABLE_MODEL.callMs))
+    await time.sleep(between(random, isSlow ? TABLE_MODEL.slowMs : TABLE_MODEL.callMs))
     return result
-  }
-
-  #take(units: Units): boolean {
-    const wanted = Object.entries(units) as [keyof Units, number][]
-    return wanted.every(([name, count]) => this.#buckets[name].take(count))
   }
 }
 

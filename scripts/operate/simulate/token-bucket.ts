@@ -14,6 +14,14 @@ export class TokenBucket {
     this.#at = now()
   }
 
+  /**
+   * The bucket of a model that is so many times smaller. The calls of a small model vary more, so its burst shrinks with the root only and covers as many
+   * standard deviations.
+   */
+  static scaled(limit: { readonly burst: number; readonly perSecond: number }, scale: number, now: () => number): TokenBucket {
+    return new TokenBucket(Math.max(1, limit.burst / Math.sqrt(scale)), limit.perSecond / scale, now)
+  }
+
   /** False: the call is throttled, and takes no token. */
   take(count = 1): boolean {
     const now = this.#now()

@@ -8,6 +8,9 @@ import { UsageError } from '../../../scripts/operate/flags.ts'
 import { simulationHtml, type SimulationReport } from '../../../scripts/operate/simulate-html.ts'
 import { htmlReport } from '../../../scripts/report/html-report.ts'
 import { durationOption, expectationText, simulationText, thresholdsOf } from '../../../scripts/operate/simulate.ts'
+import type { Container } from '../../../services/model/containers/container.ts'
+import { openCell } from '../../../scripts/operate/simulate/cell.ts'
+import { openContainer } from '../../../scripts/operate/simulate/client-load.ts'
 import { simulateBurst } from '../../../scripts/operate/simulate/burst.ts'
 import { simulateDepartures } from '../../../scripts/operate/simulate/departures.ts'
 import { simulatePool } from '../../../scripts/operate/simulate/pool.ts'
@@ -50,6 +53,14 @@ describe('a token bucket', () => {
     now += 60_000
     expect(taken(150)).toBe(100)
   })
+  it('of a smaller model has a larger burst for its rate', () => {
+    let now = 0
+    const bucket = TokenBucket.scaled({ burst: 100, perSecond: 100 }, 25, () => now)
+    const taken = (calls: number): number => Array.from({ length: calls }, () => bucket.take()).filter(Boolean).length
+    expect(taken(150)).toBe(20)
+    now += 1_000
+    expect(taken(150)).toBe(4)
+  })
 })
 
 describe('a simulated cell', () => {
@@ -74,6 +85,24 @@ describe('a simulated cell', () => {
 
   it('fills a pool to its size and no further', async () => {
     expect(await simulatePool({ size: 40, seed: 1 })).toMatchObject({ size: 40, overshoot: 0 })
+  })
+})
+
+describe('a table that throttles every attempt of a client', () => {
+  it('fails the call, which is counted and repeated until it succeeds', async () => {
+    // One write unit per second; each container takes two.
+    const cell = await openCell({ seed: 1, runSeconds: 1, poolSize: 0, scale: 4_000 })
+    try {
+      const created: (Container | null)[] = []
+      for (let count = 0; count < 100; count++) void openContainer(cell, Number.POSITIVE_INFINITY).then((one) => created.push(one))
+      await cell.time.runUntil(cell.time.now() + 60_000)
+      expect(cell.tableCounts.failed).toBeGreaterThan(0)
+      expect(created.length).toBeLessThan(100)
+      await cell.time.runUntil(cell.time.now() + 600_000)
+      expect(created.filter((one) => one !== null)).toHaveLength(100)
+    } finally {
+      await cell.close()
+    }
   })
 })
 

@@ -257,16 +257,16 @@ describe('the simulated table', () => {
 
   it('accepts as many writes of sandboxes each second as one partition of an index, and the client repeats the others', async () => {
     const time = new VirtualTime(0)
-    const items = new SimulatedTable(opened.items, { time, random: seededRandom(1) })
-    const { sandboxes } = createTable(items, NO_OBJECTS)
+    const simulated = new SimulatedTable(opened.items, { time, random: seededRandom(1) })
+    const { sandboxes } = createTable(simulated.connect(), NO_OBJECTS)
     let written = 0
     for (let count = 0; count < 700; count++) void sandboxes.create(sandboxRow()).then(() => (written += 1))
     await time.runUntil(100)
     // A write of a row of up to two kilobytes takes two of the thousand units, and a tenth of a second brings a hundred more.
-    expect(items.counts.throttled).toBeGreaterThanOrEqual(200)
+    expect(simulated.counts.throttled).toBeGreaterThanOrEqual(200)
     expect(written).toBeGreaterThan(400)
     expect(written).toBeLessThanOrEqual(550)
     await time.runUntil(10_000)
-    expect([written, items.counts.failed]).toEqual([700, 0])
+    expect([written, simulated.counts.failed]).toEqual([700, 0])
   })
 })
