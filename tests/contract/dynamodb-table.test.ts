@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { UpdateItemCommand } from '@aws-sdk/client-dynamodb'
+import { createStorageClients } from '../../services/adapters/storage/clients.ts'
 import { createDynamoTable } from '../../services/adapters/storage/dynamodb/dynamo-table.ts'
 import { newId } from '../../services/model/ids.ts'
 import { tableDefinition } from '../../services/adapters/storage/dynamodb/table-definition.ts'
@@ -12,6 +13,21 @@ beforeAll(async () => void (storage = await startAwsStorage()))
 afterAll(() => storage.stop())
 
 tableContract('DynamoDB', () => storage.table)
+
+/** A table with a client of its own, and the names of the commands that it sends. */
+function recordedTable() {
+  const sent: string[] = []
+  const { region, credentials, endpoints } = storage.emulators
+  const client = createStorageClients({ region, credentials, endpoints }).dynamodb
+  client.middlewareStack.add(
+    (next, context) => (args) => {
+      sent.push(String(context['commandName']))
+      return next(args)
+    },
+    { step: 'initialize', name: 'record' },
+  )
+  return { sent, table: createDynamoTable({ client, tableName: storage.resources.tableName, objects: storage.objects }) }
+}
 
 describe('DynamoDB beyond the port', () => {
   it('refuses a row that is too large for DynamoDB, and says what to do', async () => {
@@ -30,6 +46,20 @@ describe('DynamoDB beyond the port', () => {
     expect(await storage.table.executions.get(row.tenant, row.id)).toEqual(row)
   })
 
+  it('counts a long result with the write of the end', async () => {
+    const added: number[] = []
+    const rows = { admit: () => Promise.resolve(), add: async (_: string, bytes: number) => void added.push(bytes) }
+    const { sent, table } = recordedTable()
+    const { executions } = table.metered({ objects: storage.objects, rows })
+    const row = executionRow()
+    await executions.create(row)
+    sent.length = 0
+    const tailEvents = [{ seq: 1, at: row.createdAt, type: 'stdout', cell: 0, text: 'x'.repeat(60_000) }] as const
+    await executions.commit({ tenant: row.tenant, id: row.id, fence: 0 }, { status: 'succeeded', tailEvents })
+    expect(sent).toEqual(['UpdateItemCommand'])
+    expect(added[1]).toBeGreaterThan(60_000)
+  })
+
   it('rejects a check when the table is missing', async () => {
     const missingTable = createDynamoTable({ client: storage.clients.dynamodb, tableName: 'nowhere', objects: storage.objects })
     await expect(missingTable.check()).rejects.toThrow()
@@ -37,16 +67,8 @@ describe('DynamoDB beyond the port', () => {
   })
 
   it('finds the rows of a tenant by the index, and those of a tenant from before the index in the whole table', async () => {
-    const sent: string[] = []
+    const { sent, table } = recordedTable()
     const client = storage.clients.dynamodb
-    client.middlewareStack.add(
-      (next, context) => (args) => {
-        sent.push(String(context['commandName']))
-        return next(args)
-      },
-      { step: 'initialize', name: 'record' },
-    )
-    const table = createDynamoTable({ client, tableName: storage.resources.tableName, objects: storage.objects })
     const read = async (id: string): Promise<readonly string[]> => {
       sent.length = 0
       const kinds: string[] = []
@@ -71,7 +93,6 @@ describe('DynamoDB beyond the port', () => {
     await client.send(new UpdateItemCommand({ TableName: storage.resources.tableName, Key, UpdateExpression: 'REMOVE tenantShard' }))
     expect(await read(former)).toEqual(['execution', 'tenant'])
     expect(sent).toContain('ScanCommand')
-    client.middlewareStack.remove('record')
   })
 
   it('uses a time-to-live attribute that is not part of a row', () => {

@@ -54,6 +54,22 @@ export function meteredRowsContract(table: () => Table): void {
       expect(seen.sum).toBe(0)
     })
 
+    it('that end are counted with what the end writes, also where it replaces something', async () => {
+      const { metered, seen } = meterOf(table())
+      const metadata = { note: 'y'.repeat(9_000) }
+      const row = executionRow({ metadata })
+      await metered.executions.create(row)
+      const { sum } = seen
+      const text = 'x'.repeat(20_000)
+      const tailEvents = [{ seq: 1, at: T0, type: 'stdout', cell: 0, text }] as const
+      const end = { status: 'succeeded', metadata, tailEvents } as const
+      expect(await metered.executions.commit({ tenant: row.tenant, id: row.id, fence: 0 }, end)).toMatchObject(end)
+      expect(seen.sum - sum).toBeGreaterThan(20_000)
+      expect(seen.sum - sum).toBeLessThan(21_000)
+      await metered.executions.remove(row.tenant, row.id)
+      expect(seen.sum).toBe(0)
+    })
+
     it('give back the events and items of what is removed', async () => {
       const { metered, seen } = meterOf(table())
       const owner = { kind: 'input', tenant: newId('tenant'), id: newId('command') } as const

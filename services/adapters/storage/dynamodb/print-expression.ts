@@ -53,6 +53,8 @@ export class ExpressionPrinter {
         return `${path} = ${this.#path(action.from)}`
       case 'increment':
         return `${path} = ${path} + ${this.#value(1)}`
+      case 'add':
+        return `${path} = if_not_exists(${path}, ${this.#value(0)}) + ${this.#value(action.value)}`
       case 'append':
         return `${path} = list_append(${path}, ${this.#value([action.value])})`
     }

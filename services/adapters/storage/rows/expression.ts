@@ -16,6 +16,7 @@ export type Action =
   | { readonly kind: 'set' | 'setOnce'; readonly path: string; readonly value: unknown }
   | { readonly kind: 'copy'; readonly path: string; readonly from: string }
   | { readonly kind: 'increment'; readonly path: string }
+  | { readonly kind: 'add'; readonly path: string; readonly value: number }
   | { readonly kind: 'remove'; readonly path: string }
   | { readonly kind: 'append'; readonly path: string; readonly value: unknown }
 
@@ -42,6 +43,8 @@ export const set = (path: string, value: unknown): Action => ({ kind: 'set', pat
 export const setOnce = (path: string, value: unknown): Action => ({ kind: 'setOnce', path, value })
 export const copy = (path: string, from: string): Action => ({ kind: 'copy', path, from })
 export const increment = (path: string): Action => ({ kind: 'increment', path })
+/** Counts from 0 where the attribute is missing. */
+export const add = (path: string, value: number): Action => ({ kind: 'add', path, value })
 export const append = (path: string, value: unknown): Action => ({ kind: 'append', path, value })
 export const remove = (path: string): Action => ({ kind: 'remove', path })
 /** Null is stored as no attribute. */

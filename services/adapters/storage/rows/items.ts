@@ -40,6 +40,8 @@ export interface WriteOptions {
 /** An update is written only while the condition holds. */
 export interface UpdateOptions extends WriteOptions {
   readonly condition: Condition
+  /** Its values are new to the row, so a meter can count them with the same write. */
+  readonly isGrowth?: boolean
 }
 
 /** The primitives that every row store is built on; a storage driver implements these nine. Reads of the table are strongly consistent. */

@@ -125,7 +125,7 @@ function commit<Row extends LeasedRow>(rows: Rows<Row>): LeasedStore<Row>['commi
     const ends = patch.status !== undefined && !rows.kind.live.includes(patch.status)
     if (ends) {
       const actions = [...rows.patch(patch), remove('lease'), assign('dueAt', removeAt ?? null)]
-      return rows.update(row, actions, { condition: isMine })
+      return rows.update(row, actions, { condition: isMine, isGrowth: true })
     }
     const nextDueAt = dueAt ?? patch.dueAt ?? extendTo
     const isExtending = extendTo !== undefined && !release

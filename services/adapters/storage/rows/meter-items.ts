@@ -1,5 +1,5 @@
 import type { RowMeter } from '../../../ports/table.ts'
-import { equals, set, type Action } from './expression.ts'
+import { add, equals, set, type Action } from './expression.ts'
 import type { ItemChange, Items } from './items.ts'
 import { parseRowKey, type ItemKey, type RowName } from './keys.ts'
 import type { Item } from './row-codec.ts'
@@ -67,8 +67,11 @@ export function meterItems(items: Items, meter: RowMeter): Items {
       if (place === null) return items.update(key, actions, options)
       const written = writtenBy(actions)
       if (!place.isWork && written > MAX_UNCOUNTED_GROWTH) await meter.admit(place.tenant, { bytes: written, isContainer: false })
-      const after = await items.update(key, actions, options)
-      return after === null ? null : chargeGrowth(items, { meter, place, key, after })
+      const charged = options.isGrowth === true && written > MAX_UNCOUNTED_GROWTH ? written : 0
+      const after = await items.update(key, charged === 0 ? actions : [...actions, add(CHARGED, charged)], options)
+      if (after === null) return null
+      if (charged > 0) await meter.add(place.tenant, charged)
+      return correctCharge(items, { meter, place, key, after, isOver: charged > 0 })
     },
     async delete(key) {
       const removed = await items.delete(key)
@@ -99,14 +102,21 @@ const bound = (items: Items): Items => ({
   flush: () => items.flush(),
 })
 
+interface Charge {
+  readonly meter: RowMeter
+  readonly place: Place
+  readonly key: ItemKey
+  readonly after: Item
+  /** The row may be charged for more than it has: what the update wrote may have replaced something. */
+  readonly isOver: boolean
+}
+
 /** A row that another writer charges at the same time is charged once. Returns the row. */
-async function chargeGrowth(
-  items: Items,
-  { meter, place, key, after }: { readonly meter: RowMeter; readonly place: Place; readonly key: ItemKey; readonly after: Item },
-): Promise<Item> {
+async function correctCharge(items: Items, { meter, place, key, after, isOver }: Charge): Promise<Item> {
   const charged = chargedOf(after)
   const bytes = sizeOf(after)
-  if (charged === 0 || bytes - charged <= MAX_UNCOUNTED_GROWTH) return after
+  const growth = isOver ? Math.abs(bytes - charged) : bytes - charged
+  if (charged === 0 || growth <= MAX_UNCOUNTED_GROWTH) return after
   const again = await items.update(key, [set(CHARGED, bytes)], { condition: equals(CHARGED, charged), isDeferred: true })
   if (again !== null) await meter.add(place.tenant, bytes - charged)
   return again ?? after

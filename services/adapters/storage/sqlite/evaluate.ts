@@ -89,6 +89,8 @@ function newValue(before: Item, action: Action): unknown {
     case 'increment':
       if (typeof current !== 'number') throw new Error(`The attribute ${action.path} is not a number and cannot be incremented.`)
       return current + 1
+    case 'add':
+      return (typeof current === 'number' ? current : 0) + action.value
     case 'append':
       if (!Array.isArray(current)) throw new Error(`The attribute ${action.path} is not a list and cannot be appended to.`)
       return [...current, action.value]
