@@ -57,7 +57,10 @@ export type DeliveryStatus = (typeof DELIVERY_STATUSES)[number]
 /** One event for one endpoint. Workers advance the row under a lease until the endpoint accepted the event or the retries are over. */
 export interface Delivery extends LeasedRow {
   readonly v: 1
+  /** The id of the event in a row with `fanOut`. */
   readonly endpointId: string
+  /** In the row that stands for the deliveries of an event until a worker has written them; null in a delivery. */
+  readonly fanOut: { readonly seed: string; readonly endpointIds: readonly string[] } | null
   readonly eventId: string
   readonly eventType: WebhookEventType
   readonly eventAt: number
@@ -76,18 +79,25 @@ export interface Delivery extends LeasedRow {
   readonly stepsFailSince: number | null
 }
 
+interface DeliveryTimes {
+  readonly now: number
+  readonly dueAt: number
+  readonly traceparent: string | null
+}
+
+const seedOf = ({ tenant, type, objectId, at }: WebhookEvent): string =>
+  createHash('sha256').update(`${tenant} ${type} ${objectId} ${at}`).digest('hex')
+const deliveryId = (at: number, seed: string, endpointId: string): string => derivedId('delivery', at, `${seed} ${endpointId}`)
+
 /** The id is derived, so an event that is published twice is delivered once per endpoint. */
-export function newDelivery(
-  event: WebhookEvent,
-  endpointId: string,
-  options: { readonly now: number; readonly dueAt: number; readonly traceparent: string | null },
-): Delivery {
-  const seed = createHash('sha256').update(`${event.tenant} ${event.type} ${event.objectId} ${event.at}`).digest('hex')
+export function newDelivery(event: WebhookEvent, endpointId: string, options: DeliveryTimes): Delivery {
+  const seed = seedOf(event)
   return {
     v: 1,
     tenant: event.tenant,
-    id: derivedId('delivery', event.at, `${seed} ${endpointId}`),
+    id: deliveryId(event.at, seed, endpointId),
     endpointId,
+    fanOut: null,
     eventId: derivedId('event', event.at, seed),
     eventType: event.type,
     eventAt: event.at,
@@ -107,6 +117,27 @@ export function newDelivery(
     dueAt: options.dueAt,
   }
 }
+
+/** The row of an event for several endpoints: whatever their number, the end of a response or an execution writes one row. */
+export function newFanOut(event: WebhookEvent, endpointIds: readonly string[], options: DeliveryTimes): Delivery {
+  const seed = seedOf(event)
+  const eventId = derivedId('event', event.at, seed)
+  return { ...newDelivery(event, eventId, options), fanOut: { seed, endpointIds } }
+}
+
+/** The deliveries for which a row with `fanOut` stands. */
+export const fannedOut = (row: Delivery, { now, dueAt }: Omit<DeliveryTimes, 'traceparent'>): readonly Delivery[] =>
+  (row.fanOut?.endpointIds ?? []).map((endpointId) => ({
+    ...row,
+    id: deliveryId(row.eventAt, row.fanOut?.seed ?? '', endpointId),
+    endpointId,
+    fanOut: null,
+    nextAttemptAt: now,
+    createdAt: now,
+    lease: null,
+    fence: 0,
+    dueAt,
+  }))
 
 /** Seconds between attempts: nine attempts in 24 hours. */
 const RETRY_SECONDS = [5, 60, 300, 1_800, 7_200, 18_000, 28_800, 30_235] as const

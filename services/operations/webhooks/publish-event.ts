@@ -6,7 +6,14 @@ import type { Queue } from '../../ports/queue.ts'
 import type { Table } from '../../ports/table.ts'
 import type { ResponseRecord } from '../../model/responses/response.ts'
 import { currentTraceparent } from '../../model/trace.ts'
-import { newDelivery, WEBHOOK_EVENT_TYPES, type Delivery, type WebhookEvent, type WebhookEventType } from '../../model/webhooks/webhook.ts'
+import {
+  newDelivery,
+  newFanOut,
+  WEBHOOK_EVENT_TYPES,
+  type Delivery,
+  type WebhookEvent,
+  type WebhookEventType,
+} from '../../model/webhooks/webhook.ts'
 import { cachedEndpoints } from './endpoints.ts'
 
 export interface PublishPorts {
@@ -20,19 +27,21 @@ export async function hasSubscribers(ports: Pick<PublishPorts, 'table' | 'clock'
   return (await cachedEndpoints(ports, tenant)).some(({ eventTypes }) => eventTypes.some((type) => type.startsWith(prefix)))
 }
 
-/** Writes a delivery for each endpoint that receives the event, and sends one message for all of them. A repetition changes nothing. */
+/**
+ * Writes one row and sends one message: the delivery to the only endpoint that receives the event, or a row from which a worker writes the deliveries. A
+ * tenant with many endpoints thereby delays no caller and no other tenant; its deliveries are written within its share. A repetition changes nothing.
+ */
 export async function publishEvent(ports: PublishPorts, event: WebhookEvent): Promise<void> {
   const { table, queue, clock } = ports
   const endpoints = (await cachedEndpoints(ports, event.tenant)).filter(
     ({ eventTypes, subject }) => eventTypes.includes(event.type) && (subject === null || subject === event.subject),
   )
   const now = clock.now()
-  const deliveries = endpoints.map(({ id }) =>
-    newDelivery(event, id, { now, dueAt: now + RECONCILE_AFTER_MS, traceparent: currentTraceparent() }),
-  )
-  const areNew = await Promise.all(deliveries.map((delivery) => table.deliveries.create(delivery)))
-  const created = deliveries.filter((_, index) => areNew[index])
-  if (created.length > 0) await notifyDeliveries(queue, { tenant: event.tenant, deliveries: created })
+  const options = { now, dueAt: now + RECONCILE_AFTER_MS, traceparent: currentTraceparent() }
+  const [first, ...others] = endpoints.map(({ id }) => id)
+  if (first === undefined) return
+  const row = others.length === 0 ? newDelivery(event, first, options) : newFanOut(event, [first, ...others], options)
+  if (await table.deliveries.create(row)) await notifyDeliveries(queue, { tenant: event.tenant, deliveries: [row] })
 }
 
 /** Enqueues the next attempt of deliveries of one tenant. If sending fails, the reconciler sends the messages later. */

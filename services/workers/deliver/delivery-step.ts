@@ -4,7 +4,8 @@ import type { Clock } from '../../ports/clock.ts'
 import type { Queue } from '../../ports/queue.ts'
 import type { Table } from '../../ports/table.ts'
 import type { Telemetry } from '../../ports/telemetry.ts'
-import { DELIVERY_KEPT_MS, nextAttemptAt, webhookBody, type Delivery, type WebhookEndpoint } from '../../model/webhooks/webhook.ts'
+import { RECONCILE_AFTER_MS } from '../../model/lease.ts'
+import { DELIVERY_KEPT_MS, fannedOut, nextAttemptAt, webhookBody, type Delivery } from '../../model/webhooks/webhook.ts'
 import { acquireLease } from '../../jobs/lease.ts'
 import { readEndpoints } from '../../operations/webhooks/endpoints.ts'
 import { notifyDeliveries } from '../../operations/webhooks/publish-event.ts'
@@ -53,7 +54,7 @@ export function createDeliveriesStep(deps: DeliveryDeps): (message: WebhookMessa
 }
 
 async function attempt(deps: StepDeps, tenant: string, id: string): Promise<void> {
-  const { deliveries, sharedRows } = deps.table
+  const { deliveries } = deps.table
   const acquired = await acquireLease(deps, deliveries, { tenant, id })
   if (acquired.kind !== 'acquired') return
   const { row } = acquired
@@ -62,27 +63,43 @@ async function attempt(deps: StepDeps, tenant: string, id: string): Promise<void
     await deliveries.commit({ tenant, id, fence: row.fence }, {}, { release: true, dueAt: row.nextAttemptAt })
     return
   }
-  const endpoint = (await readEndpoints(sharedRows, tenant)).find((one) => one.id === row.endpointId)
-  if (endpoint === undefined) await end(deps, row, { status: 'dead', lastError: 'The endpoint was deleted.' })
-  else await send(deps, row, endpoint)
+  if (row.fanOut !== null) return fanOut(deps, row)
+  const result = await request(deps, row)
+  if (result === null) await end(deps, row, { status: 'dead', lastError: 'The endpoint was deleted.' })
+  else await record(deps, row, result)
 }
 
-/** Sends the event. The attempt fails without a request while the endpoint is silent and its probe of this interval was sent. */
-async function request(
-  deps: StepDeps,
-  row: Delivery,
-  endpoint: WebhookEndpoint,
-): Promise<SendResult | { readonly kind: 'silent'; readonly reason: string }> {
+/** Writes the deliveries of an event and sends a message for them. A repetition finds the rows, which are due if the message was lost. */
+async function fanOut({ table: { deliveries }, queue, clock }: StepDeps, row: Delivery): Promise<void> {
+  const places = pLimit(DELIVERIES_AT_ONCE)
+  const now = clock.now()
+  const rows = fannedOut(row, { now, dueAt: now + RECONCILE_AFTER_MS })
+  const areNew = await Promise.all(rows.map((delivery) => places(() => deliveries.create(delivery))))
+  const created = rows.filter((_, index) => areNew[index])
+  if (created.length > 0) await notifyDeliveries(queue, { tenant: row.tenant, deliveries: created })
+  // It is kept as long as its deliveries, so that a repetition of the event finds it.
+  await deliveries.commit(row, { status: 'delivered', endedAt: now }, { removeAt: now + DELIVERY_KEPT_MS })
+}
+
+type AttemptResult = SendResult | { readonly kind: 'silent'; readonly reason: string }
+
+/**
+ * Sends the event; null when the endpoint was deleted. The attempt fails without a request while the endpoint is silent and its probe of this interval
+ * was sent.
+ */
+async function request(deps: StepDeps, row: Delivery): Promise<AttemptResult | null> {
   const { clock, silent, webhookHosts: allowedHosts, timeoutMs } = deps
-  if (!silent.admits(endpoint.id, clock.now())) return { kind: 'silent', reason: NOT_SENT }
+  // First, because it costs no read.
+  if (!silent.admits(row.endpointId, clock.now())) return { kind: 'silent', reason: NOT_SENT }
+  const endpoint = (await readEndpoints(deps.table.sharedRows, row.tenant)).find(({ id }) => id === row.endpointId)
+  if (endpoint === undefined) return null
   const event = { id: row.eventId, body: webhookBody(row) }
   const result = await sendWebhook(endpoint, event, { now: clock.now(), allowedHosts, ...(timeoutMs !== undefined && { timeoutMs }) })
   silent.record(endpoint.id, { isTimeout: result.kind === 'failed' && result.isTimeout, now: clock.now() })
   return result
 }
 
-async function send(deps: StepDeps, row: Delivery, endpoint: WebhookEndpoint): Promise<void> {
-  const result = await request(deps, row, endpoint)
+async function record(deps: StepDeps, row: Delivery, result: AttemptResult): Promise<void> {
   const attempts = row.attempts + 1
   const lastStatusCode = result.kind === 'answered' ? result.status : null
   if (lastStatusCode !== null && lastStatusCode >= 200 && lastStatusCode < 300)

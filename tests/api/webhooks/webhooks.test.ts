@@ -104,6 +104,38 @@ it('delivers a published event once, with a signature that the SDK verifies', as
   expect(await deliveries(id)).toMatchObject([{ status: 'delivered', attempts: 1, last_status_code: 204 }])
 })
 
+it('writes one row and one message for an event of two endpoints, and from them one delivery for each', async () => {
+  const [one, two] = [await create(), await create()]
+  const objectId = newId('response')
+  const event = { objectId, at: api.now(), data: { id: objectId } }
+  const deliver = await publish(event)
+  expect(sent).toHaveLength(1)
+  expect(await deliveries(one.id)).toEqual([])
+  await deliver()
+  expect(sent).toHaveLength(2)
+  await deliver()
+  expect(received.map(({ headers }) => headers['webhook-id'])).toEqual(Array(2).fill(received[0]?.headers['webhook-id']))
+  for (const { id } of [one, two]) expect(await deliveries(id)).toMatchObject([{ status: 'delivered', attempts: 1 }])
+  await publish(event)
+  expect(sent).toHaveLength(2)
+})
+
+it('does not repeat the delivery of an event that is published again for one more endpoint', async () => {
+  const first = await create()
+  const objectId = newId('response')
+  const event = { objectId, at: api.now(), data: { id: objectId } }
+  await (
+    await publish(event)
+  )()
+  const second = await create()
+  api.skew = 6_000
+  const deliver = await publish(event)
+  await deliver()
+  await deliver()
+  expect(received).toHaveLength(2)
+  for (const { id } of [first, second]) expect(await deliveries(id)).toMatchObject([{ status: 'delivered', attempts: 1 }])
+})
+
 it('signs with both secrets for 24 hours after a rotation that keeps the old one', async () => {
   const { id, signing_secret: old } = await create()
   const { signing_secret: fresh } = await client.webhooks.rotateSecret(id, { keep_old_secret_active_for_24_hours: true })

@@ -2,6 +2,7 @@ import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import type { LeasedRow } from '../../../services/model/lease.ts'
 import { newId } from '../../../services/model/ids.ts'
+import { fannedOut, newDelivery, newFanOut } from '../../../services/model/webhooks/webhook.ts'
 import type { LeasedStore, Patch } from '../../../services/ports/leased-store.ts'
 import type { Table } from '../../../services/ports/table.ts'
 import { T0, executionRow, responseRow } from '../../support/rows.ts'
@@ -12,6 +13,30 @@ const leaseOf = (owner: string, now: number) => ({ owner, now, expiresAt: now + 
 export function leasedStoreContract(table: () => Table): void {
   leasedRows('executions', () => table().executions, executionRow, { status: 'running' }, { status: 'failed', reason: 'error' })
   leasedRows('responses', () => table().responses, responseRow, { status: 'in_progress' }, { status: 'completed' })
+
+  describe('deliveries: their own', () => {
+    const newEvent = () => {
+      const id = newId('response')
+      return { tenant: newId('tenant'), subject: null, type: 'response.completed', objectId: id, at: T0, data: { id } } as const
+    }
+    const times = { now: T0, dueAt: T0 + LEASE_MS, traceparent: null }
+    const PAGE = { after: null, limit: 3, order: 'asc' } as const
+
+    it('are listed by endpoint, without the row that stands for those of an event', async () => {
+      const { deliveries } = table()
+      const event = newEvent()
+      const row = newFanOut(event, ['a', 'b'], times)
+      expect(await deliveries.create(row)).toBe(true)
+      expect(await deliveries.get(row.tenant, row.id)).toEqual(row)
+      for (const id of ['a', row.endpointId])
+        expect(await deliveries.listByEndpoint(row.tenant, id, PAGE)).toEqual({ rows: [], hasMore: false })
+      const [first, second] = fannedOut(row, times)
+      expect(first).toEqual(newDelivery(event, 'a', times))
+      for (const delivery of [first, second]) if (delivery !== undefined) expect(await deliveries.create(delivery)).toBe(true)
+      expect(await deliveries.listByEndpoint(row.tenant, 'b', PAGE)).toEqual({ rows: [second], hasMore: false })
+      expect(await deliveries.create(newDelivery(event, 'a', times))).toBe(false)
+    })
+  })
 
   describe('executions: their own', () => {
     it('keep a result of any shape and depth', async () => {

@@ -46,7 +46,8 @@ export function createDeliveryStore(items: Items): DeliveryStore {
     name: 'delivery',
     codec: deliveryCodec,
     live: DELIVERY_STATUSES.filter((status) => status === 'pending'),
-    index: (row) => ({ lpk: ofEndpoint(row.tenant, row.endpointId), lsk: listSortKey(row.createdAt, row.id) }),
+    index: ({ tenant, endpointId, createdAt, id, fanOut }) =>
+      fanOut === null ? { lpk: ofEndpoint(tenant, endpointId), lsk: listSortKey(createdAt, id) } : {},
   })
   return {
     ...rows,

@@ -110,8 +110,9 @@ export const sandboxCodec = rowCodec<Sandbox>({
 export const usageCodec = rowCodec<UsageRecord>({ json: {}, nullable: { subject: true } })
 
 export const deliveryCodec = rowCodec<Delivery>({
-  json: { data: true },
+  json: { data: true, fanOut: true },
   nullable: {
+    fanOut: true,
     lastStatusCode: true,
     lastError: true,
     endedAt: true,
