@@ -7,8 +7,11 @@ interface Of {
 }
 
 export interface NetworkLogStore {
-  /** Appends at most NETWORK_LOG.perBatch entries and removes the oldest batch of a full ring. Returns the position of the first one. */
-  append(of: Of, entries: readonly NetworkEntry[]): Promise<number>
+  /**
+   * Appends at most NETWORK_LOG.perBatch entries and removes the oldest batch of a full ring. Returns the position of the first one. `last`: the position
+   * of the last entry, if the caller appended it a moment ago; entries that do not fit behind it then cost no read.
+   */
+  append(of: Of, entries: readonly NetworkEntry[], last?: number | null): Promise<number>
   /** A page; `after` is the id of an entry. Consistent. */
   list(
     of: Of,

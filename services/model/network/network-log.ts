@@ -26,6 +26,12 @@ export const NETWORK_LOG = { perBatch: 100, batches: 100, maxPath: 512, maxReaso
 /** Position of an entry in the log of its container. */
 export const positionOf = (batch: number, index: number): number => batch * NETWORK_LOG.perBatch + index
 
+/** The batch with this position, and how many entries it has up to it. */
+export const batchAt = (position: number): { readonly number: number; readonly count: number } => ({
+  number: Math.floor(position / NETWORK_LOG.perBatch),
+  count: (position % NETWORK_LOG.perBatch) + 1,
+})
+
 const PREFIX = 'net_'
 export const entryId = (position: number): string => `${PREFIX}${position}`
 /** Null for a text that is no id of an entry. */

@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto'
+import type { Container } from '../../model/containers/container.ts'
 import { describeCause } from '../../model/describe-cause.ts'
 import { newId } from '../../model/ids.ts'
 import { boundEntry, entryId, NETWORK_LOG, type NetworkEntry } from '../../model/network/network-log.ts'
@@ -49,6 +50,11 @@ interface Buffer {
   writing: Promise<void> | null
 }
 
+const totalsOf = (entries: readonly NetworkEntry[]): { readonly refused: number; readonly bytes: number } => ({
+  refused: entries.filter(({ decision }) => decision === 'refused').length,
+  bytes: entries.reduce((sum, { bytesUp, bytesDown }) => sum + bytesUp + bytesDown, 0),
+})
+
 /** Stores what the gateway reports: the log of each container, an entry of the audit log per batch with its digest, and the usage. */
 export class NetworkRecorder implements NetworkUse {
   readonly #ports: Ports
@@ -70,7 +76,7 @@ export class NetworkRecorder implements NetworkUse {
     this.#buffers.set(key, buffer)
     if (buffer.entries.length >= MAX_WAITING) buffer.dropped++
     else buffer.entries.push(boundEntry(entry))
-    this.#count(tenant, entry.bytesUp + entry.bytesDown)
+    this.#addToday(tenant, entry.bytesUp + entry.bytesDown)
     this.#timer ??= setTimeout(() => void this.flush(), this.#options.flushMs).unref()
   }
 
@@ -88,7 +94,7 @@ export class NetworkRecorder implements NetworkUse {
     return (await today.bytes) + today.added
   }
 
-  #count(tenant: string, bytes: number): void {
+  #addToday(tenant: string, bytes: number): void {
     const today = this.#today.get(tenant)
     if (today?.day === dayOf(this.#ports.clock.now())) today.added += bytes
   }
@@ -107,7 +113,7 @@ export class NetworkRecorder implements NetworkUse {
   async #writeAll(key: string, buffer: Buffer): Promise<void> {
     const { tenant, containerId } = buffer
     try {
-      while (buffer.entries.length > 0) await this.#write(buffer, buffer.entries.slice(0, NETWORK_LOG.perBatch))
+      while (buffer.entries.length > 0) await this.#writeWaiting(buffer)
       if (buffer.dropped > 0)
         this.#ports.telemetry.emit({ event: 'network', outcome: 'dropped', tenant, container_id: containerId, requests: buffer.dropped })
       this.#buffers.delete(key)
@@ -120,19 +126,31 @@ export class NetworkRecorder implements NetworkUse {
     }
   }
 
-  async #write(buffer: Buffer, entries: readonly NetworkEntry[]): Promise<void> {
+  /** The log has its entries row by row; the container, its secrets and the usage are written once for all of them. */
+  async #writeWaiting(buffer: Buffer): Promise<void> {
     const { tenant, containerId } = buffer
-    const { table, clock, audit } = this.#ports
-    const now = clock.now()
-    const first = await table.networkLog.append({ tenant, containerId }, entries)
-    buffer.entries.splice(0, entries.length)
-    const refused = entries.filter(({ decision }) => decision === 'refused').length
-    const bytes = entries.reduce((sum, { bytesUp, bytesDown }) => sum + bytesUp + bytesDown, 0)
-    const container = await table.containers.get(tenant, containerId)
-    const subject = container?.subject ?? null
-    if (container?.network?.bytes !== undefined && bytes > 0) await table.containers.addNetworkBytes(tenant, containerId, bytes)
-    await this.#recordUsage(buffer, { subject, requests: entries.length, refused, bytes })
-    await this.#noteSecrets({ tenant, containerId, subject }, entries)
+    const container = await this.#ports.table.containers.get(tenant, containerId)
+    const stored: NetworkEntry[] = []
+    try {
+      let last: number | null = null
+      for (let waiting = buffer.entries.length; stored.length < waiting;) {
+        const entries = buffer.entries.slice(0, Math.min(NETWORK_LOG.perBatch, waiting - stored.length))
+        const first = await this.#ports.table.networkLog.append({ tenant, containerId }, entries, last)
+        buffer.entries.splice(0, entries.length)
+        stored.push(...entries)
+        last = first + entries.length - 1
+        await this.#recordAudit(buffer, { subject: container?.subject ?? null, first, entries })
+      }
+    } finally {
+      if (stored.length > 0) await this.#count(buffer, container, stored)
+    }
+  }
+
+  async #recordAudit(
+    { tenant, containerId }: Buffer,
+    { subject, first, entries }: { readonly subject: string | null; readonly first: number; readonly entries: readonly NetworkEntry[] },
+  ): Promise<void> {
+    const { refused, bytes } = totalsOf(entries)
     const targets = {
       container_id: containerId,
       first: entryId(first),
@@ -142,11 +160,25 @@ export class NetworkRecorder implements NetworkUse {
       bytes: String(bytes),
       sha256: createHash('sha256').update(JSON.stringify(entries)).digest('hex'),
     }
-    await audit.record(
-      tenant,
-      { at: now, keyId: 'network_gateway', subject, action: 'networkRequests', status: 0, requestId: '', targets },
-      false,
-    )
+    const entry = {
+      at: this.#ports.clock.now(),
+      keyId: 'network_gateway',
+      subject,
+      action: 'networkRequests',
+      status: 0,
+      requestId: '',
+      targets,
+    }
+    await this.#ports.audit.record(tenant, entry, false)
+  }
+
+  async #count(buffer: Buffer, container: Container | null, entries: readonly NetworkEntry[]): Promise<void> {
+    const { tenant, containerId } = buffer
+    const subject = container?.subject ?? null
+    const { refused, bytes } = totalsOf(entries)
+    if (container?.network?.bytes !== undefined && bytes > 0) await this.#ports.table.containers.addNetworkBytes(tenant, containerId, bytes)
+    await this.#recordUsage(buffer, { subject, requests: entries.length, refused, bytes })
+    await this.#noteSecrets({ tenant, containerId, subject }, entries)
   }
 
   async #noteSecrets(

@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { newId } from '../../../services/model/ids.ts'
 import type { Link } from '../../../services/model/links/link.ts'
+import { NETWORK_LOG, type NetworkEntry } from '../../../services/model/network/network-log.ts'
 import type { Table } from '../../../services/ports/table.ts'
 import { apiKeyRow } from '../../../services/model/tenants/api-keys.ts'
 import type { ApiKey, Tenant } from '../../../services/model/tenants/tenant.ts'
@@ -79,6 +80,35 @@ export function smallStoresContract(table: () => Table): void {
       expect(await attachments.leader()).toEqual({ holder: 'a', expiresAt: now + 150, sealingKey: 'key' })
       expect(await lead('b', now + 150, 0)).toBe(true)
       expect(await attachments.leader()).toEqual({ holder: 'b', expiresAt: 0, sealingKey: null })
+    })
+  })
+
+  describe('network log', () => {
+    const entriesOf = (count: number): NetworkEntry[] =>
+      Array.from({ length: count }, (_, n) => ({
+        ...{ at: T0 + n, host: 'a.example.com', method: 'GET', path: `/${n}`, status: 200, bytesUp: 1, bytesDown: 1 },
+        ...{ decision: 'allowed' as const, reason: null, secret: null },
+      }))
+    const { perBatch } = NETWORK_LOG
+
+    it('keeps the order of entries that are appended behind a known position', async () => {
+      const of = { tenant: newId('tenant'), containerId: newId('container') }
+      const { networkLog } = table()
+      const first = await networkLog.append(of, entriesOf(perBatch))
+      expect(await networkLog.append(of, entriesOf(40), first + perBatch - 1)).toBe(first + perBatch)
+      expect(await networkLog.append(of, entriesOf(2), first + perBatch + 39)).toBe(first + perBatch + 40)
+      const { rows } = await networkLog.list(of, { after: null, limit: 1_000, order: 'asc' })
+      expect(rows.map(({ entry }) => entry)).toEqual([perBatch, 40, 2].flatMap(entriesOf))
+    })
+
+    it('keeps what another writer appended behind the position', async () => {
+      const of = { tenant: newId('tenant'), containerId: newId('container') }
+      const { networkLog } = table()
+      const first = await networkLog.append(of, entriesOf(perBatch))
+      const second = await networkLog.append(of, entriesOf(perBatch))
+      expect(await networkLog.append(of, entriesOf(perBatch), first + perBatch - 1)).toBe(second + perBatch)
+      const { rows } = await networkLog.list(of, { after: null, limit: 1_000, order: 'asc' })
+      expect(rows).toHaveLength(3 * perBatch)
     })
   })
 

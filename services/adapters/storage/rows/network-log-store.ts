@@ -1,5 +1,6 @@
 import { changeByCompareAndSet } from '../../../model/change-by-compare-and-set.ts'
 import {
+  batchAt,
   entryId,
   entryPosition,
   NETWORK_LOG,
@@ -29,7 +30,9 @@ const decode = (item: Item): NetworkBatch => ({
 })
 
 /** A batch is one item. The last one grows until it is full, under a condition on its length. */
-export function createNetworkLogStore(items: Items): NetworkLogStore {
+export const createNetworkLogStore = (items: Items): NetworkLogStore => ({ append: appendTo(items), ...reads(items) })
+
+function appendTo(items: Items): NetworkLogStore['append'] {
   const last = async (of: Of): Promise<NetworkBatch | null> => {
     const [item] = (await items.query({ where: inLog(of), descending: true, limit: 1 })).items
     return item === undefined ? null : decode(item)
@@ -37,25 +40,33 @@ export function createNetworkLogStore(items: Items): NetworkLogStore {
   const write = (of: Of, { number, entries }: NetworkBatch, condition: Condition): Promise<boolean> =>
     items.put({ ...keyOf(of, number), number, count: entries.length, entries: JSON.stringify(entries) }, condition, { isDeferred: true })
 
-  async function tryAppend(of: Of, entries: readonly NetworkEntry[]): Promise<{ readonly position: number } | undefined> {
-    const before = await last(of)
-    const count = before?.entries.length ?? 0
-    if (before !== null && count + entries.length <= NETWORK_LOG.perBatch) {
-      const grown = { number: before.number, entries: [...before.entries, ...entries] }
-      return (await write(of, grown, equals('count', count))) ? { position: positionOf(before.number, count) } : undefined
-    }
-    const number = (before?.number ?? 0) + 1
+  async function begin(of: Of, number: number, entries: readonly NetworkEntry[]): Promise<{ readonly position: number } | undefined> {
     if (!(await write(of, { number, entries }, absent('pk')))) return undefined
     if (number > NETWORK_LOG.batches) await items.delete(keyOf(of, number - NETWORK_LOG.batches))
     return { position: positionOf(number, 0) }
   }
 
-  return {
-    async append(of, entries) {
-      const failure = () => new Error(`The network log of ${of.containerId} changed during every attempt to append to it.`)
-      return (await changeByCompareAndSet(() => tryAppend(of, entries), failure)).position
-    },
+  async function tryAppend(of: Of, entries: readonly NetworkEntry[]): Promise<{ readonly position: number } | undefined> {
+    const before = await last(of)
+    const count = before?.entries.length ?? 0
+    if (before === null || count + entries.length > NETWORK_LOG.perBatch) return begin(of, (before?.number ?? 0) + 1, entries)
+    const grown = { number: before.number, entries: [...before.entries, ...entries] }
+    return (await write(of, grown, equals('count', count))) ? { position: positionOf(before.number, count) } : undefined
+  }
 
+  return async (of, entries, position = null) => {
+    const known = position === null ? null : batchAt(position)
+    if (known !== null && known.count + entries.length > NETWORK_LOG.perBatch) {
+      const begun = await begin(of, known.number + 1, entries)
+      if (begun !== undefined) return begun.position
+    }
+    const failure = () => new Error(`The network log of ${of.containerId} changed during every attempt to append to it.`)
+    return (await changeByCompareAndSet(() => tryAppend(of, entries), failure)).position
+  }
+}
+
+function reads(items: Items): Omit<NetworkLogStore, 'append'> {
+  return {
     async list(of, { after, limit, order }) {
       const isDescending = order === 'desc'
       const start = after === null ? null : entryPosition(after)
