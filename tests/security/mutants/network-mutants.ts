@@ -41,7 +41,15 @@ export const NETWORK_MUTANTS: readonly Mutant[] = [
   requests('rows that cannot be read', 'attachment-watch.ts', 'this.#parts.gateway.detach(containerId)\n      problem =', 'problem ='),
   requests('end of the lease', 'gateway-lease.ts', 'this.#until - MARGIN_MS', 'this.#until + MARGIN_MS'),
   gateway('host of a tunnel', 'workers/gateway/container-proxy.ts', 'if (refusal !== null) {', 'if (refusal === undefined) {'),
-  gateway('policy of a request', 'workers/gateway/container-proxy.ts', 'if (!decision.allowed) return refuse(403, decision.reason)', ''),
+  {
+    protection: 'gateway: policy of a request',
+    edits: [
+      { file: PROXY, find: 'if (!decision.allowed) return refuse(403, decision.reason)', replace: '' },
+      // A request without a rule would throw and never be answered, which says nothing about the policy.
+      { file: PROXY, find: 'exchange.start(decision.rule)', replace: 'exchange.start(decision.rule ?? { host: destination.host })' },
+    ],
+    killer: { test: 'tests/unit/network/gateway.test.ts' },
+  },
   gateway('Host header', 'workers/gateway/container-proxy.ts', 'if (!namesHost(incoming, destination))', 'if (destination.host === null)'),
   gateway('one Host header', 'workers/gateway/container-proxy.ts', 'more.length === 0 && ', ''),
   gateway('port in the Host header', 'workers/gateway/container-proxy.ts', ' && named.port === port', ''),

@@ -210,8 +210,10 @@ describe('refused requests', () => {
       const secure = await proxy.tunnel(`${API}:443`)
       secure.write(`POST /1 HTTP/1.1\r\nHost: ${API}\r\nContent-Length: 1000\r\n\r\nbegin`)
       await expect.poll(() => seen).toHaveLength(1)
+      const answer = readAll(secure)
       proxy.proxy.replace({ ...ATTACHMENT, rules: [] })
-      expect(parseAnswer(await readAll(secure))).toMatchObject({ status: 403, phrase: expect.stringContaining('may not reach') as string })
+      await expect.poll(() => proxy.reports).toMatchObject([{ status: 403 }])
+      expect(parseAnswer(await answer)).toMatchObject({ status: 403, phrase: expect.stringContaining('may not reach') as string })
     }))
 })
 
@@ -312,6 +314,8 @@ describe('bounds', () => {
       const first = await proxy.open()
       const second = await proxy.open()
       const third = await proxy.open()
+      // A proxy that accepts it closes it without an answer.
+      third.end()
       expect(parseAnswer(await readAll(third))).toMatchObject({
         status: 503,
         phrase: expect.stringContaining('2 network connections') as string,
