@@ -38,13 +38,21 @@ export async function changeEndpoints<Result>(
 /** Per store: the end of an execution must not cost a read each time. */
 const caches = new WeakMap<SharedRowStore, BoundedCache<string, Promise<readonly WebhookEndpoint[]>>>()
 
+interface Ports {
+  readonly table: { readonly sharedRows: SharedRowStore }
+  readonly clock: Clock
+}
+
 /** As `readEndpoints`, up to five seconds old. */
-export function cachedEndpoints(
-  { table: { sharedRows }, clock }: { readonly table: { readonly sharedRows: SharedRowStore }; readonly clock: Clock },
-  tenant: string,
-): Promise<readonly WebhookEndpoint[]> {
+export function cachedEndpoints({ table: { sharedRows }, clock }: Ports, tenant: string): Promise<readonly WebhookEndpoint[]> {
   const cache = caches.get(sharedRows) ?? new BoundedCache(MAX_TENANTS)
   caches.set(sharedRows, cache)
   const now = clock.now()
   return readThrough(cache, tenant, { now, until: now + CACHE_MS, read: () => readEndpoints(sharedRows, tenant) })
+}
+
+/** An endpoint, up to five seconds old: each delivery reads it. Null when it was deleted; one that the cache lacks is read. */
+export async function findEndpoint(ports: Ports, tenant: string, id: string): Promise<WebhookEndpoint | null> {
+  const inList = (endpoints: readonly WebhookEndpoint[]) => endpoints.find((one) => one.id === id) ?? null
+  return inList(await cachedEndpoints(ports, tenant)) ?? inList(await readEndpoints(ports.table.sharedRows, tenant))
 }

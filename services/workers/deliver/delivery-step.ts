@@ -7,7 +7,7 @@ import type { Telemetry } from '../../ports/telemetry.ts'
 import { RECONCILE_AFTER_MS } from '../../model/lease.ts'
 import { DELIVERY_KEPT_MS, fannedOut, nextAttemptAt, webhookBody, type Delivery } from '../../model/webhooks/webhook.ts'
 import { acquireLease } from '../../jobs/lease.ts'
-import { readEndpoints } from '../../operations/webhooks/endpoints.ts'
+import { findEndpoint } from '../../operations/webhooks/endpoints.ts'
 import { notifyDeliveries } from '../../operations/webhooks/publish-event.ts'
 import { sendWebhook, type SendResult } from '../../operations/webhooks/send-webhook.ts'
 import { PROBE_EVERY_MS, SilentEndpoints } from './silent-endpoints.ts'
@@ -89,10 +89,9 @@ type AttemptResult = SendResult | { readonly kind: 'silent'; readonly reason: st
  */
 async function request(deps: StepDeps, row: Delivery): Promise<AttemptResult | null> {
   const { clock, silent, webhookHosts: allowedHosts, timeoutMs } = deps
-  // First, because it costs no read.
   if (!silent.admits(row.endpointId, clock.now())) return { kind: 'silent', reason: NOT_SENT }
-  const endpoint = (await readEndpoints(deps.table.sharedRows, row.tenant)).find(({ id }) => id === row.endpointId)
-  if (endpoint === undefined) return null
+  const endpoint = await findEndpoint(deps, row.tenant, row.endpointId)
+  if (endpoint === null) return null
   const event = { id: row.eventId, body: webhookBody(row) }
   const result = await sendWebhook(endpoint, event, { now: clock.now(), allowedHosts, ...(timeoutMs !== undefined && { timeoutMs }) })
   silent.record(endpoint.id, { isTimeout: result.kind === 'failed' && result.isTimeout, now: clock.now() })

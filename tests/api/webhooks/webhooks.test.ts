@@ -185,8 +185,13 @@ it('ends deliveries to an endpoint that is gone or was deleted', async () => {
   expect(await deliveries(id)).toMatchObject([{ status: 'dead', last_status_code: 410 }])
   const deliver = await publish()
   await client.webhooks.delete(id)
+  // Endpoints are cached for five seconds.
+  api.skew = 6_000
   await deliver()
   expect(received).toHaveLength(1)
+  expect((await api.table.deliveries.listByEndpoint(key.tenant, id, { after: null, limit: 1, order: 'desc' })).rows).toMatchObject([
+    { status: 'dead', lastError: 'The endpoint was deleted.' },
+  ])
 })
 
 it('sends a sample event and reports the status of the endpoint', async () => {
