@@ -17,12 +17,15 @@ interface Waiting extends DueDelivery {
   readonly traceparent: string | null
 }
 
+/** One attempt. It calls `onSent` when the request to the endpoint has ended, before it stores what came of it. */
+type Deliver = (delivery: DueDelivery, onSent: () => void) => Promise<void>
+
 /**
  * The deliveries of a process, beside the queue that brings their messages: an endpoint that does not answer takes no worker of turns and delays no other
- * tenant. The tenants take turns; an endpoint gets one delivery at a time. A delivery that does not fit is dropped: the reconciler sends it again.
+ * tenant. The tenants take turns; an endpoint gets one request at a time. A delivery that does not fit is dropped: the reconciler sends it again.
  */
 export class DeliveryLanes {
-  readonly #deliver: (delivery: DueDelivery) => Promise<void>
+  readonly #deliver: Deliver
   readonly #onError: (error: unknown) => void
   readonly #waiting = new Map<string, Waiting[]>()
   /** Deliveries that wait or run; a second message about one changes nothing. */
@@ -32,7 +35,7 @@ export class DeliveryLanes {
   readonly #running = new Set<Promise<void>>()
   #isStopped = false
 
-  constructor({ deliver, onError }: { deliver: (delivery: DueDelivery) => Promise<void>; onError: (error: unknown) => void }) {
+  constructor({ deliver, onError }: { deliver: Deliver; onError: (error: unknown) => void }) {
     this.#deliver = deliver
     this.#onError = onError
   }
@@ -90,14 +93,20 @@ export class DeliveryLanes {
   /** Never rejects. */
   async #run({ traceparent, ...delivery }: Waiting): Promise<void> {
     const { tenant, id, endpointId } = delivery
+    let isFree = false
+    const freeEndpoint = (): void => {
+      isFree = true
+      this.#endpoints.delete(endpointId)
+      this.#start()
+    }
     this.#endpoints.add(endpointId)
     this.#count(tenant, 1)
     try {
-      await inTrace(parseTraceparent(traceparent), () => this.#deliver(delivery))
+      await inTrace(parseTraceparent(traceparent), () => this.#deliver(delivery, freeEndpoint))
     } catch (error) {
       this.#onError(error)
     } finally {
-      this.#endpoints.delete(endpointId)
+      if (!isFree) this.#endpoints.delete(endpointId)
       this.#count(tenant, -1)
       this.#known.delete(id)
     }

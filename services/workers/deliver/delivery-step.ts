@@ -37,9 +37,11 @@ interface StepDeps extends DeliveryDeps {
 export const DELIVERIES_AT_ONCE = 2
 
 /** Steps of a delivery: each acquires the lease, sends the event once, and commits what came of it. */
-export function createDeliveryStep(deps: DeliveryDeps): (delivery: { readonly tenant: string; readonly id: string }) => Promise<void> {
+export function createDeliveryStep(
+  deps: DeliveryDeps,
+): (delivery: { readonly tenant: string; readonly id: string }, onSent?: () => void) => Promise<void> {
   const step: StepDeps = { ...deps, silent: new SilentEndpoints() }
-  return ({ tenant, id }) => attempt(step, tenant, id)
+  return (delivery, onSent = () => undefined) => attempt(step, delivery, onSent)
 }
 
 /** The steps of a message's deliveries, for a process that serves one message at a time. Throws when one of them failed, after all have ended. */
@@ -53,7 +55,11 @@ export function createDeliveriesStep(deps: DeliveryDeps): (message: WebhookMessa
   }
 }
 
-async function attempt(deps: StepDeps, tenant: string, id: string): Promise<void> {
+async function attempt(
+  deps: StepDeps,
+  { tenant, id }: { readonly tenant: string; readonly id: string },
+  onSent: () => void,
+): Promise<void> {
   const { deliveries } = deps.table
   const acquired = await acquireLease(deps, deliveries, { tenant, id })
   if (acquired.kind !== 'acquired') return
@@ -65,6 +71,7 @@ async function attempt(deps: StepDeps, tenant: string, id: string): Promise<void
   }
   if (row.fanOut !== null) return fanOut(deps, row)
   const result = await request(deps, row)
+  onSent()
   if (result === null) await end(deps, row, { status: 'dead', lastError: 'The endpoint was deleted.' })
   else await record(deps, row, result)
 }

@@ -157,6 +157,26 @@ it('sends one message for an event and one for its deliveries, two of which a fu
   expect(messages).toBe(2)
 })
 
+it('sends the next request to an endpoint while the result of the last one is stored, within the places of the tenant', async () => {
+  const started: string[] = []
+  const stored = Promise.withResolvers<undefined>()
+  const deliver = async ({ id }: { readonly id: string }, onSent: () => void): Promise<void> => {
+    started.push(id)
+    await Promise.resolve()
+    onSent()
+    await stored.promise
+  }
+  lanes = new DeliveryLanes({ deliver, onError: (error) => expect.unreachable(String(error)) })
+  const deliveries = ['a', 'b', 'c'].map((id) => ({ id, endpointId: 'one' }))
+  lanes.add({ v: 1, type: 'webhook.deliver', tenant: 'tnt_a', deliveries })
+  expect(started).toEqual(['a'])
+  await expect
+    .poll(() => started)
+    .toEqual(['a', 'b'])
+    .finally(() => stored.resolve(undefined))
+  await expect.poll(() => started).toEqual(['a', 'b', 'c'])
+})
+
 it('leaves the repetition at a silent endpoint to the reconciler', async () => {
   const key = await api.newKey()
   const { id } = await endpoint(key, urlOf(silent, '/one'))
