@@ -72,7 +72,8 @@ export const NETWORK_MUTANTS: readonly Mutant[] = [
     'if (this.#connections >= this.#limits.connections)',
     'if (this.#connections < 0)',
   ),
-  bounds('connections per second', 'gateway.ts', 'if (waitMs > 0) await delay(waitMs)', ''),
+  // Without any wait nothing else of the process would run, and its memory would end the test.
+  bounds('connections per second', 'gateway.ts', 'if (waitMs > 0) await delay(waitMs)', 'await delay(1)'),
   bounds('new certificates', 'container-proxy.ts', 'issuer.has(host) ? 0 : this.#budget.issued()', '0'),
   bounds('turns of tenants', 'turns.ts', 'const work = own.shift()', 'const work = () => own.splice(0).forEach((one) => one())'),
   bounds('requests that run', 'container-proxy.ts', 'if (full !== null) return refuse(503, full)', ''),
