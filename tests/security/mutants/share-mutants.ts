@@ -62,7 +62,7 @@ export const SHARE_MUTANTS: readonly Mutant[] = [
   share(
     'growth of a row that is counted',
     'adapters/storage/rows/meter-items.ts',
-    ['if (charged === 0 || bytes - charged <= MAX_UNCOUNTED_GROWTH) return after', 'if (bytes >= 0) return after'],
+    ['if (charged === 0 || growth <= MAX_UNCOUNTED_GROWTH) return after', 'if (bytes >= 0) return after'],
     'contract/sqlite-table.test.ts',
   ),
   share(
