@@ -125,6 +125,8 @@ describe('the self-test at start', () => {
         limits: LIGHT,
         ...(profile !== undefined && { profile }),
       })
+      // A sandbox that takes work would not end.
+      await expect.poll(() => sandbox.docker('inspect', '--format={{.State.Status}}', sandbox.name)).toBe('exited\n')
       const { code, errors } = await sandbox.ended()
       const names = /cellblock: refused, these isolation checks failed: (.*)/.exec(errors)?.[1]?.split(', ') ?? []
       expect(refusedCheck(code)).toBe(names[0])
