@@ -8,7 +8,7 @@ import { timed } from '../sides/time.ts'
 import { quantile, summarize } from '../statistics.ts'
 
 const POOL = 1
-/** A process of about 100 MB. */
+/** With all that runs beside it in its sandbox, a checkpoint of 119 MB (`checkpoint_mb`). */
 const PROCESS = `import numpy, pandas, matplotlib.pyplot
 frame = pandas.DataFrame({'n': numpy.arange(1_000_000)})
 numbers = iter(range(1_000))`
@@ -24,7 +24,7 @@ interface Processes {
  */
 export const suspend: Bench = {
   name: 'suspend',
-  title: 'suspending a container with a process of 100 MB on gVisor, and the first output after it',
+  title: 'suspending a container whose processes take 100 MB in whole on gVisor, and the first output after it',
   async run({ image, isQuick, say }) {
     const { Runtimes = {} } = (await docker.info()) as { readonly Runtimes?: Readonly<Record<string, unknown>> }
     if (!(GVISOR_RUNTIME in Runtimes) || process.getuid?.() !== 0) {
