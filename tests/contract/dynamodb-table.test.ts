@@ -14,7 +14,7 @@ afterAll(() => storage.stop())
 
 tableContract('DynamoDB', () => storage.table)
 
-/** A table with a client of its own, and the names of the commands that it sends. */
+/** A table with its own client, and the names of the commands that it sends. */
 function recordedTable() {
   const sent: string[] = []
   const { region, credentials, endpoints } = storage.emulators
