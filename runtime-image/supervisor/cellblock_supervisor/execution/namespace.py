@@ -133,6 +133,11 @@ class Namespace:
         self._kernel = kernel
         self._executions = executions
         self._new_meter: Callable[[Budget], _Meter] = lambda budget: _Meter(budget, kernel, cgroup, limits)
+        self._collector: _Collector | None = None
+
+    def may_pause(self) -> bool:
+        """Whether the next piece of a snapshot is not there yet."""
+        return self._collector is None or self._collector.queue.empty()
 
     async def snapshot(self, budget: Budget, trailers: dict[str, str], on_saved: Callable[[], None]) -> AsyncIterator[bytes]:
         """The snapshot's bytes. `on_saved` is called when the client has read all of them. When the kernel dies meanwhile the stream ends early, and the client sees an incomplete body.
@@ -140,7 +145,7 @@ class Namespace:
         A client that disconnects does not harm the kernel: the rest is dropped, and until its end the namespace stays busy.
         """
         kernel, meter = self._kernel, self._new_meter(budget)
-        collector = _Collector(kernel, meter)
+        collector = self._collector = _Collector(kernel, meter)
         # An absolute bound: neither a slow client nor a slow kernel holds the sandbox longer.
         deadline = asyncio.get_running_loop().time() + MAX_TIMEOUT_MS / 1000
         lost = [{"what": ALL_VARIABLES, "reason": "kernel_died"}] if kernel.lost_while_idle else []

@@ -10,7 +10,7 @@ from .messages import HttpError, Reply, Request, json_reply
 async def snapshot(sandbox: Sandbox, request: Request) -> Reply:
     budget = _budget(request)
     _claim_namespace(sandbox)
-    reply = Reply(content_type="application/octet-stream")
+    reply = Reply(content_type="application/octet-stream", more=sandbox.namespace.may_pause)
     reply.stream = sandbox.namespace.snapshot(budget, reply.trailers, sandbox.shutdown.note_saved)
     return reply
 

@@ -6,7 +6,7 @@ import type { Supervisor } from '../../../ports/supervisor.ts'
 /** The supervisor holds its answer until it knows more, at most this long, milliseconds. */
 const HOLD_MS = 20_000
 const FIRST_PAUSE_MS = 5
-const LONGEST_PAUSE_MS = 25
+const LONGEST_PAUSE_MS = 10
 
 /** Resolves with true once the supervisor says `ready`, with false when it refused to. Rejects only with the signal's reason. */
 export async function untilReady(supervisor: Pick<Supervisor, 'health'>, address: SandboxAddress, signal: AbortSignal): Promise<boolean> {
