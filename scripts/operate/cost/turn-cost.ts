@@ -1,29 +1,9 @@
 import { FUNCTION_MEMORY_MIB, type FunctionId } from '../../../infra/function-name.ts'
 import { PRICES } from '../aws-prices.ts'
+import { PER_START, PER_TURN } from './operations.ts'
 import { sandboxHour, sandboxSeconds } from './sandbox-cost.ts'
 import type { Line, Usage } from './usage.ts'
 
-/**
- * Billed units of one turn with one execution. Measured on a live container: 11 writes, 7 reads, 9 queue requests. Each of two messages of the chat worker also
- * takes and frees a place of its tenant, and the use of the sandbox is recorded once a minute. A write also updates an
- * index; an API call that waits polls the row up to twice a second; the chat worker polls ten times in the second for which it waits.
- */
-const PER_TURN = {
-  dynamodbWrites: 33,
-  dynamodbReads: 50,
-  sqsRequests: 12,
-  s3Puts: 2,
-  s3Gets: 1,
-  kmsRequests: 2,
-  lambdaInvocations: 5,
-  logKb: 6,
-  /** Rows and events of a turn, kept as long as its files. */
-  tableKb: 40,
-  /** What the distribution sends to the client. */
-  answerKb: 60,
-  /** Queue messages of the run worker, which pass an interface endpoint. */
-  endpointKb: 10,
-}
 /** Names that Fargate and the run worker resolve in the isolated network for one sandbox. */
 const DNS_QUERIES_PER_START = 12
 /** The chat worker waits at most this long for an execution before it ends its invocation. */
@@ -41,16 +21,18 @@ export function costOfTurns(usage: Usage): readonly Line[] {
   const hour = sandboxHour(usage)
   const sandbox = (name: string, each: number, how: string): Line => ({ name, usd: (containers * each * hour) / 3600, how })
   const times = (count: number, usd: number, per: number) => (turns * count * usd) / per
+  const startsPerTurn = seconds.starts / usage.turnsPerContainer
+  const calls = (name: keyof typeof PER_START): number => PER_TURN[name] + PER_START[name] * startsPerTurn
   const waitSeconds = modelSeconds + runSeconds
   const gbSeconds =
     gb('api') * waitSeconds +
     gb('chat') * (modelSeconds + Math.min(runSeconds, CHAT_WAIT_SECONDS)) +
     gb('run') * runSeconds +
-    (gb('place') * PLACE_SECONDS * seconds.starts) / usage.turnsPerContainer
+    gb('place') * PLACE_SECONDS * startsPerTurn
   const requests =
-    times(PER_TURN.dynamodbWrites, PRICES.dynamodbMillionWrites.usd, 1e6) +
-    times(PER_TURN.dynamodbReads, PRICES.dynamodbMillionReads.usd, 1e6) +
-    times(PER_TURN.sqsRequests, PRICES.sqsMillionRequests.usd, 1e6) +
+    times(calls('dynamodbWrites'), PRICES.dynamodbMillionWrites.usd, 1e6) +
+    times(calls('dynamodbReads'), PRICES.dynamodbMillionReads.usd, 1e6) +
+    times(calls('sqsRequests'), PRICES.sqsMillionRequests.usd, 1e6) +
     times(PER_TURN.s3Puts, PRICES.s3ThousandPuts.usd, 1e3) +
     times(PER_TURN.s3Gets, PRICES.s3ThousandGets.usd, 1e3) +
     times(PER_TURN.kmsRequests, PRICES.kmsTenThousandRequests.usd, 1e4) +
@@ -58,7 +40,7 @@ export function costOfTurns(usage: Usage): readonly Line[] {
     times(PER_TURN.logKb, PRICES.logsGb.usd + PRICES.logsGbMonth.usd, 1e6) +
     times(PER_TURN.answerKb, PRICES.cloudfrontGb.usd, 1e6) +
     times(PER_TURN.endpointKb, PRICES.endpointGb.usd, 1e6) +
-    times((DNS_QUERIES_PER_START * seconds.starts) / usage.turnsPerContainer, PRICES.dnsFirewallMillionQueries.usd, 1e6)
+    times(DNS_QUERIES_PER_START * startsPerTurn, PRICES.dnsFirewallMillionQueries.usd, 1e6)
   const rows = (turns * PER_TURN.tableKb * storedDays * (PRICES.dynamodbGbMonth.usd + PRICES.dynamodbBackupGbMonth.usd)) / 1e6 / 30
   return [
     sandbox('start', seconds.start, `${round(seconds.start)} s for each of ${round(containers)} containers, from the pull of the image`),
