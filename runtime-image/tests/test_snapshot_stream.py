@@ -15,12 +15,12 @@ class _Kernel:
     lost_while_idle = False
 
     def __init__(self) -> None:
-        self.goes_on = asyncio.Event()
+        self.continues = asyncio.Event()
 
     async def request(self, _fields: dict[str, object], listener: Listener) -> object:
         listener.on_bulk(b"1")
         listener.on_bulk(b"2")
-        await self.goes_on.wait()
+        await self.continues.wait()
         listener.on_bulk(b"3")
         return parse_reply({"status": "ok", "lost": []})
 
@@ -34,6 +34,6 @@ class Snapshot(unittest.IsolatedAsyncioTestCase):
         async for piece in namespace.snapshot(Budget(), {}, lambda: None):
             pieces.append((piece, namespace.may_pause()))
             if piece == b"2":
-                kernel.goes_on.set()
+                kernel.continues.set()
         self.assertEqual(pieces[:2], [(b"1", False), (b"2", True)])
         self.assertEqual([piece for piece, _ in pieces], [b"1", b"2", b"3"])
