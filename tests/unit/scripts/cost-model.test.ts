@@ -44,7 +44,7 @@ describe('the cost of turns', () => {
       costOfTurns(usage({ idleSeconds: 106, diskGiB: 21, runSeconds }))
         .reduce((all, { name, usd }) => all + (['start', 'run', 'idle hold'].includes(name) ? quarter : 1) * usd, 0)
         .toFixed(2)
-    expect([sumOfQuarter(2), sumOfQuarter(4)]).toEqual(['0.65', '0.70'])
+    expect([sumOfQuarter(2), sumOfQuarter(4)]).toEqual(['0.66', '0.70'])
   })
   it('grows with the number of turns and is never negative', () => {
     expect(total(costOfTurns(usage({ turns: 2_000 })))).toBeCloseTo(2 * total(costOfTurns(usage({ turns: 1_000 }))), 9)
