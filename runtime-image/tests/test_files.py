@@ -161,7 +161,7 @@ class Tracker(unittest.IsolatedAsyncioTestCase):
         os.mkdir(self.entry)
         listed = os.open(place.name, os.O_RDONLY | os.O_DIRECTORY)
         self.addCleanup(os.close, listed)
-        self.tracker = FileTracker(self.folder, listed)  # type: ignore[arg-type]
+        self.tracker = FileTracker(self.folder, lambda: listed)  # type: ignore[arg-type]
 
     async def test_reads_no_more_of_an_empty_folder_and_reports_what_was_deleted(self) -> None:
         self.folder.contents, self.folder.skipped = {"x": b"1"}, [["a", "symlink"]]

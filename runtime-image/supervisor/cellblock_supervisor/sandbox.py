@@ -50,7 +50,7 @@ class Sandbox:
         self.cgroup = Cgroup()
         self.kernel = KernelHost(config.limits, self.cgroup, self._on_unusable)
         self.files = FilesClient(self.kernel.fork_files_helper)
-        self.tracker = FileTracker(self.files, _open_data_folder())
+        self.tracker = FileTracker(self.files, _open_data_folder)
         context = JobContext(self.kernel, self.tracker, self.cgroup, config.limits)
         self.executions = Executions(context)
         self.commands = Commands(context)

@@ -1,10 +1,11 @@
 """Remembers the content of /mnt/data, so that an execution can report what it created, modified and deleted."""
 
 import asyncio
+import functools
 import itertools
 import os
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 
 from ..reserved_buffer import reserved_buffer
@@ -40,10 +41,10 @@ class Changes:
 
 
 class FileTracker:
-    def __init__(self, client: FilesClient, folder: int) -> None:
-        """`folder` is an open descriptor of /mnt/data, which stays open."""
+    def __init__(self, client: FilesClient, open_folder: Callable[[], int]) -> None:
+        """`open_folder()` returns a descriptor of /mnt/data, which stays open."""
         self._client = client
-        self._folder = folder
+        self._open_folder = functools.cache(open_folder)
         self._known: dict[str, KnownFile] = {}
         self._reported_skipped: frozenset[tuple[str, str]] = frozenset()
         self._buffer = reserved_buffer(_CHUNK_BYTES)
@@ -86,7 +87,7 @@ class FileTracker:
 
     def _is_empty(self) -> bool:
         try:
-            with os.scandir(self._folder) as entries:
+            with os.scandir(self._open_folder()) as entries:
                 return next(entries, None) is None
         except OSError:
             return False
