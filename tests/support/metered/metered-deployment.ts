@@ -1,3 +1,5 @@
+import { OPEN_CALLS } from '../../../infra/config.ts'
+import { EARLY_SLEEP_SECONDS } from '../../../infra/sandbox-settings.ts'
 import { createApp } from '../../../services/entries/api/app.ts'
 import { turnInShare } from '../../../services/entries/aws/chat/turn-in-share.ts'
 import { ApiConfig } from '../../../services/http/config.ts'
@@ -36,7 +38,6 @@ import { meteredItems, type BilledUnits } from './metered-items.ts'
 import { countedObjects } from './counted-objects.ts'
 
 const IMAGE = 'metered/sandbox:1'
-const OPEN_CALLS = 500
 
 export interface Billed extends BilledUnits {
   puts: number
@@ -56,7 +57,7 @@ interface Options {
 /** The functions of a deployment on a simulated clock, whose calls are billed. */
 export async function startMeteredDeployment(options: Options) {
   const { time } = options
-  const billed: Billed = { writes: 0, reads: 0, byRow: {}, puts: 0, gets: 0, messages: {} }
+  const billed: Billed = { writes: 0, reads: 0, puts: 0, gets: 0, messages: {} }
   const queues = new SimulatedQueues(time, seededRandom(1))
   const objects = countedObjects(billed)
   const ports = {
@@ -104,7 +105,7 @@ const placementDeps = (ports: Ports, ecs: SimulatedEcs): ReconcilerDeps => ({
   poolSizes: {},
   maxStarts: 10,
   hibernateAfterMs: 300_000,
-  earlySleepMs: 60_000,
+  earlySleepMs: EARLY_SLEEP_SECONDS * 1000,
   betweenPassesMs: 60_000,
 })
 

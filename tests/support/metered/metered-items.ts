@@ -3,11 +3,10 @@ import { tenantShard, type ItemKey } from '../../../services/adapters/storage/ro
 import type { Item } from '../../../services/adapters/storage/rows/row-codec.ts'
 import { tableDefinition } from '../../../services/adapters/storage/dynamodb/table-definition.ts'
 
-/** Units that DynamoDB bills on demand, by what they pay for. */
+/** Units that DynamoDB bills on demand. */
 export interface BilledUnits {
   writes: number
   reads: number
-  readonly byRow: Record<string, number>
 }
 
 type Attributes = Readonly<Record<string, unknown>>
@@ -16,32 +15,31 @@ type Attributes = Readonly<Record<string, unknown>>
 export function meteredItems(items: Items, billed: BilledUnits): Items {
   const read = (rows: readonly (Item | null)[], share = 1): void => {
     const bytes = rows.reduce((sum, row) => sum + (row === null ? 0 : sizeOf(row)), 0)
-    bill(billed, 'reads', nameOf(rows.find((row) => row !== null) ?? null), share * Math.max(1, Math.ceil(bytes / 4096)))
+    billed.reads += share * Math.max(1, Math.ceil(bytes / 4096))
   }
-  const wrote = (key: ItemKey | Item, before: Item | null, after: Item | null): void =>
-    bill(billed, 'writes', nameOf(key), writeUnits(before, after))
+  const wrote = (before: Item | null, after: Item | null): void => void (billed.writes += writeUnits(before, after))
   return {
     ...items,
     async get(key) {
       const row = await items.get(key)
-      bill(billed, 'reads', nameOf(key), row === null ? 1 : Math.ceil(sizeOf(row) / 4096))
+      read([row])
       return row
     },
     async put(item, ...rest) {
       const before = await items.get(keyOf(item))
       const isWritten = await items.put(item, ...rest)
-      wrote(item, before, isWritten ? item : before)
+      wrote(before, isWritten ? item : before)
       return isWritten
     },
     async update(key, ...rest) {
       const before = await items.get(key)
       const after = await items.update(key, ...rest)
-      wrote(key, before, after ?? before)
+      wrote(before, after ?? before)
       return after
     },
     async delete(key) {
       const before = await items.delete(key)
-      wrote(key, before, null)
+      wrote(before, null)
       return before
     },
     async query(request) {
@@ -57,18 +55,11 @@ export function meteredItems(items: Items, billed: BilledUnits): Items {
     async writeMany(changes) {
       const before = await items.getMany(changes.map((change) => ('put' in change ? keyOf(change.put) : change.delete)))
       await items.writeMany(changes)
-      for (const [place, change] of changes.entries())
-        wrote('put' in change ? change.put : change.delete, before[place] ?? null, 'put' in change ? change.put : null)
+      for (const [place, change] of changes.entries()) wrote(before[place] ?? null, 'put' in change ? change.put : null)
     },
     ofTenant: (...request) => items.ofTenant(...request),
     flush: () => items.flush(),
   }
-}
-
-function bill(billed: BilledUnits, kind: 'writes' | 'reads', row: string, units: number): void {
-  billed[kind] += units
-  const name = `${kind} ${row}`
-  billed.byRow[name] = (billed.byRow[name] ?? 0) + units
 }
 
 /** Writes of the row and of each index whose entry changes; a changed index key removes an entry and adds one. */
@@ -114,7 +105,3 @@ function sizeOf(value: unknown): number {
 }
 
 const keyOf = ({ pk, sk }: Item): ItemKey => ({ pk: String(pk), sk: String(sk) })
-
-/** `pk` and `sk` without ids. */
-const nameOf = (key: ItemKey | Item | null): string =>
-  key === null ? 'nothing' : `${String(key.pk)}|${String(key.sk)}`.replaceAll(/[a-z]+_[0-9a-z]{20,}/g, '*').replaceAll(/\d{6,}/g, '#')
