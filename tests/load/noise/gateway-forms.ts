@@ -48,6 +48,7 @@ const form = (name: string, load: string, program: string): HostileForm => ({
   name: `gateway: ${name}`,
   load: `in 3 containers, ${load}`,
   probes: ['network', 'requests'],
+  isAlone: true,
   start: (hostile) => runInContainers(hostile, `${PRELUDE}${program}`),
 })
 

@@ -1,6 +1,4 @@
-import { once } from 'node:events'
-import { createServer } from 'node:http'
-import { connect, type AddressInfo } from 'node:net'
+import { connect } from 'node:net'
 import { WebSocket } from 'ws'
 import { ROUTES } from '../../../services/wires/routes.ts'
 
@@ -27,6 +25,8 @@ export interface HostileForm {
   readonly load: string
   /** What the load takes from others besides time; `requests` without it. */
   readonly probes?: readonly Probe[]
+  /** Its server serves no other form: what it leaves behind would be in the figures of the next one. */
+  readonly isAlone?: boolean
   /** Starts the load, which ends with its thread. */
   start(hostile: Hostile): void | Promise<void>
 }
@@ -57,7 +57,7 @@ const writing = ROUTES.filter((route) => route.method !== 'get' && isOffered(rou
 const reading = ROUTES.filter((route) => route.method === 'get' && isOffered(route))
 
 /** Repeats a call, `atOnce` at a time. Its failures are the hostile tenant's. */
-function repeat(atOnce: number, call: (turn: number) => Promise<unknown>): void {
+export function repeat(atOnce: number, call: (turn: number) => Promise<unknown>): void {
   let turn = 0
   const loop = async (): Promise<void> => {
     for (;;) await call(turn++).catch(() => undefined)
@@ -183,7 +183,7 @@ const VISITORS: HostileForm = {
   },
 }
 
-const post = ({ url, apiKey }: Hostile, path: string, body: unknown): Promise<ArrayBuffer> =>
+export const post = ({ url, apiKey }: Hostile, path: string, body: unknown): Promise<ArrayBuffer> =>
   fetch(`${url}${path}`, {
     method: 'POST',
     headers: { authorization: `Bearer ${apiKey}`, 'content-type': 'application/json' },
@@ -209,24 +209,6 @@ const POOLS: readonly HostileForm[] = [
     },
   },
   {
-    name: 'webhooks',
-    load: '20 endpoints that never answer, and 8 callers whose responses end without a pause',
-    probes: ['webhook'],
-    async start(hostile) {
-      const silent = createServer(() => undefined)
-      silent.listen(0, '127.0.0.1')
-      await once(silent, 'listening')
-      const { port } = silent.address() as AddressInfo
-      for (let index = 0; index < 20; index++)
-        await post(hostile, '/v1/webhook_endpoints', {
-          name: `silent ${index}`,
-          url: `http://127.0.0.1:${port}/${index}`,
-          event_types: ['response.completed'],
-        })
-      repeat(8, () => post(hostile, '/v1/responses', { model: 'demo', input: 'x', background: true }))
-    },
-  },
-  {
     name: 'stored bytes',
     load: '4 callers that add items of 60 KB without a pause',
     start: (hostile) => {
@@ -236,7 +218,7 @@ const POOLS: readonly HostileForm[] = [
   },
 ]
 
-/** Every form but those of the gateway; `isWhole`: each route of a JSON body is a separate form, otherwise they are taken in turn. */
+/** Every form but those of the gateway and of webhooks; `isWhole`: each route of a JSON body is a separate form, otherwise they are taken in turn. */
 export const hostileForms = (isWhole: boolean): readonly HostileForm[] => [
   ...(isWhole
     ? writing.map((route) => ({ name: `JSON of ${route.operationId}`, load: '2 bodies of 2 MB', start: documents([route]) }))

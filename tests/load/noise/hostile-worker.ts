@@ -1,8 +1,10 @@
 import { parentPort, workerData } from 'node:worker_threads'
-import { GATEWAY_FORMS } from './gateway-forms.ts'
-import { hostileForms, type Hostile } from './hostile-forms.ts'
+import { allForms } from './all-forms.ts'
+import type { Hostile } from './hostile-forms.ts'
 
 // The load has a separate thread, so that making it does not delay the measurements.
 const { form, isWhole, hostile } = workerData as { readonly form: string; readonly isWhole: boolean; readonly hostile: Hostile }
-await [...hostileForms(isWhole), ...GATEWAY_FORMS].find(({ name }) => name === form)?.start(hostile)
+await allForms(isWhole)
+  .find(({ name }) => name === form)
+  ?.start(hostile)
 parentPort?.postMessage('started', [])

@@ -29,6 +29,7 @@ for (const storage of values.storage === undefined ? ['embedded', 'aws'] : [valu
     of: await measureNoise({
       windowMs,
       isWhole: !values.short && storage === 'embedded',
+      isOneServer: values.short,
       only: values.only,
       say,
     }),

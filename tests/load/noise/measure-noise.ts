@@ -5,8 +5,8 @@ import { Worker } from 'node:worker_threads'
 import { createTenant } from '../../support/create-tenant.ts'
 import { startServer } from '../../support/local-server.ts'
 import type { NativeClient } from '../../support/native-client.ts'
-import { hostileForms, type Hostile, type HostileForm, type Probe } from './hostile-forms.ts'
-import { GATEWAY_FORMS } from './gateway-forms.ts'
+import { allForms } from './all-forms.ts'
+import type { Hostile, HostileForm, Probe } from './hostile-forms.ts'
 import { startGatewayHosts, type GatewayHosts } from './gateway-hosts.ts'
 import { OtherTenant, type Times } from './other-tenant.ts'
 
@@ -27,6 +27,8 @@ interface Options {
   readonly windowMs: number
   /** Each route of a JSON body is a separate form; otherwise they are taken in turn. */
   readonly isWhole: boolean
+  /** One server for all forms, also for those that leave work behind. */
+  readonly isOneServer: boolean
   /** Only forms whose name contains it. */
   readonly only?: string | undefined
   readonly say: (line: string) => void
@@ -40,6 +42,17 @@ const SETTLE_ATTEMPTS = 20
 
 /** One hostile tenant takes every parser, form of connection and pool in turn, while another one measures its own requests. */
 export async function measureNoise(options: Options): Promise<readonly NoiseFigure[]> {
+  const forms = allForms(options.isWhole).filter(({ name }) => name.includes(options.only ?? ''))
+  const isAlone = (form: HostileForm): boolean => form.isAlone === true && !options.isOneServer
+  const together = forms.filter((form) => !isAlone(form))
+  const servers = [...(together.length > 0 ? [together] : []), ...forms.filter(isAlone).map((form) => [form])]
+  const figures: NoiseFigure[] = []
+  for (const ofServer of servers) figures.push(...(await measureForms(ofServer, options)))
+  return figures
+}
+
+/** On a server of their own. */
+async function measureForms(forms: readonly HostileForm[], options: Options): Promise<readonly NoiseFigure[]> {
   await using hosts = await startGatewayHosts()
   const server = await startServer({ env: { CELLBLOCK_WEBHOOK_HOSTS: '127.0.0.1', ...hosts.env } })
   try {
@@ -49,8 +62,7 @@ export async function measureNoise(options: Options): Promise<readonly NoiseFigu
     await using other = await OtherTenant.prepare(server.as(otherKey), hosts.otherPolicy)
     await other.measure('requests', options.windowMs)
     const figures: NoiseFigure[] = []
-    const forms = [...hostileForms(options.isWhole), ...GATEWAY_FORMS]
-    for (const form of forms.filter(({ name }) => name.includes(options.only ?? '')))
+    for (const form of forms)
       for (const figure of await measureForm(form, { ...options, hostile, other, pid: server.pid })) {
         const { probe, before, during, grownMiB, failures } = figure
         options.say(
