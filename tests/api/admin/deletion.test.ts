@@ -50,8 +50,8 @@ async function filledTenant(): Promise<TestKey> {
   return key
 }
 
-const sweep = async (tenant: string): Promise<void> => {
-  const due = (await api.table.due(api.now() + 60_000, 100)).find((row) => row.kind === 'tenant' && row.id === tenant)
+const sweep = async (tenant: string, laterMs = 60_000): Promise<void> => {
+  const due = (await api.table.due(api.now() + laterMs, 100)).find((row) => row.kind === 'tenant' && row.id === tenant)
   if (due === undefined) throw new Error('The tenant is not due.')
   await sweepRow(due)
 }
@@ -174,6 +174,24 @@ it('deletes a tenant with keys, rows and objects, and reports what remains', asy
   await expect(sweep(key.tenant)).rejects.toThrow('not due')
   expect(await rowsOf(other.tenant)).toEqual(before)
   expect((await api.fetch('/v1/containers', { key: other })).status).toBe(200)
+})
+
+it('removes what a step wrote after the deletion was complete', async () => {
+  const tenant = await newTenant('company')
+  await api.table.tenants.beginDeletion(tenant, api.now())
+  await sweep(tenant)
+  const completedAt = (await api.table.tenants.get(tenant))?.deletion?.completedAt
+  expect(completedAt).toEqual(expect.any(Number))
+  const usage = { sandboxSeconds: 1, costUsd: 0, cpuMs: 1, peakMemoryBytes: 1, outputBytes: 1 }
+  await api.table.usage.put({ v: 1, tenant, subject: null, executionId: newId('execution'), day: '2026-01-01', ...usage })
+
+  const hourMs = 3_600_000 + 60_000
+  await sweep(tenant, hourMs)
+  expect(await rowsOf(tenant)).toEqual(['tenant'])
+  // It found a row, so another search follows.
+  await sweep(tenant)
+  expect((await api.table.tenants.get(tenant))?.deletion).toMatchObject({ completedAt, removedRows: 1 })
+  await expect(sweep(tenant, hourMs)).rejects.toThrow('not due')
 })
 
 it('refuses that a tenant deletes itself, and an unknown tenant', async () => {
