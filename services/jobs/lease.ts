@@ -55,6 +55,13 @@ export async function commitLease<Row extends JobRow>(
   return row
 }
 
+/**
+ * The change of `dueAt` so that a released row is due at `at`, epoch ms: none if it is due before that, because the change would cost two index writes. A
+ * renewal of the lease may have moved `dueAt` since `row` was written, by no more than a lease.
+ */
+export const dueBy = ({ dueAt }: Pick<JobRow, 'dueAt'>, at: number, now: number): { readonly dueAt?: number } =>
+  dueAt !== null && now < dueAt && dueAt <= at ? {} : { dueAt: at }
+
 /** Extends the lease to `until`, epoch ms. False when another worker holds the row. */
 export async function extendLease<Row extends JobRow>(
   rows: LeasedStore<Row>,

@@ -20,3 +20,6 @@ export interface LeasedRow {
   /** When the reconciler reads the row again if no worker moved it (epoch ms), null once it has ended. */
   readonly dueAt: number | null
 }
+
+/** Whether a worker holds the row at `now`, epoch ms. */
+export const isLeased = ({ lease }: Pick<LeasedRow, 'lease'>, now: number): boolean => lease !== null && lease.expiresAt > now

@@ -26,9 +26,11 @@ export interface LeasedStore<Row extends LeasedRow> {
   /** False when the id exists already; nothing is changed then. `isDeferred`: the row survives a power failure after the next `flush`. */
   create(row: Row, options?: { readonly isDeferred?: boolean }): Promise<boolean>
   get(tenant: string, id: string): Promise<Row | null>
+  /** Reads a row that another worker changes. It may be a moment old, so it never proves that nothing happened; in AWS it costs half of `get`. */
+  poll(tenant: string, id: string): Promise<Row | null>
   /**
-   * Acquires the lease if the row has not ended and its lease is free or expired at `now`: increments the fencing token, applies `patch`, sets
-   * `dueAt` to the lease's end, and returns the new row. `owner` is unique per step, because a process may receive a message twice: the same
+   * Acquires the lease if the row has not ended and its lease is free or expired at `now`: increments the fencing token, applies `patch`, and
+   * returns the new row. It is due at the lease's end, or before: an earlier `dueAt` stays, because its change would cost two index writes. `owner` is unique per step, because a process may receive a message twice: the same
    * owner with the same end is a retry whose answer was lost. With `seen`, the lease is granted only if the row has these values; otherwise the result is `moved`.
    */
   acquireLease(

@@ -6,8 +6,8 @@ export const SQS_REQUESTS_PER_MESSAGE = 3
  * `tests/unit/scripts/turn-operations.test.ts`: a write counts once per KB, and again for each index entry that it adds, changes or removes.
  */
 export const PER_TURN = {
-  dynamodbWrites: 61,
-  dynamodbReads: 85,
+  dynamodbWrites: 53,
+  dynamodbReads: 62,
   sqsRequests: 12,
   s3Puts: 2,
   s3Gets: 1,
@@ -24,7 +24,7 @@ export const PER_TURN = {
 
 /** Those of a start with the turn that waits for it, and of the hibernation at the end. */
 export const PER_START = {
-  dynamodbWrites: 100,
-  dynamodbReads: 200,
+  dynamodbWrites: 94,
+  dynamodbReads: 130,
   sqsRequests: 24,
 } as const

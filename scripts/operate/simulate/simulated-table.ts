@@ -71,7 +71,7 @@ class TableClient implements Items {
     this.#retries = createRetries(table.options.random)
   }
 
-  get: Items['get'] = (key) => this.#call({ reads: 1 }, () => this.#items.get(key))
+  get: Items['get'] = (key, options) => this.#call({ reads: options?.mayLag === true ? 0.5 : 1 }, () => this.#items.get(key, options))
   put: Items['put'] = (item, ...rest) => this.#call(writesOf(item), () => this.#items.put(item, ...rest))
   update: Items['update'] = (key, ...rest) => this.#call(writesOf(key), () => this.#items.update(key, ...rest))
   delete: Items['delete'] = (key) => this.#call(writesOf(key), () => this.#items.delete(key))

@@ -177,7 +177,7 @@ function untilEnd(
   { first, waitMs }: { readonly first: Execution; readonly waitMs: number },
 ): Promise<Execution> {
   return waitForRow(subscription, {
-    read: async () => (await deps.table.executions.get(first.tenant, first.id)) ?? first,
+    read: async () => (await deps.table.executions.poll(first.tenant, first.id)) ?? first,
     isDone: (row) => hasEnded(row.status),
     first,
     now: () => deps.clock.now(),

@@ -16,7 +16,7 @@ export async function waitForResponse(
   const subscription = options.subscription ?? deps.signals.subscribe(topicOf('response', row.id))
   try {
     return await waitForRow(subscription, {
-      read: async () => (await deps.table.responses.get(row.tenant, row.id)) ?? row,
+      read: async () => (await deps.table.responses.poll(row.tenant, row.id)) ?? row,
       isDone: (current) => hasResponseEnded(current.status),
       first: row,
       now: () => deps.clock.now(),

@@ -1,4 +1,5 @@
 import type { DueRow } from '../../ports/table.ts'
+import { isLeased } from '../../model/lease.ts'
 import { joinTrace } from '../../model/trace.ts'
 import { notifyDeliveries } from '../../operations/webhooks/publish-event.ts'
 import type { ReconcilerDeps } from '../deps.ts'
@@ -12,6 +13,8 @@ export async function repairDelivery({ table, queue, clock }: ReconcilerDeps, { 
   if (row === null) return
   if (row.status !== 'pending') return table.deliveries.remove(tenant, id)
   joinTrace(row.traceparent)
-  await table.deliveries.postpone(tenant, id, Math.max(clock.now() + AGAIN_MS, row.lease?.expiresAt ?? 0))
+  const now = clock.now()
+  await table.deliveries.postpone(tenant, id, Math.max(now + AGAIN_MS, row.lease?.expiresAt ?? 0))
+  if (isLeased(row, now)) return
   await notifyDeliveries(queue, { tenant, deliveries: [row] })
 }

@@ -1,8 +1,10 @@
 import { hasEnded, type Execution } from '../../model/executions/execution.ts'
 import { LIMITS } from '../../model/limits.ts'
+import type { LeasedStore } from '../../ports/leased-store.ts'
 import type { DueRow } from '../../ports/table.ts'
 import { removeResponse } from '../../operations/turns/remove-response.ts'
 import { hasResponseEnded, responseRemoval } from '../../model/responses/response.ts'
+import { isLeased } from '../../model/lease.ts'
 import { joinTrace } from '../../model/trace.ts'
 import { failAsDeadLetter } from '../../jobs/dead-letter.ts'
 import type { Job, JobRow } from '../../jobs/job.ts'
@@ -29,6 +31,7 @@ export async function repairExecution(deps: ReconcilerDeps, due: DueRow): Promis
   if (row === null || hasEnded(row.status)) return
   joinTrace(row.traceparent)
   const now = deps.clock.now()
+  if (isLeased(row, now)) return waitForHolder(deps.table.executions, row)
   if (row.sandboxId === null && now - row.createdAt > MAX_WAIT_MS) {
     const acquired = await acquireLease(deps, deps.table.executions, { tenant: row.tenant, id: row.id, seen: { sandboxId: null } })
     if (acquired.kind === 'acquired') await endOverdue(deps, acquired.row)
@@ -57,8 +60,13 @@ export async function repairResponse(deps: RepairDeps, due: DueRow): Promise<voi
     await deps.table.postpone(due, Math.min(removeAt, checkAt))
     return
   }
+  if (isLeased(row, now)) return waitForHolder(deps.table.responses, row)
   return advance(deps, responseJob(deps), { row, endsBy: row.createdAt + LIMITS.maxResponseSeconds * 1000 })
 }
+
+/** The holder renews its lease or releases it. If it died, the row is due at the lease's end. */
+const waitForHolder = async <Row extends JobRow>(rows: LeasedStore<Row>, { tenant, id, lease }: Row): Promise<void> =>
+  lease === null ? undefined : rows.postpone(tenant, id, lease.expiresAt)
 
 /** A job whose message was lost or whose worker died: a new message is enough, because the step reads the rows. `endsBy`: its time limit, epoch ms. */
 async function advance<Row extends JobRow & { readonly createdAt: number }>(
@@ -69,6 +77,6 @@ async function advance<Row extends JobRow & { readonly createdAt: number }>(
   const { tenant, id } = row
   const now = deps.clock.now()
   if (now > endsBy + GIVE_UP_MS && (await failAsDeadLetter(deps, job, { tenant, id })) === 'ended') return
-  await job.rows.postpone(tenant, id, Math.max(now + repeatAfterMs(now - row.createdAt), row.lease?.expiresAt ?? 0))
+  await job.rows.postpone(tenant, id, now + repeatAfterMs(now - row.createdAt))
   await job.enqueue(row, 0)
 }

@@ -59,17 +59,16 @@ export async function submitJob(
   const now = clock.now()
   const waitMs = Math.min(deps.executionWaitMs ?? WAIT_MS, Math.max(0, limits.endsAt - now))
   const until = now + waitMs
-  const read = (): Promise<Execution | null> => table.executions.get(tenant, executionId)
   // Before the job is accepted, so that its end is not missed.
   const subscription = signals.subscribe(topicOf('execution', executionId))
   try {
     const rejection = await acceptPending(deps, view, waitMs === 0 ? null : until)
     if (rejection === null && waitMs === 0) return { job: { kind: 'running' } }
     // An earlier worker may have submitted it; then its result counts.
-    const known = rejection === null ? null : await read()
+    const known = rejection === null ? null : await table.executions.get(tenant, executionId)
     if (rejection !== null && known === null) return await recordEnd(deps, view, { rejection })
     const execution = await waitForRow<Execution, null>(subscription, {
-      read,
+      read: () => table.executions.poll(tenant, executionId),
       isDone: (row) => row !== null && hasEnded(row.status),
       first: known,
       now: () => clock.now(),

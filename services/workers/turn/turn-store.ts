@@ -2,7 +2,7 @@ import { topicOf, type ResponseEvent } from '../../model/events.ts'
 import type { Patch } from '../../ports/leased-store.ts'
 import { hasInlineImages } from '../../operations/turns/inline-images.ts'
 import { hasEventStream, terminalEventOf, type ResponseRecord } from '../../model/responses/response.ts'
-import { commitLease, extendLease, type CommitOptions } from '../../jobs/lease.ts'
+import { commitLease, dueBy, extendLease, type CommitOptions } from '../../jobs/lease.ts'
 import { publishResponseEnd } from '../../operations/webhooks/publish-event.ts'
 import { reviewAt } from '../../operations/webhooks/review-at.ts'
 import type { TurnDeps } from './deps.ts'
@@ -21,11 +21,13 @@ export const saveTurn = (deps: StoreDeps, turn: Turn, patch: Patch<ResponseRecor
   commit(deps, turn, { patchOf: () => patch })
 
 /** Commits the turn and releases the lease; returns the row. The next step need not read the log. Throws LeaseLostError. */
-export const releaseTurn = (deps: StoreDeps, turn: Turn, dueAfterMs: number): Promise<ResponseRecord> =>
-  commit(deps, turn, {
+export const releaseTurn = (deps: StoreDeps, turn: Turn, dueAfterMs: number): Promise<ResponseRecord> => {
+  const now = deps.clock.now()
+  return commit(deps, turn, {
     patchOf: () => ({ stepsFailSince: null, ...(turn.log.isFenced && { checkpointedFence: turn.row.fence }) }),
-    lease: { release: true, dueAt: deps.clock.now() + dueAfterMs },
+    lease: { release: true, ...dueBy(turn.row, now + dueAfterMs, now) },
   })
+}
 
 /**
  * Commits the terminal state with the last events. The log must be fenced. If the terminal event is too large for the row, readers synthesize it from the

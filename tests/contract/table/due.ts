@@ -34,7 +34,7 @@ export function dueContract(table: () => Table): void {
       expect((await table().due(EARLY + 999, 100, EARLY + 3)).map(({ kind }) => kind)).toEqual(['execution', 'sandbox'])
 
       await table().executions.commit({ tenant, id: execution.id, fence: 0 }, { status: 'failed', reason: 'deadline' })
-      await table().responses.acquireLease({ tenant, id: response.id }, { owner: 'w', now: EARLY, expiresAt: EARLY + 30_000 })
+      await table().responses.postpone(tenant, response.id, EARLY + 30_000)
       await table().containers.postpone(tenant, container.id, null)
       await table().sandboxes.move(sandbox.id, { from: ['starting'] }, { dueAt: null })
       expect(await dueNow()).toEqual([])

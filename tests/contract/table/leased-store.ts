@@ -138,9 +138,27 @@ function leasedRows<Row extends LeasedRow>(
     it('grant the lease, the next fencing token and the patch in one write', async () => {
       const row = await created()
       const acquired = await store().acquireLease(row, leaseOf('w1', T0), working)
-      const expected = { ...row, ...working, fence: 1, lease: { owner: 'w1', expiresAt: T0 + LEASE_MS }, dueAt: T0 + LEASE_MS }
+      const expected = { ...row, ...working, fence: 1, lease: { owner: 'w1', expiresAt: T0 + LEASE_MS } }
       expect(acquired).toEqual({ kind: 'acquired', row: expected })
       expect(await store().get(row.tenant, row.id)).toEqual(expected)
+    })
+
+    it.each([
+      ['keep an earlier due time', 5_000, 5_000],
+      ['are due at the end of a lease', LEASE_MS + 1, LEASE_MS],
+    ])('%s when the lease is acquired', async (_, dueIn, expected) => {
+      const row = await created()
+      await store().postpone(row.tenant, row.id, T0 + dueIn)
+      const acquired = await store().acquireLease(row, leaseOf('w1', T0))
+      expect(acquired).toMatchObject({ kind: 'acquired', row: { fence: 1, dueAt: T0 + expected } })
+      expect(await store().get(row.tenant, row.id)).toMatchObject({ dueAt: T0 + expected })
+    })
+
+    it('are found by a poll as by a read, once it has caught up', async () => {
+      const row = await created()
+      await store().acquireLease(row, leaseOf('w1', T0))
+      await expect.poll(() => store().poll(row.tenant, row.id)).toEqual(await store().get(row.tenant, row.id))
+      expect(await store().poll(row.tenant, newId('execution'))).toBeNull()
     })
 
     it('refuse a second lease while the first is live, and change nothing', async () => {
@@ -231,8 +249,8 @@ function leasedRows<Row extends LeasedRow>(
     it('keep the due time in a plain commit, and accept an empty commit', async () => {
       const row = await created()
       await store().acquireLease(row, leaseOf('w1', T0))
-      expect(await store().commit({ tenant: row.tenant, id: row.id, fence: 1 }, working)).toMatchObject({ dueAt: T0 + LEASE_MS })
-      expect(await store().commit({ tenant: row.tenant, id: row.id, fence: 1 }, {})).toMatchObject({ fence: 1, dueAt: T0 + LEASE_MS })
+      expect(await store().commit({ tenant: row.tenant, id: row.id, fence: 1 }, working)).toMatchObject({ dueAt: row.dueAt })
+      expect(await store().commit({ tenant: row.tenant, id: row.id, fence: 1 }, {})).toMatchObject({ fence: 1, dueAt: row.dueAt })
     })
 
     it('keep the first cancel request', async () => {

@@ -108,6 +108,44 @@ describe('a job with only failing steps', () => {
   })
 })
 
+describe('a job that a worker holds', () => {
+  const lease = () => ({ owner: 'w', now: fixture.now, expiresAt: fixture.now + LEASE_MS })
+  const jobs = {
+    execution: async () => {
+      const row = executionRow({ createdAt: fixture.now, dueAt: fixture.now + RECONCILE_AFTER_MS })
+      const { executions } = fixture.storage.table
+      await executions.create(row)
+      await executions.acquireLease(row, lease())
+      return { id: row.id, read: () => executions.get(row.tenant, row.id) }
+    },
+    response: async () => {
+      const row = responseRow({ createdAt: fixture.now, dueAt: fixture.now + RECONCILE_AFTER_MS })
+      const { responses } = fixture.storage.table
+      await responses.create(row)
+      await responses.acquireLease(row, lease())
+      return { id: row.id, read: () => responses.get(row.tenant, row.id) }
+    },
+  }
+
+  it.each(['execution', 'response'] as const)(
+    'gets a message when its lease has ended, as %s, and not when it was due before',
+    async (kind) => {
+      const { id, read } = await jobs[kind]()
+      const leaseEnd = fixture.now + LEASE_MS
+      const sent: unknown[] = []
+      const queue: typeof fixture.deps.queue = { ...fixture.deps.queue, send: async (_, message) => void sent.push(message) }
+      const passAt = async (at: number): Promise<unknown[]> => {
+        fixture.now = at
+        expect(await reconcile({ ...fixture.deps, queue })).toMatchObject({ failed: 0 })
+        return sent.filter((message) => JSON.stringify(message).includes(id))
+      }
+      expect(await passAt(fixture.now + RECONCILE_AFTER_MS)).toEqual([])
+      expect(await read()).toMatchObject({ dueAt: leaseEnd, lease: { owner: 'w' } })
+      expect(await passAt(leaseEnd)).toHaveLength(1)
+    },
+  )
+})
+
 describe('a queue head without a worker', () => {
   it('is removed by the execution behind it, even in a busy container', async () => {
     const container = await fixture.newContainer()

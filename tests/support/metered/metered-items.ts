@@ -20,9 +20,9 @@ export function meteredItems(items: Items, billed: BilledUnits): Items {
   const wrote = (before: Item | null, after: Item | null): void => void (billed.writes += writeUnits(before, after))
   return {
     ...items,
-    async get(key) {
-      const row = await items.get(key)
-      read([row])
+    async get(key, options) {
+      const row = await items.get(key, options)
+      read([row], options?.mayLag === true ? 0.5 : 1)
       return row
     },
     async put(item, ...rest) {

@@ -38,13 +38,13 @@ describe('the cost of turns', () => {
   })
   it('has the sums of docs/cost.md, with half and a quarter of a vCPU', () => {
     const sum = (change: Partial<Usage>) => total(costOfTurns(usage({ idleSeconds: 106, diskGiB: 21, ...change }))).toFixed(2)
-    expect([sum({}), sum({ idleSeconds: 61 }), sum({ idleSeconds: 1 })]).toEqual(['0.89', '0.82', '0.80'])
+    expect([sum({}), sum({ idleSeconds: 61 }), sum({ idleSeconds: 1 })]).toEqual(['0.88', '0.81', '0.78'])
     const quarter = (0.25 * 0.04048 + 2 * 0.004445) / (0.5 * 0.04048 + 2 * 0.004445)
     const sumOfQuarter = (runSeconds: number) =>
       costOfTurns(usage({ idleSeconds: 106, diskGiB: 21, runSeconds }))
         .reduce((all, { name, usd }) => all + (['start', 'run', 'idle hold'].includes(name) ? quarter : 1) * usd, 0)
         .toFixed(2)
-    expect([sumOfQuarter(2), sumOfQuarter(4)]).toEqual(['0.66', '0.70'])
+    expect([sumOfQuarter(2), sumOfQuarter(4)]).toEqual(['0.65', '0.69'])
   })
   it('grows with the number of turns and is never negative', () => {
     expect(total(costOfTurns(usage({ turns: 2_000 })))).toBeCloseTo(2 * total(costOfTurns(usage({ turns: 1_000 }))), 9)

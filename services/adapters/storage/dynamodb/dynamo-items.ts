@@ -39,8 +39,8 @@ interface OfTable {
 
 function singleItems(client: DynamoDBClient, ofTable: OfTable): Pick<Items, 'get' | 'put' | 'update' | 'delete'> {
   return {
-    async get(key) {
-      const { Item } = await client.send(new GetItemCommand({ ...ofTable, Key: toAttributes(key), ConsistentRead: true }))
+    async get(key, { mayLag = false } = {}) {
+      const { Item } = await client.send(new GetItemCommand({ ...ofTable, Key: toAttributes(key), ConsistentRead: !mayLag }))
       return Item === undefined ? null : fromAttributes(Item)
     },
     async put(item, condition) {

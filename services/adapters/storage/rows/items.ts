@@ -29,6 +29,11 @@ export interface TenantPage {
   readonly cursor: string | null
 }
 
+/** `mayLag`: the item may be a moment old. In DynamoDB such a read costs half. */
+export interface ReadOptions {
+  readonly mayLag?: boolean
+}
+
 /**
  * A deferred write resolves once every reader sees it. A power failure may undo it while no later write has resolved, and then undoes all
  * writes after it too. For writes that only a step on the same machine acts on: the failure ends that step and its sandbox as well.
@@ -44,9 +49,9 @@ export interface UpdateOptions extends WriteOptions {
   readonly isGrowth?: boolean
 }
 
-/** The primitives that every row store is built on; a storage driver implements these nine. Reads of the table are strongly consistent. */
+/** The primitives that every row store is built on; a storage driver implements these nine. Reads of the table are strongly consistent, unless they may lag. */
 export interface Items {
-  get(key: ItemKey): Promise<Item | null>
+  get(key: ItemKey, options?: ReadOptions): Promise<Item | null>
   /** Replaces the item. False when the condition does not hold. */
   put(item: Item, condition?: Condition, options?: WriteOptions): Promise<boolean>
   /** The item after the update; null when the condition does not hold. */

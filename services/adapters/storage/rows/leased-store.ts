@@ -1,4 +1,4 @@
-import type { LeasedRow } from '../../../model/lease.ts'
+import { isLeased, type LeasedRow } from '../../../model/lease.ts'
 import type { LeasedStore, Seen } from '../../../ports/leased-store.ts'
 import {
   absent,
@@ -16,7 +16,7 @@ import {
   type Action,
   type Condition,
 } from './expression.ts'
-import type { Items, UpdateOptions } from './items.ts'
+import type { Items, ReadOptions, UpdateOptions } from './items.ts'
 import { dueShard, rowKey } from './keys.ts'
 import type { Item, RowCodec } from './row-codec.ts'
 
@@ -48,8 +48,8 @@ class Rows<Row extends LeasedRow> {
     return rowKey(tenant, this.kind.name, id)
   }
 
-  async get(tenant: string, id: string): Promise<Row | null> {
-    return this.decode(await this.items.get(this.keyOf(tenant, id)))
+  async get(tenant: string, id: string, options?: ReadOptions): Promise<Row | null> {
+    return this.decode(await this.items.get(this.keyOf(tenant, id), options))
   }
 
   async update({ tenant, id }: Pick<Row, 'tenant' | 'id'>, actions: readonly Action[], options: UpdateOptions): Promise<Row | null> {
@@ -77,6 +77,7 @@ export function createLeasedStore<Row extends LeasedRow>(items: Items, kind: Lea
     },
 
     get: (tenant, id) => rows.get(tenant, id),
+    poll: (tenant, id) => rows.get(tenant, id, { mayLag: true }),
     acquireLease: acquireLease(rows),
     commit: commit(rows),
 
@@ -96,24 +97,29 @@ function acquireLease<Row extends LeasedRow>(rows: Rows<Row>): LeasedStore<Row>[
   const { isLive } = rows
   const hasEnded = (row: Row): boolean => !rows.kind.live.includes(row.status)
   return async ({ tenant, id }, { owner, now, expiresAt, seen = {} }, patch = {}) => {
-    const actions = [...rows.patch(patch), set('lease', { owner, expiresAt }), set('dueAt', expiresAt), increment('fence')]
+    const actions = [...rows.patch(patch), set('lease', { owner, expiresAt }), increment('fence')]
     const isFree = any(absent('lease'), atMost('lease.expiresAt', now))
     const fields = Object.entries(seen) as [keyof Seen, string | number | null][]
     const isAsSeen = fields.map(([field, value]) => (value === null ? absent(field) : equals(field, value)))
     // A row without a previous holder has no lease.
     const mayTake = all(isLive, ...(seen.fence === 0 ? [] : [isFree]), ...isAsSeen)
+    const isDueByEnd = atMost('dueAt', expiresAt)
+    let isDueLater = false
     for (let attempt = 1; ; attempt++) {
+      const change = isDueLater ? [...actions, set('dueAt', expiresAt)] : actions
+      const condition = isDueLater ? mayTake : all(mayTake, isDueByEnd)
       // A holder acts through later writes. A power failure loses them together with this write, or loses neither.
-      const acquired = await rows.update({ tenant, id }, actions, { condition: mayTake, isDeferred: true })
+      const acquired = await rows.update({ tenant, id }, change, { condition, isDeferred: true })
       if (acquired !== null) return { kind: 'acquired', row: acquired }
       const row = await rows.get(tenant, id)
       if (row === null) return { kind: 'missing' }
       if (hasEnded(row)) return { kind: 'ended', row }
       // The client repeats a write whose reply was lost, so a refused write may have succeeded in this call.
       if (row.lease?.owner === owner && row.lease.expiresAt === expiresAt) return { kind: 'acquired', row }
-      const isHeld = row.lease !== null && row.lease.expiresAt > now
+      const isHeld = isLeased(row, now)
       if (!isHeld && fields.some(([field, value]) => (row as Seen)[field] !== value)) return { kind: 'moved', row }
       if (isHeld || attempt === MAX_ATTEMPTS) return { kind: 'busy', row }
+      isDueLater = row.dueAt === null || row.dueAt > expiresAt
     }
   }
 }

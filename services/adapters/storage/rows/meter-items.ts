@@ -91,7 +91,7 @@ export function meterItems(items: Items, meter: RowMeter): Items {
 
 /** The primitives of an object whose methods need it. */
 const bound = (items: Items): Items => ({
-  get: (key) => items.get(key),
+  get: (...request) => items.get(...request),
   put: (...rest) => items.put(...rest),
   update: (...rest) => items.update(...rest),
   delete: (key) => items.delete(key),

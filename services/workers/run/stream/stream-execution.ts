@@ -75,7 +75,7 @@ async function streamToEnd(
 const watchCancellation = ({ signals, table }: Pick<RunDeps, 'signals' | 'table'>, row: Execution, work: Work): { close(): void } =>
   watchRow<Execution>({
     subscription: signals.subscribe(topicOf('execution', row.id)),
-    read: () => table.executions.get(row.tenant, row.id),
+    read: () => table.executions.poll(row.tenant, row.id),
     onRow: async (present) => {
       if (present === null || present.cancelRequestedAt === null) return false
       await work.stop(KILL_AFTER_MS)

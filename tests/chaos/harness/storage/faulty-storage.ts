@@ -22,7 +22,7 @@ async function withFaults<Result>(faults: Faults, service: Service, attempts: nu
 export function faultyItems(items: Items, faults: Faults): Items {
   const around = <Result>(call: () => Promise<Result>): Promise<Result> => withFaults(faults, 'table', ATTEMPTS, call)
   return {
-    get: (key) => around(() => items.get(key)),
+    get: (...request) => around(() => items.get(...request)),
     put: (item, condition, options) => around(() => items.put(item, condition, options)),
     update: (key, actions, options) => around(() => items.update(key, actions, options)),
     delete: (key) => around(() => items.delete(key)),

@@ -5,7 +5,7 @@ import { recordItem } from './record-item.ts'
 /** Records every accepted and refused write. The calls of one connection resolve in the order of their transactions. */
 export function recordItems(items: Items, history: History): Items {
   return {
-    get: (key) => items.get(key),
+    get: (...request) => items.get(...request),
     query: (request) => items.query(request),
     getMany: (keys) => items.getMany(keys),
     async put(item, condition, options) {
