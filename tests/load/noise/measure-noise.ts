@@ -51,7 +51,7 @@ export async function measureNoise(options: Options): Promise<readonly NoiseFigu
   return figures
 }
 
-/** On a server of their own. */
+/** On one server. */
 async function measureForms(forms: readonly HostileForm[], options: Options): Promise<readonly NoiseFigure[]> {
   await using hosts = await startGatewayHosts()
   const server = await startServer({ env: { CELLBLOCK_WEBHOOK_HOSTS: '127.0.0.1', ...hosts.env } })

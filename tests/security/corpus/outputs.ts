@@ -162,7 +162,7 @@ page.page("x" * 10); print("done")`,
     /done\n$/,
   ],
   ['carriage returns', 'carriage returns', py`print("\r".join(str(i) for i in range(100_000))[-10:]); print("done")`, /done\n$/],
-  ['null bytes', 'null bytes in text', py`print("a\0b"); print("done")`, 'a\0b\ndone'],
+  ['null bytes', 'null bytes in text', py`print("a\0b"); print("done")`, 'a\ufffdb\ndone'],
 ])
 
 /** Files that attack the collector of files. */

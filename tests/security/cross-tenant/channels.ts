@@ -209,15 +209,15 @@ def read():
 import glob
 path = max(glob.glob("/usr/lib/x86_64-linux-gnu/*.so*") + glob.glob("/usr/local/lib/python3.13/dist-packages/*/*.so"), key=os.path.getsize)
 file = os.open(path, os.O_RDONLY); os.posix_fadvise(file, 0, 0, os.POSIX_FADV_RANDOM); os.posix_fadvise(file, 0, 0, os.POSIX_FADV_DONTNEED)
-at, pages, buffer = -1, os.fstat(file).st_size >> 12, bytearray(1)
+turn, pages = -1, os.fstat(file).st_size >> 12
 def page():
-    global at
-    at += 1; return ((at * 37) % pages) << 12
+    global turn
+    turn += 1; return ((turn * 37) % pages) << 12
 def up(): os.pread(file, 1, page())
 def down(): page()
+# How long a page takes: overlayfs refuses to say whether it is in memory.
 def read():
-    try: return os.preadv(file, [buffer], page(), os.RWF_NOWAIT)
-    except OSError: return 0`,
+    since = time.perf_counter_ns(); os.pread(file, 1, page()); return time.perf_counter_ns() - since`,
   ),
 ]
 
