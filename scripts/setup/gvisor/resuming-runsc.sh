@@ -1,25 +1,34 @@
 #!/bin/sh
-# The engine's runtime: gVisor's runsc, which also resumes. The engine calls it with options, `start` and the container's id. If the container has a checkpoint to
-# resume, its processes are restored instead; they continue while their memory is still being read (docs/adr/0075-processes-in-checkpoints.md).
+# The engine's runtime: gVisor's runsc, which also resumes. The engine calls it with options, `create` or `start`, and the container's id. If the container has a
+# checkpoint to resume, its creation restores its processes, and its start has nothing left to do: one program is started instead of two. The processes continue
+# while their memory is still being read (docs/adr/0075-processes-in-checkpoints.md).
 runsc='@RUNSC@'
 checkpoints=/var/lib/cellblock/checkpoints
 
 command=
 container=
 for argument; do
-  command=$container
+  case $argument in create | start) command=$argument ;; esac
   container=$argument
 done
 image="$checkpoints/$container/next-start"
-[ "$command" = start ] && [ -d "$image" ] || exec "$runsc" "$@"
+resumed="$checkpoints/$container/resumed"
 
-# Leaves the options.
-count=$(($# - 2))
-while [ "$count" -gt 0 ]; do
-  argument=$1
-  shift
-  set -- "$@" "$argument"
-  count=$((count - 1))
-done
-shift 2
-exec "$runsc" "$@" restore --detach --background --image-path "$image" "$container"
+# Left by a creation whose start never came.
+[ "$command" = create ] && [ -e "$resumed" ] && rm "$resumed"
+if [ "$command" = create ] && [ -d "$image" ]; then
+  for argument; do
+    shift
+    if [ "$argument" = create ]; then
+      set -- "$@" restore --detach --background --image-path "$image"
+    else
+      set -- "$@" "$argument"
+    fi
+  done
+  "$runsc" "$@" || exit
+  : > "$resumed"
+elif [ "$command" = start ] && [ -e "$resumed" ]; then
+  rm "$resumed"
+else
+  exec "$runsc" "$@"
+fi

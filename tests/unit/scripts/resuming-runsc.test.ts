@@ -1,5 +1,5 @@
 import { execFileSync } from 'node:child_process'
-import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, it } from 'vitest'
@@ -26,28 +26,46 @@ function callsFor(parameters: readonly string[]): readonly string[] {
   const calls = join(folder, 'calls')
   if (existsSync(calls)) rmSync(calls)
   execFileSync(program, parameters, { stdio: 'ignore' })
-  return readFileSync(calls, 'utf8').trimEnd().split('\n')
+  return existsSync(calls) ? readFileSync(calls, 'utf8').trimEnd().split('\n') : []
 }
 const line = (...parameters: readonly string[]): string => `${parameters.join('|')}|`
 
 it.each([
   ['the start of another container', [...OPTIONS, 'start', 'other']],
-  ['the creation of a suspended container', [...OPTIONS, 'create', '--bundle', '/b', 'suspended']],
+  ['the creation of another container', [...OPTIONS, 'create', '--bundle', '/b', 'other']],
   ['the end of a suspended container', [...OPTIONS, 'kill', 'suspended', '9']],
   ['a program without parameters', ['--version']],
 ])('passes on %s', (_, parameters) => {
   expect(callsFor(parameters)).toEqual([line(...parameters)])
 })
 
-it('restores a container with a checkpoint', () => {
-  expect(callsFor([...OPTIONS, 'start', 'suspended'])).toEqual([
-    line(...OPTIONS, 'restore', '--detach', '--background', '--image-path', join(folder, 'suspended', 'next-start'), 'suspended'),
-  ])
+const image = (): string => join(folder, 'suspended', 'next-start')
+const CREATE = [...OPTIONS, 'create', '--bundle', '/b', '--pid-file', '/b/pid', 'suspended']
+const START = [...OPTIONS, 'start', 'suspended']
+
+it('restores a container with a checkpoint when it is created, and starts it no second time', () => {
+  const restore = line(
+    ...[...OPTIONS, 'restore', '--detach', '--background', '--image-path', image(), '--bundle', '/b', '--pid-file', '/b/pid', 'suspended'],
+  )
+  expect(callsFor(CREATE)).toEqual([restore])
+  expect(callsFor(START)).toEqual([])
+  expect(callsFor(START)).toEqual([line(...START)])
 })
 
-it('reports that a checkpoint cannot be restored', () => {
-  const restore = (FAILS: string) => () =>
-    execFileSync(program, [...OPTIONS, 'start', 'suspended'], { env: { ...process.env, FAILS }, stdio: 'ignore' })
-  expect(restore('0')).not.toThrow()
-  expect(restore('1')).toThrow('Command failed')
+it('reports that a checkpoint cannot be restored, and leaves the start to runsc', () => {
+  const create = (FAILS: string) => () => execFileSync(program, CREATE, { env: { ...process.env, FAILS }, stdio: 'ignore' })
+  expect(create('0')).not.toThrow()
+  expect(create('1')).toThrow('Command failed')
+  expect(callsFor(START)).toEqual([line(...START)])
+})
+
+it('starts a container that was created without its checkpoint after a creation that restored it', () => {
+  callsFor(CREATE)
+  renameSync(image(), `${image()}.partial`)
+  try {
+    expect(callsFor(CREATE)).toEqual([line(...CREATE)])
+    expect(callsFor(START)).toEqual([line(...START)])
+  } finally {
+    renameSync(`${image()}.partial`, image())
+  }
 })

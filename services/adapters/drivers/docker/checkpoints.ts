@@ -12,6 +12,8 @@ const CHECKPOINT_ROOT = '/var/lib/cellblock/checkpoints'
 const NEXT_START = 'next-start'
 /** Names the last checkpoint that was used: a late repetition of its request writes no second one. */
 const USED = 'used'
+/** The runtime's mark: the creation of the container restored it, so its start has nothing to do. */
+const RESUMED = 'resumed'
 /** The end of the name of what is not complete, or not any more. */
 const PARTIAL = '.partial'
 const DESCRIPTION = 'cellblock.json'
@@ -112,7 +114,9 @@ export class Checkpoints {
   async has(containerId: string, { hasEnded }: { readonly hasEnded: boolean }): Promise<boolean> {
     const folder = this.#folder(containerId)
     const names = await readdir(folder).catch((): string[] => [])
-    const name = names.find((found) => found !== USED && !found.endsWith(PARTIAL) && (hasEnded || found !== NEXT_START))
+    const name = names.find(
+      (found) => found !== USED && found !== RESUMED && !found.endsWith(PARTIAL) && (hasEnded || found !== NEXT_START),
+    )
     return name !== undefined && (await this.#faultOf(join(folder, name))) === null
   }
 
