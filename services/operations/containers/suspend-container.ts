@@ -10,7 +10,7 @@ import { releaseSandbox, type ReleasePorts } from './release-sandbox.ts'
 
 /** Saving a large kernel takes the longest. */
 const TIMEOUT_MS = 55_000
-const POLL_MS = 10
+const POLL_MS = 3
 
 interface SuspendPorts extends ReleasePorts {
   readonly table: Pick<Table, 'containers' | 'sandboxes'>

@@ -67,8 +67,8 @@ class ControlPort:
             os.unlink(self._mark)
 
     async def _close_all(self) -> None:
-        # The reply to the request is sent first.
-        await asyncio.sleep(0.01)
+        # The turn of the loop that requested this has sent its reply.
+        await asyncio.sleep(0)
         self._server.close()
         self._server.abort_clients()
         await self._server.wait_closed()

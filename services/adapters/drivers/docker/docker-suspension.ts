@@ -12,7 +12,7 @@ import { untilReady } from './until-ready.ts'
 
 /** The supervisor closes its socket within some milliseconds of its answer. */
 const CLOSE_TIMEOUT_MS = 5_000
-const POLL_MS = 3
+const POLL_MS = 1
 
 interface SuspensionPorts {
   readonly docker: Docker

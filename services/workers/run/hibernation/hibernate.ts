@@ -71,10 +71,10 @@ export async function hibernate(deps: StepDeps, finder: SandboxFinder, message: 
     renew: async (expiresAt) => (await containers.renewHibernation(tenant, id, { objectKey: claim.objectKey, expiresAt })) !== null,
   })
   try {
-    // Snapshots of a crashed worker and of the previous hibernation: neither is restored again.
-    if (before.hibernating !== null) await deps.objects.delete(before.hibernating.objectKey)
-    if (claimed.snapshot?.isRestored === true) await deps.objects.delete(claimed.snapshot.objectKey)
+    const deleted = deleteOutdated(deps, before.hibernating, claimed.snapshot)
+    deleted.catch(() => undefined)
     const saved = await save(deps, finder, { container: claimed, objectKey: claim.objectKey, signal: lease.signal })
+    await deleted
     const session = await finder.own(claimed)
     const lostFiles =
       session === null
@@ -126,6 +126,12 @@ async function idleContainer({ table }: RunDeps, message: HibernateMessage): Pro
 async function discardSnapshot(deps: RunDeps, { tenant, id }: Container, objectKey: string): Promise<void> {
   const row = await deps.table.containers.get(tenant, id)
   if (row?.snapshot?.objectKey !== objectKey) await deps.objects.delete(objectKey)
+}
+
+/** Snapshots of a crashed worker and of the previous hibernation: neither is restored again. */
+async function deleteOutdated({ objects }: RunDeps, crashed: Hibernation | null, previous: Snapshot | null): Promise<void> {
+  if (crashed !== null) await objects.delete(crashed.objectKey)
+  if (previous?.isRestored === true) await objects.delete(previous.objectKey)
 }
 
 /** Ends the claim of a worker that died; null while it may be alive. */
