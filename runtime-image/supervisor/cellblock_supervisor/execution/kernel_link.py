@@ -124,8 +124,9 @@ class KernelLink:
 
     def drain(self) -> None:
         """Reads what finished processes left in the pipes, at most one pipe's capacity each, so that a flood cannot block the supervisor."""
-        for name in self._raw:
-            self._read_raw(name, _PIPE_BYTES)
+        if self._raw_poll.poll(0):
+            for name in self._raw:
+                self._read_raw(name, _PIPE_BYTES)
 
     def drain_all(self) -> None:
         """After the kernel's death: reads what it sent. A process that is spared may hold the other end and send on, so there is an end."""
