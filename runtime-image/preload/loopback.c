@@ -1,6 +1,6 @@
 /*
  * Makes loopback over Unix sockets answer as TCP does, where socket_wrapper, which is loaded after this library, does not:
- *   bind     fails with EADDRINUSE while another socket holds the port
+ *   bind     fails with EADDRINUSE while another socket holds the port; on `::` it serves clients of 127.0.0.1 too
  *   connect  fails with ECONNREFUSED when nothing listens
  *   send     succeeds once after the other side has closed, so that data which has arrived can still be read
  */
@@ -38,25 +38,56 @@ static const struct sockaddr_in *mapped(const struct sockaddr *address, socklen_
   return (const struct sockaddr_in *)address;
 }
 
+/* Where the library puts the socket of a port: its families have different letters. */
+static void name_of(char *name, size_t size, int fd, int is_ipv6, unsigned port) {
+  const char *letters = is_ipv6 ? "XY" : "TU";
+  snprintf(name, size, "/%c01%04X", letters[option(fd, SO_TYPE) == SOCK_DGRAM], port);
+}
+
 /* socket_wrapper removes the socket of another program and takes its place. The system lists the sockets that are open. */
 static int is_held(int fd, unsigned port) {
-  char end[32], line[512];
+  char name[16], ipv6_name[16], path[200], line[512];
   int is_reused = option(fd, SO_REUSEADDR) == 1, is_found = 0;
-  snprintf(end, sizeof end, "/%c01%04X", option(fd, SO_TYPE) == SOCK_DGRAM ? 'U' : 'T', port);
+  name_of(name, sizeof name, fd, 0, port);
+  name_of(ipv6_name, sizeof ipv6_name, fd, 1, port);
+  snprintf(path, sizeof path, "%s%s", getenv("SOCKET_WRAPPER_DIR"), name);
+  int is_link = readlink(path, line, sizeof line) > 0;
   FILE *sockets = fopen("/proc/net/unix", "re");
   if (sockets == NULL) return 0;
   const char *folder = getenv("SOCKET_WRAPPER_DIR");
   while (!is_found && fgets(line, sizeof line, sockets) != NULL) {
     unsigned flags, state;
-    char path[200] = "";
+    path[0] = '\0';
     if (sscanf(line, "%*x: %*x %*x %x %*x %x %*u %199s", &flags, &state, path) != 3) continue;
     size_t length = strlen(folder);
-    if (strncmp(path, folder, length) != 0 || strcmp(path + length, end) != 0) continue;
+    if (strncmp(path, folder, length) != 0 || (strcmp(path + length, name) != 0 && !(is_link && strcmp(path + length, ipv6_name) == 0))) continue;
     /* An accepted connection has the path of its server, and outlives it. */
     is_found = flags & LISTENS || state != CONNECTED || !is_reused;
   }
   fclose(sockets);
   return is_found;
+}
+
+/* As in TCP, a server on all addresses of IPv6 has those of IPv4 too, unless its socket says otherwise. */
+static int has_both(int fd, const struct sockaddr *address, socklen_t size) {
+  if (getenv("SOCKET_WRAPPER_DIR") == NULL || address == NULL || address->sa_family != AF_INET6 || size < sizeof(struct sockaddr_in6)) return 0;
+  int is_alone = 0;
+  socklen_t length = sizeof is_alone;
+  NEXT(getsockopt)(fd, IPPROTO_IPV6, IPV6_V6ONLY, &is_alone, &length);
+  return !is_alone && IN6_IS_ADDR_UNSPECIFIED(&((const struct sockaddr_in6 *)address)->sin6_addr);
+}
+
+/* Clients of 127.0.0.1 look for the name of their family. A link that leads nowhere is of a server that has ended. */
+static void link_ipv4(int fd) {
+  struct sockaddr_in6 bound;
+  socklen_t size = sizeof bound;
+  char target[16], name[16], path[200];
+  if (NEXT(getsockname)(fd, (struct sockaddr *)&bound, &size) != 0 || bound.sin6_family != AF_INET6) return;
+  name_of(target, sizeof target, fd, 1, ntohs(bound.sin6_port));
+  name_of(name, sizeof name, fd, 0, ntohs(bound.sin6_port));
+  snprintf(path, sizeof path, "%s%s", getenv("SOCKET_WRAPPER_DIR"), name);
+  if (access(path, F_OK) != 0) unlink(path);
+  (void)!symlink(target + 1, path);
 }
 
 int bind(int fd, const struct sockaddr *address, socklen_t size) {
@@ -65,7 +96,9 @@ int bind(int fd, const struct sockaddr *address, socklen_t size) {
     errno = EADDRINUSE;
     return -1;
   }
-  return NEXT(bind)(fd, address, size);
+  int result = NEXT(bind)(fd, address, size);
+  if (result == 0 && has_both(fd, address, size)) link_ipv4(fd);
+  return result;
 }
 
 static int is_loopback(const struct sockaddr *address, socklen_t size) {

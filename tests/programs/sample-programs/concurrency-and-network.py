@@ -144,6 +144,29 @@ for _ in range(200):
         time.sleep(0.1)
 server.terminate()
 
+# %% a server on all addresses of IPv6, called by IPv4
+#| image: standard
+#| stdout: b'6'
+#| stdout: EADDRINUSE
+#| stdout: ECONNREFUSED
+#| stdout: b'4'
+import errno, socket, threading
+def serve(listener, answer):
+    peer, _ = listener.accept(); peer.sendall(answer); peer.close()
+def call():
+    with socket.create_connection(("127.0.0.1", 8124)) as s: return s.recv(10)
+def failure(act):
+    try: act()
+    except OSError as error: return errno.errorcode[error.errno]
+with socket.create_server(("::", 8124), family=socket.AF_INET6, dualstack_ipv6=True) as both:
+    threading.Thread(target=serve, args=(both, b"6")).start()
+    print(call())
+    print(failure(lambda: socket.create_server(("127.0.0.1", 8124))))
+print(failure(call))
+with socket.create_server(("127.0.0.1", 8124)) as one:
+    threading.Thread(target=serve, args=(one, b"4")).start()
+    print(call())
+
 # %% a Node server that names no host, called from Python and Node
 #| image: standard
 #| stdout: {'ok': True}
