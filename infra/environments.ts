@@ -95,13 +95,22 @@ export const chatEnvironment = (config: Config, storage: StorageEnvironment, dat
     ...(config.tools.folder === undefined ? {} : { CELLBLOCK_TOOLS: `/var/task/${TOOLS_IN_BUNDLE}` }),
   }) satisfies Set<ChatEnv>
 
+/** What determines the price of a sandbox. */
+const sandboxShape = ({ sandboxes: { architecture, diskGiB, tiers } }: Pick<Config, 'sandboxes'>) => {
+  const chosen = Object.entries(tiers).flatMap(([tier, { vcpu }]) => (vcpu === undefined ? [] : [[tier, vcpu] as const]))
+  return {
+    SANDBOX_ARCHITECTURE: architecture,
+    SANDBOX_DISK_GIB: String(diskGiB),
+    ...(chosen.length === 0 ? {} : { SANDBOX_VCPUS: JSON.stringify(Object.fromEntries(chosen)) }),
+  }
+}
+
 export const runEnvironment = (config: Config, storage: StorageEnvironment, images: string) =>
   ({
     ...storage,
     ...networkEnvironment(config),
     SANDBOX_IMAGES: images,
-    SANDBOX_ARCHITECTURE: config.sandboxes.architecture,
-    SANDBOX_DISK_GIB: String(config.sandboxes.diskGiB),
+    ...sandboxShape(config),
     // The DNS firewall allows DynamoDB's regional name only, not the names per account.
     AWS_ACCOUNT_ID_ENDPOINT_MODE: 'disabled',
   }) satisfies Set<RunEnv> & { AWS_ACCOUNT_ID_ENDPOINT_MODE: string }
@@ -128,14 +137,14 @@ export const placeEnvironment = (
     ...storage,
     SANDBOX_DRIVER: 'fargate',
     SANDBOX_IMAGES: network.toJsonString(sandboxes.images),
-    SANDBOX_ARCHITECTURE: config.sandboxes.architecture,
-    SANDBOX_DISK_GIB: String(config.sandboxes.diskGiB),
+    ...sandboxShape(config),
     CLUSTER_ARN: sandboxes.clusterArn,
     SUBNET_IDS: network.sandboxSubnets.map(({ subnetId }) => subnetId).join(','),
     SECURITY_GROUP_IDS: network.sandboxGroup.securityGroupId,
     TASK_DEFINITIONS: network.toJsonString(sandboxes.taskDefinitions),
     POOL_SIZES: JSON.stringify(Object.fromEntries(Object.entries(config.sandboxes.tiers).map(([tier, { warm }]) => [tier, warm]))),
     IMAGE_POOL_SIZES: JSON.stringify(config.sandboxes.imagePools),
+    HIBERNATE_AFTER_SECONDS: String(config.sandboxes.hibernateAfterSeconds),
     EARLY_SLEEP_SECONDS: String(config.sandboxes.earlySleepSeconds),
     POOL_CEILINGS: JSON.stringify(
       Object.fromEntries(

@@ -20,7 +20,7 @@ export const FUNCTION_ENTRIES: Readonly<Record<FunctionId, string>> = {
  * Memory, and with it the share of a processor. Functions are billed by memory and mostly wait: the API and the chat worker for a model, the run worker for
  * code.
  */
-export const FUNCTION_MEMORY_MIB: Readonly<Record<FunctionId, number>> = { api: 384, chat: 384, run: 768, place: 512, reconciler: 512 }
+export const FUNCTION_MEMORY_MIB: Readonly<Record<FunctionId, number>> = { api: 384, chat: 384, run: 512, place: 512, reconciler: 512 }
 
 /** A fixed name, so that roles and log groups can refer to a function before it exists. */
 export const functionName = (stage: string, id: FunctionId): string => `cellblock-${stage}-${id}`

@@ -1,7 +1,8 @@
 import * as z from 'zod'
 import { BUILT_IN_IMAGES } from '../services/model/containers/images.ts'
-import { MEMORY_TIERS } from '../services/model/limits.ts'
+import { LIMITS, MEMORY_TIERS, type MemoryTier } from '../services/model/limits.ts'
 import { poolSizeFor } from '../services/model/sandboxes/pool-size.ts'
+import { FARGATE_SIZES } from '../services/adapters/drivers/fargate/sizes.ts'
 import { integer, matching } from './setting-types.ts'
 
 /** Warm pool of a tier: its size, or the demand that it must serve (as in `npm run pool-size`). */
@@ -19,16 +20,22 @@ const Tier = z
     startSeconds: integer(1, 600, 'seconds').default(57),
     waitSeconds: integer(0, 600, 'seconds').default(0),
     sharePercent: integer(1, 99, 'percent').default(95),
+    /** Processor of a sandbox. Fewer cost less, and code, imports and starts take longer (docs/cost.md). */
+    vcpu: z.number().optional(),
   })
   .refine(({ warm, arrivalsPerMinute }) => (warm === undefined) !== (arrivalsPerMinute === undefined), {
     error: 'must have either warm (the pool size) or arrivalsPerMinute (the demand, from which the size is computed)',
   })
-  .transform(({ warm, warmMax, arrivalsPerMinute = 0, startSeconds, waitSeconds, sharePercent }) => ({
+  .transform(({ warm, warmMax, arrivalsPerMinute = 0, startSeconds, waitSeconds, sharePercent, vcpu }) => ({
     ...(warmMax === undefined ? {} : { warmMax }),
+    ...(vcpu === undefined ? {} : { vcpu }),
     warm:
       warm ??
       poolSizeFor({ arrivalsPerSecond: arrivalsPerMinute / 60, startSeconds, targetWaitSeconds: waitSeconds, share: sharePercent / 100 }),
   }))
+
+/** Default of `sandboxes.hibernateAfterSeconds`. */
+const MAX_IDLE_SECONDS = LIMITS.hibernateAfterMinutes * 60
 
 /** Default of `sandboxes.earlySleepSeconds`. */
 export const EARLY_SLEEP_SECONDS = 60
@@ -38,6 +45,17 @@ export const Sandboxes = z.strictObject({
   tiers: z
     .partialRecord(z.enum(MEMORY_TIERS), Tier, {
       error: `must be an object whose keys are memory tiers (${MEMORY_TIERS.join(', ')})`,
+    })
+    .superRefine((tiers, context) => {
+      for (const [tier, { vcpu }] of Object.entries(tiers) as [MemoryTier, { readonly vcpu?: number }][]) {
+        const { vcpus } = FARGATE_SIZES[tier]
+        if (vcpu !== undefined && !vcpus.includes(vcpu))
+          context.addIssue({
+            code: 'custom',
+            path: [tier, 'vcpu'],
+            message: `must be ${vcpus.join(' or ')}: Fargate has no other size for ${tier}`,
+          })
+      }
     })
     .refine((tiers) => Object.keys(tiers).length > 0, { error: `must enable at least one memory tier of ${MEMORY_TIERS.join(', ')}` }),
   /** The images that containers may name (docs/images.md); the first is the default. Each gets a task definition per tier. */
@@ -50,6 +68,8 @@ export const Sandboxes = z.strictObject({
   imagePools: z.partialRecord(z.enum(BUILT_IN_IMAGES), z.partialRecord(z.enum(MEMORY_TIERS), integer(0, 500, 'sandboxes'))).default({}),
   /** An idle container hibernates after this long while a warm sandbox waits to wake it; without one after five minutes. */
   earlySleepSeconds: integer(30, 300, 'seconds').default(EARLY_SLEEP_SECONDS),
+  /** An idle container hibernates after this long at the latest. */
+  hibernateAfterSeconds: integer(30, MAX_IDLE_SECONDS, 'seconds').default(MAX_IDLE_SECONDS),
   /** Must be the architecture that the image is built for. */
   architecture: z.enum(['X86_64', 'ARM64'], { error: 'must be X86_64 or ARM64, as the sandbox image is built' }),
   /** Share of sandboxes on Fargate Spot, percent. AWS can interrupt a Spot sandbox with two minutes' notice. */

@@ -5,7 +5,7 @@ import { Construct } from 'constructs'
 import { TIERS, type MemoryTier } from '../../services/model/limits.ts'
 import { DEFAULT_LIMITS, NETWORK_BYTES, RUN_BYTES, SKILLS_BYTES } from '../../services/adapters/drivers/docker/limits.ts'
 import { SANDBOX_CONTAINER } from '../../services/adapters/drivers/fargate/config.ts'
-import { FARGATE_SIZES } from '../../services/adapters/drivers/fargate/sizes.ts'
+import { FARGATE_SIZES, vcpusOf } from '../../services/adapters/drivers/fargate/sizes.ts'
 import { SUPERVISOR_PORT } from './security-groups.ts'
 
 /** The default capabilities except SETUID, SETGID and KILL. Fargate drops capabilities by name only and can add SYS_PTRACE only. */
@@ -51,6 +51,8 @@ export interface SandboxTaskDefinitionProps {
   readonly image: string
   readonly architecture: 'X86_64' | 'ARM64'
   readonly diskGiB: number
+  /** If the operator chose another number than the tier's. */
+  readonly vcpu?: number | undefined
   readonly executionRole: IRole
   /** Some of its tasks are on Spot. */
   readonly isInterruptible: boolean
@@ -67,15 +69,15 @@ export class SandboxTaskDefinition extends Construct {
   constructor(
     scope: Construct,
     id: string,
-    { stage, tier, imageName, image, architecture, diskGiB, executionRole, isInterruptible }: SandboxTaskDefinitionProps,
+    { stage, tier, imageName, image, architecture, diskGiB, vcpu, executionRole, isInterruptible }: SandboxTaskDefinitionProps,
   ) {
     super(scope, id)
-    const { cpu, memoryMiB } = FARGATE_SIZES[tier]
+    const { memoryMiB } = FARGATE_SIZES[tier]
     const definition = new CfnTaskDefinition(this, 'Resource', {
       family: `cellblock-${stage}-sandbox-${imageName}-${tier}`,
       requiresCompatibilities: ['FARGATE'],
       networkMode: 'awsvpc',
-      cpu: String(cpu),
+      cpu: String(vcpusOf(tier, vcpu) * 1024),
       memory: String(memoryMiB),
       runtimePlatform: { cpuArchitecture: architecture, operatingSystemFamily: 'LINUX' },
       executionRoleArn: executionRole.roleArn,

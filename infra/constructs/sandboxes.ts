@@ -53,6 +53,7 @@ export class Sandboxes extends Construct {
         image,
         architecture,
         diskGiB,
+        vcpu: tiers[tier]?.vcpu,
         executionRole,
         isInterruptible,
       })

@@ -4,11 +4,12 @@ import { costOfMonth } from './cost/month-cost.ts'
 import { costAtPeers, costOfSandboxTime } from './cost/peer-cost.ts'
 import { costOfTurns } from './cost/turn-cost.ts'
 import { total, TYPICAL, type Line, type Usage } from './cost/usage.ts'
-import { LIMITS, MEMORY_TIERS, type MemoryTier } from '../../services/model/limits.ts'
+import { MEMORY_TIERS, type MemoryTier } from '../../services/model/limits.ts'
 import { sleepTimes } from '../../services/workers/reconcile/hibernation-time.ts'
 import { ECS_MODEL } from './simulate/aws-limits.ts'
 import { UP_MS } from './simulate/simulated-supervisor.ts'
 import { PEER_PRICES } from './peer-prices.ts'
+import { FARGATE_SIZES, vcpusOf } from '../../services/adapters/drivers/fargate/sizes.ts'
 import { PRICES_AS_OF, PRICES_REGION } from '../../services/adapters/drivers/fargate/prices.ts'
 import { writeHtmlReport } from '../report/html-report.ts'
 import { readCdkConfig } from './cdk-config.ts'
@@ -16,7 +17,7 @@ import { costHtml } from './cost-html.ts'
 import { numberOption, choiceOption, readFlags, runOperation, type Flags } from './flags.ts'
 
 export const COST_USAGE = `Usage: npm run cost -- [--turns 1000] [--per-container 5] [--run 2] [--gap 60] [--idle 300] [--start 57] [--model 6]
-                       [--tier 1g] [--architecture X86_64|ARM64] [--spot 0] [--json] [--html FILE]
+                       [--tier 1g] [--vcpu 0.5] [--architecture X86_64|ARM64] [--spot 0] [--json] [--html FILE]
 
   --turns          chat turns, each with one run of code
   --per-container  turns of one conversation, in one container
@@ -25,13 +26,14 @@ export const COST_USAGE = `Usage: npm run cost -- [--turns 1000] [--per-containe
   --start          seconds that a start takes on Fargate
   --model          seconds of model time in a turn
   --tier           1g, 4g, 16g or 64g
+  --vcpu           vCPUs of a sandbox; 1g can have 0.25
   --spot           percent of sandboxes on Spot
   --html           also writes a report with charts to this file
 
-Defaults come from cdk.json (architecture, Spot, pools, zones) and from a typical conversation.
+Defaults come from cdk.json (architecture, Spot, vCPUs, pools, zones) and from a typical conversation.
 `
 
-const FLAGS = ['turns', 'per-container', 'run', 'gap', 'idle', 'start', 'model', 'tier', 'architecture', 'spot', 'html'] as const
+const FLAGS = ['turns', 'per-container', 'run', 'gap', 'idle', 'start', 'model', 'tier', 'vcpu', 'architecture', 'spot', 'html'] as const
 
 /** Throws UsageError. */
 export function usageFrom(flags: Flags<(typeof FLAGS)[number]>, config: Pick<Config, 'sandboxes'>): Usage {
@@ -50,10 +52,17 @@ export function usageFrom(flags: Flags<(typeof FLAGS)[number]>, config: Pick<Con
     startSeconds,
     modelSeconds: numberOption(flags, 'model', { fallback: TYPICAL.modelSeconds }),
     tier,
+    vcpu: vcpuFrom(flags, tier, config.sandboxes.tiers[tier]?.vcpu),
     diskGiB,
     architecture: choiceOption(flags, 'architecture', { choices: ['X86_64', 'ARM64'] as const, fallback: architecture }),
     spotShare: numberOption(flags, 'spot', { fallback: spotPercent, max: 100 }) / 100,
   }
+}
+
+/** Of a tier at Fargate. Throws UsageError. */
+function vcpuFrom(flags: Flags<(typeof FLAGS)[number]>, tier: MemoryTier, configured: number | undefined): number {
+  const choices = FARGATE_SIZES[tier].vcpus.map(String)
+  return Number(choiceOption(flags, 'vcpu', { choices, fallback: String(vcpusOf(tier, configured)) }))
 }
 
 /**
@@ -67,7 +76,7 @@ function idleSecondsOf(
   const pauses = Array.from({ length: Math.max(0, turnsPerContainer - 1) }, () => gapSeconds * 1000)
   const { warmMs, coldMs } = sleepTimes(pauses, {
     earlySleepMs: sandboxes.earlySleepSeconds * 1000,
-    hibernateAfterMs: LIMITS.hibernateAfterMinutes * 60_000,
+    hibernateAfterMs: sandboxes.hibernateAfterSeconds * 1000,
     wakeMs: startSeconds * 1000,
   })
   return (hasPool(sandboxes, tier) ? warmMs : coldMs) / 1000 + 1
@@ -97,6 +106,7 @@ export function costReport(usage: Usage, config: Config) {
     privateIngress: config.api.privateIngress,
     rateLimit: config.api.rateLimit !== undefined,
     pool,
+    vcpus: Object.fromEntries(Object.entries(config.sandboxes.tiers).map(([tier, { vcpu }]) => [tier, vcpu])),
     architecture: usage.architecture,
     diskGiB: usage.diskGiB,
     spotShare: usage.spotShare,

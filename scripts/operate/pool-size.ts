@@ -1,5 +1,5 @@
 // `npm run pool-size`: how many warm sandboxes serve a demand, and their cost, computed by the code that sizes the pool.
-import { readConfig } from '../../infra/config.ts'
+import { readConfig, type Config } from '../../infra/config.ts'
 import { HOURS_A_MONTH, sandboxHour } from './cost/sandbox-cost.ts'
 import { MEMORY_TIERS } from '../../services/model/limits.ts'
 import { poolSizeFor, type PoolDemand } from '../../services/model/sandboxes/pool-size.ts'
@@ -21,7 +21,7 @@ const MAX_STARTS_PER_SECOND = 20
 /** Throws UsageError. */
 export function poolReport(
   args: readonly string[],
-  defaults: { readonly architecture: 'X86_64' | 'ARM64'; readonly spotPercent: number; readonly diskGiB: number },
+  defaults: Pick<Config['sandboxes'], 'architecture' | 'spotPercent' | 'diskGiB' | 'tiers'>,
 ) {
   const flags = readFlags(args, ['arrivals', 'start', 'wait', 'share', 'tier', 'architecture', 'spot'], ['json'])
   if (flags.arrivals === undefined) throw new UsageError('--arrivals is missing: pass the peak number of new containers per minute.')
@@ -37,6 +37,7 @@ export function poolReport(
     tier,
     architecture,
     diskGiB: defaults.diskGiB,
+    vcpu: defaults.tiers[tier]?.vcpu,
     spotShare: numberOption(flags, 'spot', { fallback: defaults.spotPercent, max: 100 }) / 100,
   })
   const size = poolSizeFor(demand)

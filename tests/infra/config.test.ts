@@ -46,6 +46,11 @@ describe('readConfig', () => {
       withSandboxes({ tiers: { '1g': { warm: 0.5 } } }),
       'cellblock.sandboxes.tiers.1g.warm must be a whole number of sandboxes',
     ],
+    [
+      'a processor that Fargate does not offer with the memory of the tier',
+      withSandboxes({ tiers: { '1g': { warm: 0, vcpu: 1 } } }),
+      'cellblock.sandboxes.tiers.1g.vcpu must be 0.5 or 0.25',
+    ],
     ['more than 100 percent Spot', withSandboxes({ spotPercent: 101 }), 'cellblock.sandboxes.spotPercent must be at most 100 percent'],
     ['an unknown architecture', withSandboxes({ architecture: 'riscv' }), 'cellblock.sandboxes.architecture must be X86_64 or ARM64'],
     [

@@ -400,8 +400,10 @@ describe('the standing parts of a deployment', () => {
 
 describe('evaluation of the findings', () => {
   it('recommends vCPUs for the pool, the largest tier and ten containers', () => {
-    const sandboxes = { ...config.sandboxes, tiers: { '1g': { warm: 4 }, '16g': { warm: 0 } }, spotPercent: 50 }
-    const [onDemand, spot] = quotasFor({ ...config, sandboxes })
+    const tiers = (vcpu: object) => ({ '1g': { warm: 4, ...vcpu }, '16g': { warm: 0 } })
+    const quotas = (vcpu: object) => quotasFor({ ...config, sandboxes: { ...config.sandboxes, tiers: tiers(vcpu), spotPercent: 50 } })
+    const [onDemand, spot] = quotas({})
+    expect(quotas({ vcpu: 0.25 })[0]).toMatchObject({ min: 2.5, recommended: 2.5 })
     expect([onDemand?.min, onDemand?.recommended, spot?.code]).toEqual([3, 3.5, 'L-36FBB829'])
     expect(onDemand && [2, 3, 3.5].map((value) => evaluateQuota(onDemand, value).outcome)).toEqual(['fail', 'warn', 'ok'])
   })

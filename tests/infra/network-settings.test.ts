@@ -42,6 +42,21 @@ describe('the network', () => {
   })
 })
 
+describe('the processor of a tier', () => {
+  it('is that of its task definitions and of the prices in the functions, and of no other tier', () => {
+    const { service } = synthesise({ sandboxes: { ...settings['sandboxes'], tiers: { '1g': { warm: 0, vcpu: 0.25 }, '4g': { warm: 0 } } } })
+    const units = (tier: string) =>
+      Object.values(service.Resources)
+        .filter(({ Type, Properties }) => Type === 'AWS::ECS::TaskDefinition' && String(Properties['Family']).endsWith(`-${tier}`))
+        .map(({ Properties }) => Properties['Cpu'])
+    expect([...new Set(units('1g')), ...new Set(units('4g'))]).toEqual(['256', '1024'])
+    const chosen = Object.values(service.Resources).filter(
+      (resource) => at(resource, 'Properties.Environment.Variables.SANDBOX_VCPUS') === '{"1g":0.25}',
+    )
+    expect(chosen).toHaveLength(3)
+  })
+})
+
 describe('the rate limit', () => {
   it('is a web ACL in the Region of CloudFront, attached to the distribution, which waits for it', () => {
     const { stacks } = buildApp({ api: { uploadService: false, rateLimit: 3_000 } })

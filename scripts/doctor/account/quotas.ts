@@ -2,7 +2,7 @@ import { GetAWSDefaultServiceQuotaCommand, GetServiceQuotaCommand, type ServiceQ
 import type { Config } from '../../../infra/config.ts'
 import { openCallsOf } from '../../../infra/environments.ts'
 import type { MemoryTier } from '../../../services/model/limits.ts'
-import { FARGATE_SIZES } from '../../../services/adapters/drivers/fargate/sizes.ts'
+import { vcpusOf } from '../../../services/adapters/drivers/fargate/sizes.ts'
 import type { CheckName } from '../check-names.ts'
 import { fail, ok, warn, type Finding } from '../finding.ts'
 
@@ -28,11 +28,11 @@ export const quotasFor = (config: Pick<Config, 'sandboxes' | 'concurrency' | 'ap
 ]
 
 function fargateQuotas({ sandboxes }: Pick<Config, 'sandboxes'>): readonly Quota[] {
-  const tiers = Object.entries(sandboxes.tiers) as [MemoryTier, { readonly warm: number }][]
-  const vcpu = (tier: MemoryTier): number => FARGATE_SIZES[tier].cpu / 1024
-  const warm = tiers.reduce((sum, [tier, settings]) => sum + vcpu(tier) * settings.warm, 0)
-  const biggest = Math.max(...tiers.map(([tier]) => vcpu(tier)))
-  const smallest = Math.min(...tiers.map(([tier]) => vcpu(tier)))
+  const tiers = Object.entries(sandboxes.tiers) as [MemoryTier, { readonly warm: number; readonly vcpu?: number }][]
+  const vcpus = tiers.map(([tier, { vcpu }]) => vcpusOf(tier, vcpu))
+  const warm = tiers.reduce((sum, [tier, settings]) => sum + vcpusOf(tier, settings.vcpu) * settings.warm, 0)
+  const biggest = Math.max(...vcpus)
+  const smallest = Math.min(...vcpus)
   const spot = sandboxes.spotPercent / 100
   // Recommends ten containers besides the pool, and at least one of the largest tier.
   const sizes = (share: number) => ({ min: (warm + biggest) * share, recommended: (warm + Math.max(biggest, 10 * smallest)) * share })

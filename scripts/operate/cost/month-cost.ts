@@ -19,6 +19,8 @@ export interface IdleDeployment {
   readonly rateLimit?: boolean
   /** Warm sandboxes by tier. */
   readonly pool: Partial<Record<MemoryTier, number>>
+  /** vCPUs of a sandbox by tier, if they are not those of the tier. */
+  readonly vcpus?: Partial<Record<MemoryTier, number>>
   readonly architecture: Usage['architecture']
   readonly diskGiB: number
   readonly spotShare: number
@@ -101,10 +103,10 @@ const rateLimitMonth = (): Line => ({
 const poolMonth = (
   tier: MemoryTier,
   count: number,
-  { architecture, spotShare, diskGiB }: Pick<IdleDeployment, 'architecture' | 'spotShare' | 'diskGiB'>,
+  { architecture, spotShare, diskGiB, vcpus = {} }: Pick<IdleDeployment, 'architecture' | 'spotShare' | 'diskGiB' | 'vcpus'>,
 ): Line => ({
   name: `pool ${tier}`,
-  usd: count * sandboxHour({ tier, architecture, spotShare, diskGiB }) * HOURS_A_MONTH,
+  usd: count * sandboxHour({ tier, architecture, spotShare, diskGiB, vcpu: vcpus[tier] }) * HOURS_A_MONTH,
   how: `${count} warm`,
   isOptional: true,
 })

@@ -13,8 +13,9 @@ export function sandboxHour({
   architecture,
   spotShare,
   diskGiB,
-}: Pick<Usage, 'tier' | 'architecture' | 'spotShare' | 'diskGiB'>): number {
-  return fargateCostPerHour(tier, architecture, diskGiB) * (1 - spotShare * (1 - SPOT_SHARE_OF_PRICE))
+  vcpu,
+}: Pick<Usage, 'tier' | 'architecture' | 'spotShare' | 'diskGiB' | 'vcpu'>): number {
+  return fargateCostPerHour(tier, { architecture, diskGiB, vcpu }) * (1 - spotShare * (1 - SPOT_SHARE_OF_PRICE))
 }
 
 /** Billed seconds of one container's sandbox, by purpose. */

@@ -20,6 +20,8 @@ export interface Usage {
   readonly storedDays: number
   readonly tier: MemoryTier
   readonly architecture: 'X86_64' | 'ARM64'
+  /** vCPUs of a sandbox, if they are not those of the tier. */
+  readonly vcpu?: number | undefined
   /** Disk of a sandbox; 20 GiB are free. */
   readonly diskGiB: number
   /** Share of sandboxes on Spot, 0 to 1. */

@@ -152,7 +152,7 @@ function createApi({ openTable, time: clock }: CellServices, capacity: number): 
   }
 }
 
-const costPerSecond = (tier: MemoryTier): number => FARGATE_PROFILE.costPerSecond(tier, 'X86_64')
+const costPerSecond = (tier: MemoryTier): number => FARGATE_PROFILE.costPerSecond(tier, { architecture: 'X86_64' })
 
 /** Dependencies of one instance of a function. */
 const commonDeps = (cell: CellServices) => ({

@@ -8,12 +8,20 @@ import type { PriceList } from '../../model/usage/price-list.ts'
 export const ARCHITECTURES = ['X86_64', 'ARM64'] as const
 export type Architecture = (typeof ARCHITECTURES)[number]
 
+/** What determines the price of a sandbox besides its tier. */
+export interface SandboxShape {
+  readonly architecture: Architecture
+  readonly diskGiB?: number | undefined
+  /** If the operator chose another number than the platform's for the tier. */
+  readonly vcpu?: number | undefined
+}
+
 /** What is known of a platform without an instance of its driver. */
 export interface DriverProfile {
   readonly name: string
   readonly capabilities: DriverCapabilities
   /** An estimate for one second of a sandbox of this tier, US dollars. */
-  readonly costPerSecond: (tier: MemoryTier, architecture: Architecture, diskGiB?: number) => number
+  readonly costPerSecond: (tier: MemoryTier, shape: SandboxShape) => number
   readonly prices: PriceList
 }
 

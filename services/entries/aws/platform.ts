@@ -1,12 +1,10 @@
 import { newId } from '../../model/ids.ts'
-import { LIMITS } from '../../model/limits.ts'
 import { createFunctionPorts } from '../../adapters/storage/function-ports.ts'
 import { DEPLOYMENTS } from '../../adapters/drivers/deployments.ts'
 import type { DriverDeployment } from '../../adapters/drivers/driver-profile.ts'
-import { DRIVERS } from '../../adapters/drivers/registry.ts'
 import { countStorage } from '../../operations/tenancy/meter-storage.ts'
 import type { ReconcilerDeps } from '../../workers/deps.ts'
-import type { placeConfigFromEnv } from './config.ts'
+import { costPerSecondFrom, type placeConfigFromEnv } from './config.ts'
 
 /** Concurrent starts of one function: RunTask allows 20 calls per second in an account and Region. */
 const MAX_STARTS = 10
@@ -23,14 +21,14 @@ export function openPlatform(config: ReturnType<typeof placeConfigFromEnv>): {
     deployment,
     deps: {
       ...countStorage(createFunctionPorts(config)),
-      costPerSecond: (tier) => DRIVERS[config.SANDBOX_DRIVER].costPerSecond(tier, config.SANDBOX_ARCHITECTURE, config.SANDBOX_DISK_GIB),
+      costPerSecond: costPerSecondFrom(config),
       driver: deployment.createDriver(config.SANDBOX_IMAGES),
       poolSizes: config.POOL_SIZES,
       poolCeilings: config.POOL_CEILINGS,
       imagePoolSizes: config.IMAGE_POOL_SIZES,
       maxStarts: MAX_STARTS,
       workerId: newId('worker'),
-      hibernateAfterMs: LIMITS.hibernateAfterMinutes * 60_000,
+      hibernateAfterMs: config.HIBERNATE_AFTER_SECONDS * 1000,
       earlySleepMs: config.EARLY_SLEEP_SECONDS * 1000,
       betweenPassesMs: BETWEEN_PASSES_MS,
     },

@@ -59,7 +59,7 @@ export async function openSandboxes(config: LocalConfig, stage: string): Promise
     })
     return {
       ...{ driver, supervisor, memoryTiers, prices },
-      costPerSecond: (tier) => costPerSecond(tier, ARCHITECTURE),
+      costPerSecond: (tier) => costPerSecond(tier, { architecture: ARCHITECTURE }),
       firstRun: firstRun.promise,
       close: () => link.close(),
     }

@@ -70,7 +70,7 @@ export async function startMeteredDeployment(options: Options) {
     models: slowDemo(time, options.modelSeconds),
     prices: FARGATE_PROFILE.prices,
     images: singleImage(IMAGE),
-    costPerSecond: (tier: MemoryTier) => FARGATE_PROFILE.costPerSecond(tier, 'X86_64'),
+    costPerSecond: (tier: MemoryTier) => FARGATE_PROFILE.costPerSecond(tier, { architecture: 'X86_64' }),
     workerId: newId('worker'),
   }
   const ecs: SimulatedEcs = new SimulatedEcs({ time, random: seededRandom(2), onEvent: (event) => void onTaskEvent(event) })

@@ -6,7 +6,7 @@ import { MEMORY_TIERS } from '../../../services/model/limits.ts'
 import { SANDBOX_START_MS, startTimeoutMs } from '../../../services/operations/sandboxes/new-sandbox.ts'
 import { FUNCTION_ENV } from '../../../services/entries/aws/function-env.ts'
 import { DEPLOYMENTS } from '../../../services/adapters/drivers/deployments.ts'
-import { ARCHITECTURES } from '../../../services/adapters/drivers/driver-profile.ts'
+import { ARCHITECTURES, type DriverProfile } from '../../../services/adapters/drivers/driver-profile.ts'
 import { DEPLOYED_DRIVERS, DRIVERS } from '../../../services/adapters/drivers/registry.ts'
 import { createSandboxLink } from '../../../services/adapters/link/create-sandbox-link.ts'
 
@@ -17,14 +17,14 @@ const ENTRIES = ['adapters/drivers/deployments.ts', 'adapters/drivers/registry.t
 const withoutComments = (code: string): string => code.replaceAll(/\/\*[\s\S]*?\*\//g, '').replaceAll(/\/\/.*/g, '')
 
 describe('the driver registry', () => {
-  it.each(Object.entries(DRIVERS))('has prices of %s for every tier, up to its maximum', (name, { name: own, costPerSecond, prices }) => {
-    expect(own).toBe(name)
-    for (const tier of MEMORY_TIERS)
-      for (const architecture of ARCHITECTURES)
-        expect((costPerSecond as (tier: string, architecture: string) => number)(tier, architecture)).toBeLessThanOrEqual(
-          prices.maxUsdPerSecond,
-        )
-  })
+  it.each(Object.entries<DriverProfile>(DRIVERS))(
+    'has prices of %s for every tier, up to its maximum',
+    (name, { name: own, costPerSecond, prices }) => {
+      expect(own).toBe(name)
+      for (const tier of MEMORY_TIERS)
+        for (const architecture of ARCHITECTURES) expect(costPerSecond(tier, { architecture })).toBeLessThanOrEqual(prices.maxUsdPerSecond)
+    },
+  )
 
   it('is the only place outside its folder that names the deployed driver', () => {
     const naming = readdirSync(SERVICES, { recursive: true, encoding: 'utf8' })

@@ -38,13 +38,11 @@ describe('the cost of turns', () => {
   })
   it('has the sums of docs/cost.md, with half and a quarter of a vCPU', () => {
     const sum = (change: Partial<Usage>) => total(costOfTurns(usage({ idleSeconds: 106, diskGiB: 21, ...change }))).toFixed(2)
-    expect([sum({}), sum({ idleSeconds: 61 }), sum({ idleSeconds: 1 })]).toEqual(['0.88', '0.81', '0.78'])
-    const quarter = (0.25 * 0.04048 + 2 * 0.004445) / (0.5 * 0.04048 + 2 * 0.004445)
-    const sumOfQuarter = (runSeconds: number) =>
-      costOfTurns(usage({ idleSeconds: 106, diskGiB: 21, runSeconds }))
-        .reduce((all, { name, usd }) => all + (['start', 'run', 'idle hold'].includes(name) ? quarter : 1) * usd, 0)
-        .toFixed(2)
-    expect([sumOfQuarter(2), sumOfQuarter(4)]).toEqual(['0.65', '0.69'])
+    expect([sum({}), sum({ idleSeconds: 61 }), sum({ idleSeconds: 1 })]).toEqual(['0.87', '0.80', '0.77'])
+    const quarter = (change: Partial<Usage>) => sum({ vcpu: 0.25, ...change })
+    expect([quarter({}), quarter({ idleSeconds: 61 }), quarter({ runSeconds: 4 })]).toEqual(['0.64', '0.59', '0.68'])
+    const arm = { architecture: 'ARM64', spotShare: 1 } as const
+    expect([sum(arm), quarter(arm)]).toEqual(['0.36', '0.31'])
   })
   it('grows with the number of turns and is never negative', () => {
     expect(total(costOfTurns(usage({ turns: 2_000 })))).toBeCloseTo(2 * total(costOfTurns(usage({ turns: 1_000 }))), 9)
@@ -58,8 +56,10 @@ describe('the cost of turns', () => {
   it('has the disk above 20 GiB', () => {
     const hourWith = (diskGiB: number): number => sandboxHour({ tier: '1g', architecture: 'X86_64', spotShare: 0, diskGiB })
     expect([20, 21, 200].map(hourWith)).toEqual([0, 1, 180].map((more) => expect.closeTo(0.02913 + more * 0.000111, 9)))
-    expect(FARGATE_PROFILE.costPerSecond('1g', 'X86_64', 200)).toBeCloseTo(hourWith(200) / 3600, 12)
-    expect(FARGATE_PROFILE.prices.maxUsdPerSecond).toBeGreaterThanOrEqual(FARGATE_PROFILE.costPerSecond('64g', 'X86_64', 200))
+    expect(FARGATE_PROFILE.costPerSecond('1g', { architecture: 'X86_64', diskGiB: 200 })).toBeCloseTo(hourWith(200) / 3600, 12)
+    expect(FARGATE_PROFILE.prices.maxUsdPerSecond).toBeGreaterThanOrEqual(
+      FARGATE_PROFILE.costPerSecond('64g', { architecture: 'X86_64', diskGiB: 200 }),
+    )
   })
 })
 

@@ -15,7 +15,7 @@ const config = Config.parse({
   operations: { monthlyBudgetUsd: 10 },
 })
 const flags = (...args: string[]) =>
-  readFlags(args, ['turns', 'per-container', 'run', 'gap', 'idle', 'start', 'model', 'tier', 'architecture', 'spot'])
+  readFlags(args, ['turns', 'per-container', 'run', 'gap', 'idle', 'start', 'model', 'tier', 'vcpu', 'architecture', 'spot'])
 
 describe('npm run cost', () => {
   it('uses the settings of cdk.json where no option is given', () => {
@@ -34,13 +34,23 @@ describe('npm run cost', () => {
     expect(report()).toContain('wakes into a warm sandbox')
     expect(report('--tier', '4g')).toMatch(/wakes with a start: \d\d s \(p95\)/)
   })
-  it('keeps 1,000 typical turns within 0.90 US dollars, and within 0.39 on ARM64 with Spot alone, without a pool', () => {
+  it('keeps 1,000 typical turns within the US dollars of docs/cost.md, without a pool', () => {
     const cost = (settings: object) => {
       const changed = { ...config, sandboxes: { ...config.sandboxes, ...settings } }
       return costReport(usageFrom(flags(), changed), changed).turns.total
     }
-    expect(cost({ tiers: { '1g': { warm: 0 } }, architecture: 'X86_64', spotPercent: 0 })).toBeLessThanOrEqual(0.9)
-    expect(cost({ tiers: { '1g': { warm: 0 } }, architecture: 'ARM64', spotPercent: 100 })).toBeLessThanOrEqual(0.39)
+    const half = { tiers: { '1g': { warm: 0 } } }
+    const quarter = { tiers: { '1g': { warm: 0, vcpu: 0.25 } } }
+    const onDemand = { architecture: 'X86_64', spotPercent: 0 }
+    const spot = { architecture: 'ARM64', spotPercent: 100 }
+    expect(cost({ ...half, ...onDemand })).toBeLessThanOrEqual(0.88)
+    expect(cost({ ...quarter, ...onDemand, hibernateAfterSeconds: 60 })).toBeLessThanOrEqual(0.6)
+    expect(cost({ ...half, ...spot })).toBeLessThanOrEqual(0.37)
+    for (const cheaper of [
+      { ...quarter, ...spot },
+      { ...half, ...spot, hibernateAfterSeconds: 60 },
+    ])
+      expect(cost(cheaper)).toBeLessThanOrEqual(0.35)
   })
   it('keeps an idle month with the default settings within 28 US dollars', () => {
     const { context } = JSON.parse(readFileSync('cdk.json', 'utf8')) as { context: { cellblock: object } }
@@ -75,6 +85,13 @@ describe('npm run cost', () => {
       expect(text).toContain(part)
     expect(text).toMatch(/read on 20\d\d-\d\d-\d\d/)
   })
+  it('follows the processor and the longest hold of cdk.json', () => {
+    const { sandboxes } = config
+    const changed = { sandboxes: { ...sandboxes, tiers: { '1g': { warm: 0, vcpu: 0.25 } }, hibernateAfterSeconds: 60 } }
+    expect(usageFrom(flags(), changed)).toMatchObject({ vcpu: 0.25, idleSeconds: 61 })
+    expect(usageFrom(flags('--vcpu', '0.5'), changed)).toMatchObject({ vcpu: 0.5 })
+    expect(() => usageFrom(flags('--vcpu', '1'), changed)).toThrow('--vcpu must be one of 0.5, 0.25')
+  })
   it('draws every part of its cost in the report', () => {
     const report = costReport(usageFrom(flags(), config), config)
     const html = htmlReport(costHtml(report))
@@ -84,7 +101,7 @@ describe('npm run cost', () => {
 })
 
 describe('npm run pool-size', () => {
-  const defaults = { architecture: 'X86_64', spotPercent: 0, diskGiB: 20 } as const
+  const defaults = { architecture: 'X86_64', spotPercent: 0, diskGiB: 20, tiers: {} } as const
   it('returns the same size as the code that sizes the pool, for sandboxes per minute', () => {
     const report = poolReport(['--arrivals', '30', '--start', '40', '--wait', '5', '--share', '99'], defaults)
     expect(report.size).toBe(poolSizeFor({ arrivalsPerSecond: 0.5, startSeconds: 40, targetWaitSeconds: 5, share: 0.99 }))

@@ -1,9 +1,19 @@
 import type { MemoryTier } from '../../../model/limits.ts'
 
-/** The task size of each tier, CPU units and MiB: the tier's memory for user code, every tmpfs and the supervisor. */
-export const FARGATE_SIZES: Readonly<Record<MemoryTier, { readonly cpu: number; readonly memoryMiB: number }>> = {
-  '1g': { cpu: 512, memoryMiB: 2048 },
-  '4g': { cpu: 1024, memoryMiB: 6144 },
-  '16g': { cpu: 4096, memoryMiB: 20480 },
-  '64g': { cpu: 16384, memoryMiB: 81920 },
+interface TierSizes {
+  /** vCPUs that Fargate offers with this memory and that are enough for a sandbox; the first is the default. */
+  readonly vcpus: readonly [number, ...number[]]
+  /** The tier's memory for user code, every tmpfs and the supervisor. */
+  readonly memoryMiB: number
 }
+
+/** The task sizes of each tier. */
+export const FARGATE_SIZES: Readonly<Record<MemoryTier, TierSizes>> = {
+  '1g': { vcpus: [0.5, 0.25], memoryMiB: 2048 },
+  '4g': { vcpus: [1], memoryMiB: 6144 },
+  '16g': { vcpus: [4], memoryMiB: 20480 },
+  '64g': { vcpus: [16], memoryMiB: 81920 },
+}
+
+/** The vCPUs of a tier; `chosen` is the operator's choice. */
+export const vcpusOf = (tier: MemoryTier, chosen?: number): number => chosen ?? FARGATE_SIZES[tier].vcpus[0]

@@ -2,7 +2,7 @@ import { newId } from '../../../model/ids.ts'
 import { createFunctionPorts } from '../../../adapters/storage/function-ports.ts'
 import { logFailedMessage } from '../../../adapters/storage/json-log.ts'
 import { createBatchHandler } from '../../../adapters/storage/sqs/lambda-batch.ts'
-import { runConfigFromEnv } from '../config.ts'
+import { costPerSecondFrom, runConfigFromEnv } from '../config.ts'
 import { networkPorts } from '../network-ports.ts'
 import { DRIVERS } from '../../../adapters/drivers/registry.ts'
 import { createSandboxLink } from '../../../adapters/link/create-sandbox-link.ts'
@@ -14,7 +14,7 @@ const STEP_BUDGET_MS = 50_000
 
 const config = runConfigFromEnv()
 const ports = createFunctionPorts(config)
-const { capabilities, costPerSecond } = DRIVERS[config.SANDBOX_DRIVER]
+const { capabilities } = DRIVERS[config.SANDBOX_DRIVER]
 const step = createRunStep({
   ...ports,
   supervisor: createSupervisorClient({ link: createSandboxLink({ kinds: capabilities.addressKinds }) }),
@@ -22,7 +22,7 @@ const step = createRunStep({
   workerId: newId('worker'),
   images: config.SANDBOX_IMAGES,
   stepBudgetMs: STEP_BUDGET_MS,
-  costPerSecond: (tier) => costPerSecond(tier, config.SANDBOX_ARCHITECTURE, config.SANDBOX_DISK_GIB),
+  costPerSecond: costPerSecondFrom(config),
 })
 
 export const handler = createBatchHandler('executions', step, logFailedMessage(ports.telemetry, 'executions'))
