@@ -1,14 +1,19 @@
-"""Which pieces of a snapshot are sent together."""
+"""Which pieces of a snapshot are sent together, and how large they are."""
 
 import asyncio
+import os
+import socket
 import types
 import unittest
 
+from cellblock_supervisor import packets
 from cellblock_supervisor.cgroup import Cgroup
 from cellblock_supervisor.config import Limits
 from cellblock_supervisor.execution.kernel_host import Listener
+from cellblock_supervisor.execution.kernel_link import KernelLink
 from cellblock_supervisor.execution.namespace import Budget, Namespace
 from cellblock_supervisor.execution.worker_messages import parse_reply
+from cellblock_supervisor.worker.channel.channel import Channel
 
 
 class _Kernel:
@@ -37,3 +42,33 @@ class Snapshot(unittest.IsolatedAsyncioTestCase):
                 kernel.continues.set()
         self.assertEqual(pieces[:2], [(b"1", False), (b"2", True)])
         self.assertEqual([piece for piece, _ in pieces], [b"1", b"2", b"3"])
+
+
+class _Sizes(Listener):
+    def __init__(self) -> None:
+        self.sizes: list[int] = []
+
+    def on_bulk(self, data: bytes) -> None:
+        self.sizes.append(len(data))
+
+    def on_closed(self) -> None: ...
+
+
+class Pieces(unittest.IsolatedAsyncioTestCase):
+    async def test_cross_whole_each_way(self) -> None:
+        received = _Sizes()
+        link = KernelLink(received)  # type: ignore[arg-type]
+        self.addCleanup(link.close)
+        self.addCleanup(link.release_worker_fds)
+        end = socket.socket(fileno=os.dup(link.worker_fds[0]))
+        self.addCleanup(end.close)
+        channel = Channel(end)
+        body = b"x" * (packets.BULK_BYTES - 1)
+        await asyncio.to_thread(channel.send_bulk, body + b"y")
+        while len(received.sizes) < 2:
+            await asyncio.sleep(0)
+        self.assertEqual(received.sizes, [len(body), 1])
+        await link.send_bulk(body)
+        target = memoryview(bytearray(3))
+        count, rest = channel.receive_bulk(target) or (0, memoryview(b""))
+        self.assertEqual([count, len(rest)], [3, len(body) - 3])

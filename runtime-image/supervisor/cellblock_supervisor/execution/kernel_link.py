@@ -58,6 +58,8 @@ class KernelLink:
         self._events = events
         self._loop = asyncio.get_running_loop()
         self._socket, self._worker_socket = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+        for end in (self._socket, self._worker_socket):
+            end.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, packets.BUFFER_BYTES)
         self._socket.setblocking(False)
         pipes = {"stdout": os.pipe2(os.O_CLOEXEC), "stderr": os.pipe2(os.O_CLOEXEC)}
         self._raw = {name: ends[0] for name, ends in pipes.items()}
@@ -72,7 +74,7 @@ class KernelLink:
             self._raw_poll.register(fd, select.POLLIN)
         self._assembler = packets.Assembler(MAX_MESSAGE_BYTES)
         # Larger than any packet that the other side can send, so that none is cut.
-        self._buffer = reserved_buffer(4 * packets.PACKET_BYTES)
+        self._buffer = reserved_buffer(4 * packets.BULK_BYTES)
         # A separate buffer: pipes are read while a packet is being handled.
         self._raw_view = reserved_buffer(_RAW_READ_BYTES)
         self._dev_null = os.open(os.devnull, os.O_WRONLY | os.O_CLOEXEC)
@@ -104,7 +106,7 @@ class KernelLink:
 
     async def send_bulk(self, data: bytes | bytearray) -> None:
         """Sends raw bytes, which must not change any more, and waits until the kernel keeps up."""
-        step = packets.PACKET_BYTES - 1
+        step = packets.BULK_BYTES - 1
         head = bytes((packets.BULK,))
         view = memoryview(data)
         self._outgoing.extend((head, view[start : start + step]) for start in range(0, len(view), step))

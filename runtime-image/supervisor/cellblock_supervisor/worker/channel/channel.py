@@ -19,7 +19,7 @@ class Channel:
         self._owner = os.getpid()
         self._numbers = itertools.count()
         self._assembler = packets.Assembler(max_bytes=1 << 30)
-        self._buffer = bytearray(packets.PACKET_BYTES)
+        self._buffer = bytearray(packets.BULK_BYTES)
         self._kind = bytearray(1)
 
     def fileno(self) -> int:
@@ -47,7 +47,7 @@ class Channel:
     def send_bulk(self, data: bytes | memoryview) -> None:
         """Ends a forked child, which would mix its packets into the snapshot of the kernel."""
         self._end_if_forked()
-        step = packets.PACKET_BYTES - 1
+        step = packets.BULK_BYTES - 1
         head = bytes((packets.BULK,))
         view = memoryview(data)
         for start in range(0, len(view), step):
