@@ -60,6 +60,11 @@ export const DISABLED_PROTECTIONS: readonly Edit[] = [
     replace: '',
   },
   {
+    file: `${SUPERVISOR}/execution/worker_processes.py`,
+    find: '        os.setresuid(0, 0, 0)\n',
+    replace: '        os.setresuid(0, 0, 0)\n        __import__("ctypes").CDLL(None).prctl(4, 1, 0, 0, 0)\n',
+  },
+  {
     file: `${SUPERVISOR}/worker/isolation/environment.py`,
     find: '    return {\n',
     replace: '    return {\n        **__import__("os").environ,\n',
