@@ -27,7 +27,7 @@ MAX_TIMEOUT_MS = 300_000
 _SOFT_FRACTION = 0.8
 # Headers have to stay small for every client; the whole list is the last frame of the body.
 _MAX_TRAILER_CHARACTERS = 6_000
-_QUEUE_PACKETS = 32
+_QUEUE_PACKETS = 8
 
 
 class NotRestorable(Exception):
