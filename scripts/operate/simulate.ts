@@ -24,7 +24,7 @@ export const SIMULATE_USAGE = `Usage: npm run simulate -- [--containers 10000] [
   --run-concurrency  executions at the same time; default: concurrency.run of cdk.json
   --lambda-concurrency  concurrent functions of the account; a new account has 1,000 or fewer
   --api-concurrency     how many of them are reserved for the API; default: api.reservedConcurrency of cdk.json
-  --scale       divides the rates of ECS and of the table for the first part, and their bursts by its root: 500 containers at scale 20 model 10,000
+  --scale       divides the rates of ECS and of the table for the first part, and the bursts of ECS by its root: 500 containers at scale 20 model 10,000
   --burst       containers that run code in the same second, with nothing warm; 0 leaves it out
   --pool        size of a warm pool that is filled from empty; 0 leaves it out
   --departing   simulated time in which one tenant opens streams at its allowed rate and disconnects at once; 0s leaves it out

@@ -38,7 +38,8 @@ export class SimulatedTable {
   constructor(rows: Items, options: TableOptions) {
     this.rows = rows
     this.options = options
-    const bucket = (units: number) => TokenBucket.scaled({ burst: units, perSecond: units }, options.scale ?? 1, options.time.now)
+    // A pass over the rows of a smaller model makes as many calls at once as a full one. So only the rate shrinks: the burst covers the pass.
+    const bucket = (units: number) => new TokenBucket(units, units / (options.scale ?? 1), options.time.now)
     this.#buckets = {
       writes: bucket(TABLE_LIMITS.writes),
       reads: bucket(TABLE_LIMITS.reads),

@@ -269,4 +269,13 @@ describe('the simulated table', () => {
     await time.runUntil(10_000)
     expect([written, simulated.counts.failed]).toEqual([700, 0])
   })
+
+  it('of a smaller model accepts as many writes at once, and fewer per second', async () => {
+    const time = new VirtualTime(0)
+    const simulated = new SimulatedTable(opened.items, { time, random: seededRandom(1), scale: 20 })
+    const accepted = (): number => Array.from({ length: 5_000 }, () => simulated.take({ writes: 1 })).filter(Boolean).length
+    expect(accepted()).toBe(4_000)
+    await time.runUntil(1_000)
+    expect(accepted()).toBe(200)
+  })
 })
