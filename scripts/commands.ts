@@ -37,16 +37,18 @@ export interface Command {
  * large one, and a scavenge copies so little that one thread finishes it before helper threads, which compete with sandboxes for CPU, have started.
  * 29 MB live in the old generation. By default a fast server collects it at 49 MB and a slow one at 37 MB; with a growth of 20 % both do at 37 MB.
  * The jobs of Maglev, the compiler between baseline code and TurboFan, leave memory that the process does not return. Without it V8 calls a function 3,000
- * times before it optimizes it, and a request calls most functions once: the first thousand executions take 10 % less time when 300 calls suffice, 50 of
- * them since the function last met a new type. Optimized code takes 7 MB, of which the smaller young generation saves 3.
+ * times before it optimizes it, and a request calls most functions once. With 100 calls, 20 of them since the function last met a new type, the first
+ * thousand executions take 10 % less time, and the optimized code takes 5 MB. One compiler thread is enough: several compete with the sandboxes, which
+ * showed in the slowest executions, and take 4 MB more.
  */
 export const SERVER_NODE_FLAGS: readonly string[] = [
-  '--max-semi-space-size=1',
+  '--max-semi-space-size=2',
   '--heap-growing-percent=20',
   '--no-parallel-scavenge',
   '--no-maglev',
-  '--invocation-count-for-turbofan=300',
-  '--minimum-invocations-after-ic-update=50',
+  '--invocation-count-for-turbofan=100',
+  '--minimum-invocations-after-ic-update=20',
+  '--concurrent-turbofan-max-threads=1',
 ]
 
 /**
