@@ -38,6 +38,9 @@ export const THRESHOLDS: Readonly<Record<string, { readonly atMost: number } | {
   ready_s: { atMost: 2.5 },
   fairness_p99: { atMost: 2 },
   cost_vs_peers: { atMost: 1 },
+  cost_turns_x86_usd: { atMost: 0.6 },
+  cost_turns_arm_spot_usd: { atMost: 0.35 },
+  cost_idle_month_usd: { atMost: 28 },
 }
 
 /** Null for a ratio that has no threshold. */
