@@ -156,7 +156,7 @@ def preload(modules: list[str], as_worker: Callable[[], AbstractContextManager[N
             failed.append(module)
     del builtins.get_ipython, os.environ[_ARROW_ALLOCATOR]  # type: ignore[attr-defined]
     forget_folders()
-    # Expressions that modules compiled only to import themselves, 0.5 MB.
+    # Expressions that modules compiled only to import themselves, 0.1 MB.
     re.purge()
     # Before the last objects, which fill the holes of the garbage. A kernel that filled them would copy their pages.
     gc.collect()
