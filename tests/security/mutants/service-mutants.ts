@@ -247,6 +247,13 @@ export const SERVICE_MUTANTS: readonly Mutant[] = [
   ),
   service('lease', 'adapters/storage/rows/leased-store.ts', '[isFree]', '[]', 'contract/dynamodb-table.test.ts'),
   service(
+    'a leased job is due by the end of its lease',
+    'adapters/storage/rows/leased-store.ts',
+    'all(mayTake, isDueByEnd)',
+    'mayTake',
+    'contract/sqlite-table.test.ts',
+  ),
+  service(
     'values of a MIME bundle are text or JSON',
     'model/executions/event-schema.ts',
     'z.record(z.string(), z.unknown()).transform(normalizeBundle)',
