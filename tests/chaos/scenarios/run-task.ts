@@ -3,6 +3,7 @@ import { setTimeout as delay } from 'node:timers/promises'
 import { measure } from '../../../services/model/metrics.ts'
 import type { SandboxLink } from '../../../services/ports/sandbox-link.ts'
 import type { WideEvent } from '../../../services/model/wide-event.ts'
+import { GONE_KEPT_MS } from '../../../services/workers/place/fail-unanswered.ts'
 import { createFargateDriver } from '../../../services/adapters/drivers/fargate/fargate-driver.ts'
 import { startScriptedEcs, type Action, type Json, type ScriptedEcs } from '../../support/scripted-ecs.ts'
 import { withDuplicates, startWorkerPool, waitUntilEnded } from '../harness/worker-pool.ts'
@@ -15,7 +16,8 @@ const JOBS = 400
 const PER_CONTAINER = 2
 const MAX_COPIES = 3
 const TIMEOUT_MS = 600_000
-const STOPPED_TIMEOUT_MS = 180_000
+/** A task that the platform denied is found when the row of its failed start is removed. */
+const STOPPED_TIMEOUT_MS = GONE_KEPT_MS + 120_000
 const FAIL_FAST_TIMEOUT_MS = 30_000
 const POLL_MS = 100
 /** Applies to leases and the reconciler only; the queues and the SDK use wall time. */
