@@ -1,7 +1,5 @@
-import { GVISOR_RUNTIME } from '../../../scripts/setup/gvisor/ensure-gvisor.ts'
 import type { Bench } from '../bench.ts'
-import { docker } from '../sides/docker.ts'
-import { startServer } from '../sides/server.ts'
+import { onGvisor } from '../on-gvisor.ts'
 import { timed } from '../sides/time.ts'
 import { quantile, summarize } from '../statistics.ts'
 
@@ -19,21 +17,13 @@ interface Forks {
 export const fork: Bench = {
   name: 'fork',
   title: `copying a container with a process of 100 MB ${COPIES} times on gVisor, and the first output of every copy`,
-  async run({ image, isQuick, say }) {
-    const { Runtimes = {} } = (await docker.info()) as { readonly Runtimes?: Readonly<Record<string, unknown>> }
-    if (!(GVISOR_RUNTIME in Runtimes) || process.getuid?.() !== 0) {
-      say(`  not measured: the engine has no runtime ${GVISOR_RUNTIME}, or this user is not root`)
-      return { figures: {}, ratios: {} }
-    }
-    const server = await startServer({ image, poolSize: 1, runtime: GVISOR_RUNTIME })
-    try {
-      const { api, pool } = server
-      await pool.waitFor(1)
+  run: (context) =>
+    onGvisor(context, async ({ api, pool }) => {
       const container = await api.createContainer()
       await api.run(container, PROCESS)
       await pool.waitFor(1)
       const [forkMs, outputMs]: [number[], number[]] = [[], []]
-      for (let run = 0; run < (isQuick ? 3 : 10); run++) {
+      for (let run = 0; run < (context.isQuick ? 3 : 10); run++) {
         let forks: Forks = { data: [] }
         forkMs.push(await timed(async () => void (forks = await api.json('POST', `/v1/containers/${container}/fork`, { count: COPIES }))))
         if (forks.data.some(({ has_processes }) => !has_processes)) throw new Error('A copy has no processes.')
@@ -46,8 +36,5 @@ export const fork: Bench = {
         figures: { fork_ms: summarize('ms', forkMs), fork_output_ms: summarize('ms', outputMs) },
         ratios: { fork_p95_ms: quantile(forkMs, 0.95) },
       }
-    } finally {
-      await server.stop()
-    }
-  },
+    }),
 }

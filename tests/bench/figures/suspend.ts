@@ -1,13 +1,11 @@
-import { GVISOR_RUNTIME } from '../../../scripts/setup/gvisor/ensure-gvisor.ts'
 import { setTimeout as pause } from 'node:timers/promises'
 import { SERVER_LABEL } from '../../../services/adapters/drivers/docker/remove-orphaned-sandboxes.ts'
 import type { Bench } from '../bench.ts'
 import { docker } from '../sides/docker.ts'
-import { startServer } from '../sides/server.ts'
+import { onGvisor } from '../on-gvisor.ts'
 import { timed } from '../sides/time.ts'
 import { quantile, summarize } from '../statistics.ts'
 
-const POOL = 1
 /** With all that runs beside it in its sandbox, a checkpoint of 119 MB (`checkpoint_mb`). */
 const PROCESS = `import numpy, pandas, matplotlib.pyplot
 frame = pandas.DataFrame({'n': numpy.arange(1_000_000)})
@@ -25,25 +23,17 @@ interface Processes {
 export const suspend: Bench = {
   name: 'suspend',
   title: 'suspending a container whose processes take 100 MB in whole on gVisor, and the first output after it',
-  async run({ image, isQuick, say }) {
-    const { Runtimes = {} } = (await docker.info()) as { readonly Runtimes?: Readonly<Record<string, unknown>> }
-    if (!(GVISOR_RUNTIME in Runtimes) || process.getuid?.() !== 0) {
-      say(`  not measured: the engine has no runtime ${GVISOR_RUNTIME}, or this user is not root`)
-      return { figures: {}, ratios: {} }
-    }
-    const server = await startServer({ image, poolSize: POOL, runtime: GVISOR_RUNTIME })
-    try {
-      const { api, pool } = server
-      await pool.waitFor(POOL)
+  run: (context) =>
+    onGvisor(context, async ({ api, pool, pid }) => {
       const container = await api.createContainer()
       await api.run(container, PROCESS)
-      await pool.waitFor(POOL)
+      await pool.waitFor(1)
       const [suspendMs, resumeMs, megabytes]: [number[], number[], number[]] = [[], [], []]
-      for (let run = 0; run < (isQuick ? 5 : 20); run++) {
+      for (let run = 0; run < (context.isQuick ? 5 : 20); run++) {
         let suspended: Processes | null = null
         suspendMs.push(await timed(async () => (suspended = await api.json('POST', `/v1/containers/${container}/suspend`))))
         megabytes.push(bytesOf(suspended) / 1e6)
-        await untilEnded(server.pid)
+        await untilEnded(pid)
         resumeMs.push(await timed(() => api.run(container, `assert next(numbers) == ${run}`)))
       }
       return {
@@ -54,10 +44,7 @@ export const suspend: Bench = {
         },
         ratios: { suspend_p95_ms: quantile(suspendMs, 0.95), resume_p95_ms: quantile(resumeMs, 0.95) },
       }
-    } finally {
-      await server.stop()
-    }
-  },
+    }),
 }
 
 function bytesOf(processes: Processes | null): number {
