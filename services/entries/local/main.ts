@@ -1,5 +1,6 @@
 import { ConfigError, isKept, readLocalConfig } from './config.ts'
 import { explainStart } from './explain-start.ts'
+import { raisePriority } from './raise-priority.ts'
 import { startLocalServer } from './server.ts'
 
 const FORCE_AFTER_MS = 2_000
@@ -17,6 +18,7 @@ function fail(error: unknown): never {
 }
 
 async function main(): Promise<void> {
+  raisePriority()
   const config = readLocalConfig(process.argv.slice(2))
   const starting = startLocalServer(config)
   let stoppingSince: number | null = null
