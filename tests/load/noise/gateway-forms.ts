@@ -1,3 +1,4 @@
+import { setTimeout as delay } from 'node:timers/promises'
 import type { Hostile, HostileForm } from './hostile-forms.ts'
 import { callNative } from '../../support/native-client.ts'
 
@@ -7,9 +8,15 @@ export const MANY_HOSTS = '*.many.example.com'
 
 /** A program of the sandbox has this time beyond the measurement, seconds. */
 const MARGIN_SECONDS = 2
+const POLL_MS = 20
+
+interface Command {
+  readonly id: string
+  readonly stdout: string
+}
+
 const PRELUDE = `
 import itertools, os, socket, ssl, sys, threading, time
-END = time.monotonic() + float(sys.argv[1])
 HOST = "${HOSTILE_HOST}"
 context = ssl.create_default_context(cafile="/run/network/ca.pem")
 numbers = itertools.count()
@@ -42,6 +49,18 @@ def sent(sock, text):
     sock.sendall(text if isinstance(text, bytes) else text.encode())
     return sock
 get = lambda path, more="": f"GET {path} HTTP/1.1\\r\\nHost: {HOST}\\r\\n{more}\\r\\n"
+print("ready", flush=True)
+sys.stdin.readline()
+END = time.monotonic() + float(sys.argv[1])
+`
+
+const COMPUTE = `
+def compute():
+    while time.monotonic() < END:
+        sum(range(10_000))
+for _ in range(40):
+    threading.Thread(target=compute, daemon=True).start()
+time.sleep(max(0, END - time.monotonic()))
 `
 
 const form = (name: string, load: string, program: string): HostileForm => ({
@@ -52,17 +71,20 @@ const form = (name: string, load: string, program: string): HostileForm => ({
   start: (hostile) => runInContainers(hostile, `${PRELUDE}${program}`),
 })
 
-/** In each container at the same time; it ends after the measurement. */
+/** In each container at the same time; it ends after the measurement. The programs are started before, because their start takes the processors. */
 async function runInContainers({ url, apiKey, networked, seconds }: Hostile, program: string): Promise<void> {
   const client = callNative(url, apiKey)
-  const start = (id: string, argv: readonly string[], wait: number) =>
-    client.json('POST', `/v1/containers/${id}/commands?wait=${wait}`, { argv, background: wait === 0, timeout_seconds: seconds + 60 })
-  await Promise.all(networked.map((id) => start(id, ['true'], 60)))
-  await Promise.all(networked.map((id) => start(id, ['python3', '-c', program, String(seconds + MARGIN_SECONDS)], 0)))
+  const argv = ['python3', '-c', program, String(seconds + MARGIN_SECONDS)]
+  const body = { argv, background: true, stdin: 'open', timeout_seconds: seconds + 120 }
+  const commands = await Promise.all(networked.map((id) => client.json<Command>('POST', `/v1/containers/${id}/commands`, body)))
+  for (const { id } of commands)
+    while (!(await client.json<Command>('GET', `/v1/commands/${id}`)).stdout.includes('ready')) await delay(POLL_MS)
+  await Promise.all(commands.map(({ id }) => client.json('POST', `/v1/commands/${id}/stdin`, { data: 'go\n' })))
 }
 
-/** What the code of a tenant with a network does to the gateway, which serves every tenant. */
+/** What the code of a tenant with a network does to the gateway, which serves every tenant. The first is the control: what all have in common is code that runs. */
 export const GATEWAY_FORMS: readonly HostileForm[] = [
+  form('control', '40 threads each that compute and connect to nothing', COMPUTE),
   form('idle connections', '48 connections each that send nothing', 'repeat(48, connect)'),
   form(
     'unfinished bodies',
