@@ -18,7 +18,7 @@ console.log(getPriority() + ' ' + session)
 const isRoot = process.getuid?.() === 0
 
 it('gives the server precedence where it may, and starts where it may not', async () => {
-  // A session of its own, so that this one keeps its weight.
+  // In a separate session, so that this one keeps its weight.
   const child = spawn(process.execPath, ['--no-warnings', '--input-type=module', '--eval', PROGRAM], { detached: true })
   const [printed, failed] = await Promise.all([text(child.stdout), text(child.stderr)])
   expect(failed).toBe('')
