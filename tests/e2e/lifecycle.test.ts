@@ -1,7 +1,7 @@
 import { execFile, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { mkdtemp, rm } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
+import { getPriority, tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { promisify } from 'node:util'
@@ -85,6 +85,12 @@ describe('the local server', () => {
     child.kill('SIGKILL')
     await expect.poll(() => isAlive(server.pid)).toBe(false)
     expect(await sandboxCount(server)).toBe(0)
+  })
+
+  it('has precedence over sandboxes that compute where root started it', async () => {
+    const server = await startServer({ env: { CELLBLOCK_POOL: '0' } })
+    expect(getPriority(server.pid)).toBe(process.getuid?.() === 0 ? -10 : getPriority())
+    expect(await server.stop()).toBe(0)
   })
 
   it('claims a warm sandbox for the first execution and refills the pool', async () => {
