@@ -1,6 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import type { Hostile, HostileForm } from './hostile-forms.ts'
-import { callNative } from '../../support/native-client.ts'
+import { callNative, type NativeClient } from '../../support/native-client.ts'
 
 /** Hosts that the hostile tenant may reach: one that answers, and any number of names. */
 export const HOSTILE_HOST = 'hostile.example.com'
@@ -13,6 +13,7 @@ const POLL_MS = 20
 interface Command {
   readonly id: string
   readonly stdout: string
+  readonly ended_at: string | null
 }
 
 const PRELUDE = `
@@ -77,9 +78,16 @@ async function runInContainers({ url, apiKey, networked, seconds }: Hostile, pro
   const argv = ['python3', '-c', program, String(seconds + MARGIN_SECONDS)]
   const body = { argv, background: true, stdin: 'open', timeout_seconds: seconds + 120 }
   const commands = await Promise.all(networked.map((id) => client.json<Command>('POST', `/v1/containers/${id}/commands`, body)))
-  for (const { id } of commands)
-    while (!(await client.json<Command>('GET', `/v1/commands/${id}`)).stdout.includes('ready')) await delay(POLL_MS)
+  await Promise.all(commands.map((command) => untilReady(client, command)))
   await Promise.all(commands.map(({ id }) => client.json('POST', `/v1/commands/${id}/stdin`, { data: 'go\n' })))
+}
+
+/** Throws when the program ends instead. */
+async function untilReady(client: NativeClient, command: Command): Promise<void> {
+  for (let seen = command; !seen.stdout.includes('ready'); await delay(POLL_MS)) {
+    if (seen.ended_at !== null) throw new Error(`The program ${command.id} ended before it was ready.`)
+    seen = await client.json<Command>('GET', `/v1/commands/${command.id}`)
+  }
 }
 
 /** What the code of a tenant with a network does to the gateway, which serves every tenant. The first is the control: what all have in common is code that runs. */
