@@ -3,13 +3,12 @@ import { dirname, join } from 'node:path'
 import { explainFailure, runCommand } from '../command.ts'
 import { SetupError, type Progress } from '../progress.ts'
 
-const MODULE_FILES = ['go.mod', 'go.sum', 'precompile/main.go']
+const MODULE_FILES = ['go.mod', 'go.sum', 'precompile/main.go', 'runsc/main.go']
 /** What the program is built from: another content is another build. */
 export const RUNSC_SOURCES = MODULE_FILES.map((name) => join(import.meta.dirname, name))
-const RUNSC = 'gvisor.dev/gvisor/runsc'
-const FILTERS = `vendor/${RUNSC}/boot/filter/filter_precompiled.go`
+const FILTERS = 'vendor/gvisor.dev/gvisor/runsc/boot/filter/filter_precompiled.go'
 
-/** Builds runsc with the compiled seccomp filters that gVisor's release builds have (precompile/main.go). Throws SetupError. */
+/** Builds runsc (runsc/main.go) with the compiled seccomp filters that gVisor's release builds have (precompile/main.go). Throws SetupError. */
 export async function buildRunsc(program: string, env: NodeJS.ProcessEnv, progress: Progress): Promise<void> {
   progress('Building gVisor (runsc) from its Go modules: several minutes', 300)
   await mkdir(dirname(program), { recursive: true })
@@ -20,7 +19,7 @@ export async function buildRunsc(program: string, env: NodeJS.ProcessEnv, progre
     // A copy of gVisor: Go replaces no file in the folder of its modules.
     await go('mod', 'vendor')
     await writeFile(join(folder, FILTERS), await go('run', '-trimpath', './precompile', FILTERS))
-    await go('build', '-trimpath', '-ldflags=-s -w', '-o', 'program', RUNSC)
+    await go('build', '-trimpath', '-ldflags=-s -w', '-o', 'program', './runsc')
     await rename(join(folder, 'program'), program)
   } finally {
     await rm(folder, { recursive: true, force: true })

@@ -3,7 +3,6 @@ module cellblock/gvisor
 
 go 1.26.3
 
-tool gvisor.dev/gvisor/runsc
 require (
 	github.com/cenkalti/backoff v2.2.1+incompatible // indirect
 	github.com/cilium/ebpf v0.16.0 // indirect
@@ -24,5 +23,5 @@ require (
 	golang.org/x/sys v0.43.0 // indirect
 	golang.org/x/time v0.15.0 // indirect
 	google.golang.org/protobuf v1.36.11 // indirect
-	gvisor.dev/gvisor v0.0.0-20260527191743-a81fd9dd382e // indirect
+	gvisor.dev/gvisor v0.0.0-20260527191743-a81fd9dd382e
 )
