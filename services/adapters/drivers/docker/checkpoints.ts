@@ -55,9 +55,11 @@ export class Checkpoints {
     this.#root = options.root ?? CHECKPOINT_ROOT
   }
 
-  /** Throws DriverError `capacity` unless the disk has this much space, twice. */
-  async demandSpace(bytes: number): Promise<void> {
-    await mkdir(this.#root, { recursive: true, mode: 0o700 })
+  /** Makes the empty folder for `write`. Throws DriverError `capacity` unless the disk has this much space, twice. */
+  async prepare(containerId: string, { checkpointId, bytes }: { readonly checkpointId: string; readonly bytes: number }): Promise<void> {
+    const folder = this.#folder(containerId)
+    await rm(folder, { recursive: true, force: true })
+    await mkdir(join(folder, `${checkpointId}${PARTIAL}`), { recursive: true, mode: 0o700 })
     const { bavail, bsize } = await statfs(this.#root)
     if (bavail * bsize < 2 * bytes)
       throw new DriverError('capacity', `${this.#root} has no space for another checkpoint. Free some, or give the folder a larger disk.`)
@@ -67,8 +69,6 @@ export class Checkpoints {
   async write(containerId: string, checkpointId: string): Promise<void> {
     const folder = this.#folder(containerId)
     const partial = join(folder, `${checkpointId}${PARTIAL}`)
-    await rm(folder, { recursive: true, force: true })
-    await mkdir(partial, { recursive: true, mode: 0o700 })
     const { program, args } = this.#options
     const stateRoot = await this.#stateRootOf(containerId)
     await run(program, [...args, '--root', stateRoot, 'checkpoint', '--image-path', partial, containerId], { timeout: WRITE_TIMEOUT_MS })

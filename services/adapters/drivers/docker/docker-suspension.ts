@@ -133,9 +133,10 @@ export class DockerSuspension implements SandboxSuspension {
     if (before !== null) return { bytes: before }
     if (await checkpoints.wasUsed(Id, checkpointId)) throw new DriverError('unavailable', 'This checkpoint was resumed already.')
     if (!State.Running) throw new DriverError('unavailable', 'The sandbox has ended and left no checkpoint.')
-    await checkpoints.demandSpace(HostConfig.Memory ?? 0)
-    await supervisor.suspend(session)
-    await untilClosed(session)
+    await Promise.all([
+      checkpoints.prepare(Id, { checkpointId, bytes: HostConfig.Memory ?? 0 }),
+      supervisor.suspend(session).then(() => untilClosed(session)),
+    ])
     await checkpoints.write(Id, checkpointId).catch((cause: unknown) => {
       const detail = cause instanceof Error ? cause.message.slice(0, 500) : String(cause)
       throw new DriverError('unavailable', `gVisor could not write a checkpoint: ${detail}`, { cause })
