@@ -94,6 +94,11 @@ export interface SandboxDriver {
   inspectAll(sandboxes: readonly SandboxRef[]): Promise<readonly SandboxStatus[]>
   /** Resolves when the sandbox is ready or gone, or when the signal aborts, with the last known status. */
   waitReady(sandboxId: string, signal: AbortSignal): Promise<SandboxStatus>
+  /**
+   * Sets how much of the machine's processors a sandbox gets while others want them too, relative to a sandbox with the weight 1; above 0 and at most 1. Resolves
+   * for a sandbox that is gone. Absent: each sandbox has its own processors. Throws DriverError.
+   */
+  weigh?(sandboxId: string, weight: number): Promise<void>
   /** Resolves when the sandbox is gone. Idempotent. */
   stop(sandboxId: string, platformId?: string): Promise<void>
   /** The sandboxes that the platform runs. One whose platform name is in `known` may be left out. */

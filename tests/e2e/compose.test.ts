@@ -140,6 +140,7 @@ describe('docker compose up', () => {
         { method: 'POST', path: `/containers/${foreign.id}/start` },
         { method: 'POST', path: `/containers/${foreign.id}/wait` },
         { method: 'POST', path: `/containers/${foreign.id}/update`, body: { CpuShares: SHARES_WHEN_READY } },
+        { method: 'POST', path: `/containers/${foreign.id}/update`, body: { CpuShares: SHARES_WHEN_READY / 2 } },
         { method: 'DELETE', path: `/containers/${foreign.id}?force=true` },
         { method: 'GET', path: '/containers/json?all=true' },
         { method: 'GET', path: `/containers/json?filters=${encodeURIComponent('{"label":["com.docker.compose.project"]}')}` },
@@ -160,14 +161,17 @@ describe('docker compose up', () => {
       expect((await foreign.inspect()).State.Status).toBe('created')
 
       // The same body without a change, so that nothing else was the reason.
-      const [made, again, updated, removed, gone] = await asServer([
+      const weigh = (body: object): Asked => ({ method: 'POST', path: `/containers/${name}/update`, body })
+      const answered = await asServer([
         create({}),
         { method: 'GET', path: `/containers/${name}/json` },
-        { method: 'POST', path: `/containers/${name}/update`, body: { Memory: 0 } },
+        weigh({ CpuShares: SHARES_WHEN_READY / 2 }),
+        weigh({ CpuShares: SHARES_WHEN_READY * 2 }),
+        weigh({ CpuShares: SHARES_WHEN_READY, Memory: 0 }),
         { method: 'DELETE', path: `/containers/${name}?force=true` },
         { method: 'GET', path: `/containers/${name}/json` },
       ])
-      expect([made, again, updated, removed, gone].map((answer) => answer?.status)).toEqual([201, 200, 403, 204, 404])
+      expect(answered.map(({ status }) => status)).toEqual([201, 200, 200, 403, 403, 204, 404])
     } finally {
       await foreign.remove({ force: true })
     }

@@ -8,6 +8,7 @@ import { promisify } from 'node:util'
 import { describe, expect, it } from 'vitest'
 import { stageOf } from '../../services/entries/local/config.ts'
 import { isAlive } from '../../services/adapters/drivers/docker/remove-orphaned-sandboxes.ts'
+import { createTenant } from '../support/create-tenant.ts'
 import { startServer, type LocalServerProcess } from '../support/local-server.ts'
 
 const run = promisify(execFile)
@@ -16,6 +17,17 @@ const run = promisify(execFile)
 async function sandboxCount({ stage }: Pick<LocalServerProcess, 'stage'>): Promise<number> {
   const { stdout } = await run('docker', ['ps', '-aq', '--filter', `label=cellblock.stage=${stage}`])
   return stdout.split('\n').filter(Boolean).length
+}
+
+/** The shares of the processors that the engine gives the sandboxes of this server, in ascending order. */
+async function sharesOf({ stage }: Pick<LocalServerProcess, 'stage'>): Promise<readonly number[]> {
+  const { stdout: ids } = await run('docker', ['ps', '-q', '--filter', `label=cellblock.stage=${stage}`])
+  const { stdout } = await run('docker', ['inspect', '--format', '{{.HostConfig.CpuShares}}', ...ids.split('\n').filter(Boolean)])
+  return stdout
+    .split('\n')
+    .filter(Boolean)
+    .map(Number)
+    .toSorted((one, two) => one - two)
 }
 
 describe('the local server', () => {
@@ -91,6 +103,21 @@ describe('the local server', () => {
     const server = await startServer({ env: { CELLBLOCK_POOL: '0' } })
     expect(getPriority(server.pid)).toBe(process.getuid?.() === 0 ? -10 : getPriority())
     expect(await server.stop()).toBe(0)
+  })
+
+  it('shares the processors between tenants: two sandboxes of one weigh as much as the one of another', async () => {
+    const server = await startServer()
+    try {
+      const other = server.as(await createTenant(server, 'other'))
+      await other.run(await other.createContainer(), 'pass')
+      const containers = await Promise.all(['a', 'b'].map((name) => server.native.createContainer(name)))
+      for (const container of containers) await server.native.run(container, 'pass')
+      await expect.poll(() => sharesOf(server)).toEqual([512, 512, 1024])
+      await server.native.call('DELETE', `/v1/containers/${containers[0]}`)
+      await expect.poll(() => sharesOf(server)).toEqual([1024, 1024])
+    } finally {
+      await server.stop()
+    }
   })
 
   it('claims a warm sandbox for the first execution and refills the pool', async () => {

@@ -149,6 +149,22 @@ describe('the Docker driver', () => {
     expect(await weightOf(false)).toBeLessThan((await weightOf(true)) ?? 0)
   })
 
+  it('weighs a sandbox, which has the whole weight when it is ready, and does without one that is gone', async () => {
+    const driver = newDriver()
+    const { sandboxId } = await startReady(driver)
+    const shares = async (): Promise<number | undefined> => (await docker.getContainer(sandboxId).inspect()).HostConfig.CpuShares
+    expect(await shares()).toBe(1024)
+    await driver.weigh?.(sandboxId, 0.25)
+    expect(await shares()).toBe(256)
+    // Linux accepts no less than 2.
+    await driver.weigh?.(sandboxId, 1 / 4096)
+    expect(await shares()).toBe(2)
+    await driver.weigh?.(sandboxId, 1)
+    expect(await shares()).toBe(1024)
+    await driver.stop(sandboxId)
+    await driver.weigh?.(sandboxId, 0.5)
+  })
+
   it('reaches a sandbox through the relay when host and sandbox cannot share a socket', async () => {
     const driver = newDriver({ transport: 'exec' })
     const sandbox = await startReady(driver)

@@ -3,7 +3,8 @@ import type { IncomingMessage, ServerResponse } from 'node:http'
 import { basename, join } from 'node:path'
 import { json } from 'node:stream/consumers'
 import { pipeline } from 'node:stream/promises'
-import { containerOptions, SANDBOX_LABEL, SHARES_WHEN_READY } from '../../adapters/drivers/docker/container-options.ts'
+import * as z from 'zod'
+import { containerOptions, MIN_SHARES, SANDBOX_LABEL, SHARES_WHEN_READY } from '../../adapters/drivers/docker/container-options.ts'
 import { controlFolder, hostsFileOf, writeHostsFile } from '../../adapters/drivers/docker/control-folder.ts'
 import { readSandboxRequest } from '../../adapters/drivers/docker/read-sandbox-request.ts'
 import { readSeccompProfile } from '../../adapters/drivers/docker/seccomp-profile.ts'
@@ -21,6 +22,9 @@ class EngineRefusal extends Error {
     this.status = status
   }
 }
+
+/** What the driver changes of a sandbox that runs: its share of the processors, up to the one with which it starts. */
+const Weight = z.strictObject({ CpuShares: z.int().min(MIN_SHARES).max(SHARES_WHEN_READY) })
 
 /** Names the proxy whose server started a sandbox. */
 const OWNER_LABEL = 'cellblock.engine-proxy'
@@ -148,9 +152,9 @@ export class EngineProxy {
 
   async #update(container: string, body: unknown, signal: AbortSignal): Promise<Answer> {
     const { Id } = await this.#own(container, signal)
-    const isReady = JSON.stringify(body) === JSON.stringify({ CpuShares: SHARES_WHEN_READY })
-    if (!isReady) throw new EngineRefusal(403, REFUSED)
-    return this.#options.engine.read({ method: 'POST', path: `/containers/${Id}/update`, body: { CpuShares: SHARES_WHEN_READY }, signal })
+    const asked = Weight.safeParse(body)
+    if (!asked.success) throw new EngineRefusal(403, REFUSED)
+    return this.#options.engine.read({ method: 'POST', path: `/containers/${Id}/update`, body: asked.data, signal })
   }
 
   async #remove(container: string, signal: AbortSignal): Promise<Answer> {

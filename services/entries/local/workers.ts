@@ -6,6 +6,7 @@ import type { Telemetry } from '../../ports/telemetry.ts'
 import { createDeadLetterStep } from '../../workers/reconcile/dead-letters.ts'
 import type { DeliveryLanes } from '../../workers/deliver/delivery-lanes.ts'
 import type { ReconcilerDeps } from '../../workers/deps.ts'
+import { ProcessorShares } from '../../workers/place/processor-shares.ts'
 import { reconcile } from '../../workers/reconcile/reconcile.ts'
 
 export type Steps = { readonly [Q in QueueName]: (message: QueueMessages[Q]) => Promise<void> }
@@ -22,13 +23,14 @@ export const turnsStep =
  */
 const PLACES: Readonly<Record<QueueName, number>> = { turns: 500, executions: 256, placements: 16 }
 const RECONCILE_EVERY_MS = 5_000
+const BALANCE_EVERY_MS = 1_000
 
 export interface Workers {
   /** Stops receiving messages and waits for running steps, at most this long. An abandoned step counts as crashed, which is safe. */
   stop(timeoutMs: number): Promise<void>
 }
 
-/** Feeds every queue to its step and runs the reconciler, as Lambda's mappings and schedule do. */
+/** Feeds every queue to its step and runs the reconciler, as Lambda's mappings and schedule do; shares the processors between tenants. */
 export function startWorkers(options: {
   readonly consumer: QueueConsumer
   readonly steps: Steps
@@ -59,6 +61,12 @@ export function startWorkers(options: {
       onError: onError(queue),
     })
 
+  const shares = new ProcessorShares(reconciler)
+  const repeat = (event: string, everyMs: number, work: () => Promise<unknown>): Promise<void> =>
+    repeatUntil(stopping.signal, everyMs, () =>
+      work().catch((error: unknown) => telemetry.emit({ event, outcome: 'error', detail: describeCause(error) })),
+    )
+
   const loops = [
     consume('turns'),
     consume('executions'),
@@ -66,7 +74,8 @@ export function startWorkers(options: {
     consumeDeadLetters('turns'),
     consumeDeadLetters('executions'),
     consumeDeadLetters('placements'),
-    reconcileUntil(stopping.signal, reconciler, telemetry),
+    repeat('reconcile', RECONCILE_EVERY_MS, () => reconcile(reconciler)),
+    repeat('balance', BALANCE_EVERY_MS, () => shares.balance()),
   ]
   const finished = Promise.allSettled(loops).then(() => undefined)
   return {
@@ -79,9 +88,9 @@ export function startWorkers(options: {
   }
 }
 
-async function reconcileUntil(signal: AbortSignal, deps: ReconcilerDeps, telemetry: Telemetry): Promise<void> {
+async function repeatUntil(signal: AbortSignal, everyMs: number, work: () => Promise<unknown>): Promise<void> {
   while (!signal.aborted) {
-    await reconcile(deps).catch((error: unknown) => telemetry.emit({ event: 'reconcile', outcome: 'error', detail: describeCause(error) }))
-    await delay(RECONCILE_EVERY_MS, undefined, { signal }).catch(() => undefined)
+    await work()
+    await delay(everyMs, undefined, { signal }).catch(() => undefined)
   }
 }

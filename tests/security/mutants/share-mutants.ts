@@ -121,6 +121,12 @@ export const SHARE_MUTANTS: readonly Mutant[] = [
     'integration/orchestrator/hibernate-largest.test.ts',
   ),
   share(
+    'share of a tenant in the processors of one machine',
+    'workers/place/processor-shares.ts',
+    ['1 / 2 ** Math.ceil(Math.log2(held.length))', '1'],
+    'integration/orchestrator/processor-shares.test.ts',
+  ),
+  share(
     'share of a tenant in event streams',
     'http/stream-slots.ts',
     ['!admitsShare({ held: open, heldByTenant: openOf(tenant), capacity })', 'false'],

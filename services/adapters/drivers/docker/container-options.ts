@@ -17,6 +17,8 @@ const IDENTITY_BYTES = 64 * 1024
 /** Starting costs two seconds of processor time. A quarter of the default weight halves its effect on running code, and a busy machine still refills the pool. */
 const SHARES_WHILE_STARTING = 256
 export const SHARES_WHEN_READY = 1024
+/** Linux accepts no smaller number. https://docs.kernel.org/scheduler/sched-design-CFS.html */
+export const MIN_SHARES = 2
 
 export interface ContainerPlan {
   readonly image: string

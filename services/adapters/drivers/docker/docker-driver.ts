@@ -6,7 +6,7 @@ import { SupervisorError, type Supervisor } from '../../../ports/supervisor.ts'
 import type { SandboxAddress } from '../../../model/sandboxes/sandbox.ts'
 import { exitReason } from '../exit-reason.ts'
 import { Checkpoints, type CheckpointOptions } from './checkpoints.ts'
-import { SANDBOX_LABEL, SHARES_WHEN_READY, STAGE_LABEL, type ContainerPlan } from './container-options.ts'
+import { MIN_SHARES, SANDBOX_LABEL, SHARES_WHEN_READY, STAGE_LABEL, type ContainerPlan } from './container-options.ts'
 import { defaultControlRoot, ownControlFolders, type ControlFolders } from './control-folder.ts'
 import { createSandboxContainer } from './create-sandbox-container.ts'
 import { engineStatus, toDriverError } from './engine-error.ts'
@@ -139,6 +139,17 @@ class DockerDriver implements SandboxDriver {
     } finally {
       over.abort()
     }
+  }
+
+  async weigh(sandboxId: string, weight: number): Promise<void> {
+    const CpuShares = Math.max(MIN_SHARES, Math.round(SHARES_WHEN_READY * weight))
+    await this.#docker
+      .getContainer(sandboxId)
+      .update({ CpuShares })
+      .catch((error: unknown) => {
+        // It is gone, or is being removed.
+        if (![404, 409].includes(engineStatus(error) ?? 0)) throw toDriverError(error, this.#defaultImage)
+      })
   }
 
   async stop(sandboxId: string): Promise<void> {
