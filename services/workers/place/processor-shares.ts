@@ -1,4 +1,5 @@
 import type { Sandbox } from '../../model/sandboxes/sandbox.ts'
+import { claimedByTenant } from '../../operations/sandboxes/claimed-by-tenant.ts'
 import type { SandboxDriver } from '../../ports/sandbox-driver.ts'
 import type { Table } from '../../ports/table.ts'
 
@@ -46,9 +47,7 @@ export class ProcessorShares {
 export function weightsOf(
   sandboxes: readonly Pick<Sandbox, 'id' | 'state' | 'claimedBy' | 'resumedAt'>[],
 ): readonly { readonly id: string; readonly start: string; readonly weight: number }[] {
-  const claimed = sandboxes.filter(({ state }) => state === 'claimed')
-  const byTenant = Map.groupBy(claimed, ({ claimedBy }) => claimedBy?.tenant)
-  return [...byTenant.values()].flatMap((held) => {
+  return [...claimedByTenant(sandboxes).values()].flatMap((held) => {
     const weight = 1 / 2 ** Math.ceil(Math.log2(held.length))
     return held.map(({ id, resumedAt = 0 }) => ({ id, start: `${id} ${resumedAt}`, weight }))
   })

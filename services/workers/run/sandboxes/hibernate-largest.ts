@@ -1,6 +1,7 @@
 import { isBusy } from '../../../model/containers/container.ts'
 import { TIERS } from '../../../model/limits.ts'
 import type { Sandbox } from '../../../model/sandboxes/sandbox.ts'
+import { claimedByTenant } from '../../../operations/sandboxes/claimed-by-tenant.ts'
 import type { RunDeps } from '../../deps.ts'
 
 /** A container that was used this recently is not idle, milliseconds: its next call is probably under way. */
@@ -42,17 +43,11 @@ export async function hibernateLargest(
 
 /** The tenants that hold at least as much as the waiting one, the largest first. */
 function largestHoldings(sandboxes: readonly Sandbox[], waiting: string): readonly Holding[] {
-  const held = new Map<string, Holding>()
-  for (const { claimedBy, memoryTier, state } of sandboxes) {
-    if (claimedBy === null || state !== 'claimed') continue
-    const { tenant, containerId } = claimedBy
-    const { memoryBytes = 0, containerIds = [] } = held.get(tenant) ?? {}
-    held.set(tenant, {
-      tenant,
-      memoryBytes: memoryBytes + TIERS[memoryTier].memoryBytes,
-      containerIds: [...containerIds, containerId],
-    })
-  }
-  const own = held.get(waiting)?.memoryBytes ?? 0
-  return [...held.values()].filter(({ memoryBytes }) => memoryBytes >= own).toSorted((one, other) => other.memoryBytes - one.memoryBytes)
+  const holdings = [...claimedByTenant(sandboxes)].map(([tenant, held]): Holding => ({
+    tenant,
+    memoryBytes: held.reduce((sum, { memoryTier }) => sum + TIERS[memoryTier].memoryBytes, 0),
+    containerIds: held.map(({ claimedBy }) => claimedBy.containerId),
+  }))
+  const own = holdings.find(({ tenant }) => tenant === waiting)?.memoryBytes ?? 0
+  return holdings.filter(({ memoryBytes }) => memoryBytes >= own).toSorted((one, other) => other.memoryBytes - one.memoryBytes)
 }
