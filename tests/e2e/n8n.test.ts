@@ -50,8 +50,9 @@ it(
 
     const other = connectN8n(`${second.url}/n8n`, await createTenant(second, 'other'))
     const missing = { status: 404, message: 'sandbox not found' }
-    for (const read of [other.getSandbox(id), other.resumeExecution(id, execId), other.exec(id, { command: 'cat runs' })])
-      await expect(read).rejects.toMatchObject(missing)
+    await expect(other.getSandbox(id)).rejects.toMatchObject(missing)
+    await expect(other.resumeExecution(id, execId)).rejects.toMatchObject(missing)
+    await expect(other.exec(id, { command: 'cat runs' })).rejects.toMatchObject(missing)
     await other.createSandbox({ id })
     expect((await other.exec(id, { command: 'ls' })).stdout).toBe('')
   },
