@@ -140,7 +140,9 @@ describe('the self-test at start', () => {
   })
 
   it('checks under the emulated profile the worker and the memory limit only', async () => {
-    await using sandbox = await startReadySandbox({ options: ['--memory=900m'], profile: 'emulated', limits: LIGHT })
+    // Without a limit of the container the supervisor sets RLIMIT_NPROC, which counts the processes of all sandboxes of the host.
+    const options = ['--memory=900m', '--pids-limit=256']
+    await using sandbox = await startReadySandbox({ options, profile: 'emulated', limits: LIGHT })
     const run = await sandbox.supervisor.run('import socket\nsocket.socket()')
     expect(run.error).toMatchObject({ name: 'OSError', value: expect.stringMatching(/^\[Errno 101\] Network is unreachable/) as string })
   })
