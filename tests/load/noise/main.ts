@@ -3,6 +3,7 @@ import { readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { readOptions, refuseOption } from '../../../scripts/read-options.ts'
 import { ensureSandboxImage } from '../../../scripts/setup/sandbox-image.ts'
+import { raisePriority } from '../../../services/entries/local/raise-priority.ts'
 import { measureNoise, type NoiseFigure } from './measure-noise.ts'
 import { noiseTable, tooNoisy } from './noise-table.ts'
 
@@ -17,6 +18,8 @@ const values = readOptions('test:noise', {
 const windowMs = Number(values.seconds) * 1000
 if (!(windowMs > 0)) refuseOption('test:noise', '--seconds accepts a number above 0.')
 
+// This process measures, and contains the emulated account. Both stand for other machines, so neither waits for the server, which has precedence too.
+raisePriority()
 const say = (line: string): void => void process.stderr.write(`${line}\n`)
 await ensureSandboxImage(say)
 const figures: { readonly storage: string; readonly of: readonly NoiseFigure[] }[] = []
