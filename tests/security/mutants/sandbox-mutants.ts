@@ -70,7 +70,14 @@ export const SANDBOX_MUTANTS: readonly Mutant[] = [
     'os.write(score, b"0")',
     'processes/own-priority-for-memory',
   ),
-  worker('nice', 'worker/isolation/drop_privileges.py', '    os.nice(19)\n', '', 'processes/own-niceness'),
+  worker('nice', 'worker/isolation/drop_privileges.py', '    os.nice(priority)\n', '', 'processes/own-niceness'),
+  worker(
+    'nice of forks',
+    'worker/kernel/serve.py',
+    '    os.register_at_fork(after_in_child=lambda: os.nice(WORKER_PRIORITY))\n',
+    '',
+    'processes/niceness-of-a-fork',
+  ),
   worker(
     'limit of locked memory',
     'worker/isolation/drop_privileges.py',
@@ -247,6 +254,17 @@ export const SANDBOX_MUTANTS: readonly Mutant[] = [
       {
         file: `${SUPERVISOR}/execution/fork_bomb_monitor.py`,
         find: '            worker_processes.set_idle_scheduling()\n',
+        replace: '            pass\n',
+      },
+    ],
+    killer: { test: 'tests/integration/supervisor/isolation-checks.test.ts', only: 'many processes run in SCHED_IDLE' },
+  },
+  {
+    protection: 'supervisor: lowest priority for many processes, in one call',
+    edits: [
+      {
+        file: `${SUPERVISOR}/execution/worker_processes.py`,
+        find: '            os.setpriority(os.PRIO_USER, WORKER_UID, WORKER_PRIORITY)\n',
         replace: '            pass\n',
       },
     ],

@@ -6,7 +6,7 @@ import signal
 from collections.abc import Callable, Iterator
 from typing import NamedTuple
 
-from ..config import WORKER_UID
+from ..config import WORKER_PRIORITY, WORKER_UID
 
 # No process runs under this UID. With it as real UID and the worker's as effective UID, a signal to "all processes" reaches the worker's only.
 _SIGNALLER_UID = 10003
@@ -116,10 +116,13 @@ def resume_all() -> None:
 def set_idle_scheduling() -> None:
     """Puts every process of the worker and its future children into SCHED_IDLE, irreversibly.
 
-    Threads other than a process's first keep their class. On a kernel without this class nothing changes.
+    Threads other than a process's first keep their class. First all of them get the lowest priority, which is one system call that no fork outruns.
+    On a kernel without the class or without that call nothing else changes.
     """
     own = os.getpid()
     with credentials():
+        with contextlib.suppress(OSError):
+            os.setpriority(os.PRIO_USER, WORKER_UID, WORKER_PRIORITY)
         for name in os.listdir("/proc"):
             if name.isdigit() and int(name) != own:
                 with contextlib.suppress(OSError):

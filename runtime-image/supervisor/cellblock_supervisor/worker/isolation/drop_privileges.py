@@ -8,7 +8,7 @@ import signal
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from ...config import WORKER_GID, WORKER_UID
+from ...config import WORKER_GID, WORKER_PRIORITY, WORKER_UID
 from . import landlock, seccomp
 
 _PR_SET_PDEATHSIG, _PR_SET_DUMPABLE = 1, 4
@@ -27,10 +27,10 @@ class Rlimits(NamedTuple):
     memory_bytes: int | None
 
 
-def become_worker(limits: Rlimits) -> None:
+def become_worker(limits: Rlimits, priority: int = WORKER_PRIORITY) -> None:
     """Irreversible. Raises OSError when a step is refused; the caller must then exit without running anything."""
     restrict(limits)
-    change_identity()
+    change_identity(priority)
 
 
 def restrict(limits: Rlimits) -> None:
@@ -59,10 +59,9 @@ def restrict(limits: Rlimits) -> None:
     landlock.confine_writes()
 
 
-def change_identity() -> None:
+def change_identity(priority: int = WORKER_PRIORITY) -> None:
     """The last step of a restricted process before it runs code of a tenant. Irreversible. Raises OSError as `become_worker`."""
-    # The supervisor has priority: beside 250 busy processes it still gets a fifth of the processor.
-    os.nice(19)
+    os.nice(priority)
     os.setgroups([])
     os.setresgid(WORKER_GID, WORKER_GID, WORKER_GID)
     os.setresuid(WORKER_UID, WORKER_UID, WORKER_UID)
