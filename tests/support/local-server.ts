@@ -3,6 +3,7 @@ import { once } from 'node:events'
 import { dirname, join } from 'node:path'
 import { createInterface } from 'node:readline'
 import OpenAI from 'openai'
+import { SERVER_ENVIRONMENT, SERVER_NODE_FLAGS } from '../../scripts/commands.ts'
 import { callNative, type NativeClient } from './native-client.ts'
 import { serverStorage } from './server-storage.ts'
 
@@ -32,7 +33,7 @@ export interface LocalServerProcess {
 }
 
 /**
- * Starts the development server as a separate process on a free port, without a warm pool and with sandboxes that preload nothing (half the
+ * Starts the server as a separate process with the settings of `npm start`, on a free port, without a warm pool and with sandboxes that preload nothing (half the
  * start time; `SANDBOX_PRELOAD: ''` gives the default ones), with a permanent data folder if `dataDir` is given, and from another copy of the code
  * if `root` is given. It ends with the process that started it, however that one ends.
  */
@@ -45,11 +46,12 @@ export async function startServer(
   const apiKey = 'ck_test_0123456789abcdef0123456789'
   // Do not save variables that no test reads again.
   const thrownAway = options.dataDir === undefined ? { CELLBLOCK_SAVE_SECONDS: '0' } : {}
-  const flags = ['--disable-warning=ExperimentalWarning', '--import', END_WITH_PARENT]
+  const flags = [...SERVER_NODE_FLAGS, '--disable-warning=ExperimentalWarning', '--import', END_WITH_PARENT]
   const child = spawn(process.execPath, [...flags, join(root, 'services/entries/local/main.ts'), ...storage.args], {
     cwd: root,
     env: {
       ...process.env,
+      ...SERVER_ENVIRONMENT,
       ...storage.env,
       PORT: '0',
       CELLBLOCK_API_KEY: apiKey,
