@@ -31,8 +31,7 @@ HELPER_UID = 10002
 # The kernel counts resources (inotify instances, pending signals, keys) per UID of the host: sandboxes that share a host need different ones.
 WORKER_UID_RANGE = range(20_000, 60_000)
 # Nice values of processes that run code of a tenant; the supervisor has 0 (docs/adr/0032-runaway-processes.md).
-WORKER_PRIORITY = 19
-KERNEL_PRIORITY = 5
+WORKER_PRIORITY = 5
 
 def _read_worker_uid(text: str) -> int | None:
     """None for a UID that is not allowed."""

@@ -208,7 +208,7 @@ print(sorted(os.listdir("/proc/self/fd"))[:3], len(os.listdir("/proc/self/fd")))
         '101',
         '101',
         '101',
-        "True ['0000000000000000', '1', '2'] True 19 1000",
+        "True ['0000000000000000', '1', '2'] True 5 1000",
         'read-only',
         "['0', '1', '2'] 4",
         '',

@@ -281,13 +281,13 @@ print(tried >= 45, wrong)`
     expect(await say('print(open("/proc/self/oom_score_adj").read(), end="")')).toBe('1000\n')
   })
 
-  it('many processes run in SCHED_IDLE with the lowest priority after the supervisor and cannot leave it', async () => {
+  it('many processes run in SCHED_IDLE after the supervisor and cannot leave it', async () => {
     await using own = await startReadySandbox({ limits: LIGHT })
     const code = `
 import os, subprocess, sys, time
 look = "import os; print(os.sched_getscheduler(0))"
 def child(): return int(subprocess.run([sys.executable, "-c", look], capture_output=True, text=True).stdout)
-before, alone = os.nice(0), (os.sched_getscheduler(0), child())
+alone = (os.sched_getscheduler(0), child())
 processes = [subprocess.Popen(["sleep", "600"]) for _ in range(40)]
 end = time.monotonic() + 10
 def classes(): return {os.sched_getscheduler(pid) for pid in (0, *(process.pid for process in processes))}
@@ -295,9 +295,32 @@ while classes() != {os.SCHED_IDLE} and time.monotonic() < end: time.sleep(0.01)
 def back():
     try: os.sched_setscheduler(0, os.SCHED_OTHER, os.sched_param(0))
     except PermissionError: return "refused"
-print(before, os.nice(0), alone == (os.SCHED_OTHER,) * 2, classes() == {child()} == {os.SCHED_IDLE}, os.sched_getscheduler(1) == os.SCHED_OTHER, back())
+print(alone == (os.SCHED_OTHER,) * 2, classes() == {child()} == {os.SCHED_IDLE}, os.sched_getscheduler(1) == os.SCHED_OTHER, back())
 for process in processes: process.kill(); process.wait()`
-    expect((await own.supervisor.run(code)).stdout).toBe('5 19 True True True refused\n')
+    expect((await own.supervisor.run(code)).stdout).toBe('True True True refused\n')
+  })
+
+  it('many processes and the supervisor have different processors until the processes have ended', async () => {
+    await using own = await startReadySandbox({ limits: LIGHT })
+    const look = `
+import subprocess, time
+def processors(pid):
+    text = next(line.split()[1] for line in open(f"/proc/{pid}/status") if line.startswith("Cpus_allowed_list:"))
+    ends = [[int(end) for end in part.split("-")] for part in text.split(",")]
+    return {number for first, *last in ends for number in range(first, (last or [first])[0] + 1)}
+def wait(condition):
+    end = time.monotonic() + 10
+    while not condition() and time.monotonic() < end: time.sleep(0.01)
+    return condition()
+`
+    const many = `${look}
+every = processors(1)
+many = [subprocess.Popen(["sleep", "600"]) for _ in range(40)]
+def of_worker(): return {frozenset(processors(pid)) for pid in ("self", *(process.pid for process in many))}
+print(wait(lambda: of_worker() == {frozenset((every - processors(1)) or every)}), [len(own) for own in of_worker()])
+for process in many: process.kill(); process.wait()`
+    expect((await own.supervisor.run(many)).stdout).toBe('True [1]\n')
+    expect((await own.supervisor.run('print(wait(lambda: processors(1) == processors("self") == every))')).stdout).toBe('True\n')
   })
 
   // With Landlock's second version, Linux 5.19; without it code may write to its own files of /proc, and this shows what it then gets.

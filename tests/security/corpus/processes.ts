@@ -71,15 +71,6 @@ b = ctypes.create_string_buffer(b"inside"); f = open("/proc/self/mem", "rb", 0);
   ['own priority for memory', '/proc/pid/oom_score_adj', py`print(open("/proc/self/oom_score_adj").read().strip())`, '1000'],
   ['own niceness', 'getpriority(2)', py`print(os.nice(0))`, '5'],
   [
-    'niceness of a fork',
-    'getpriority(2)',
-    py`
-child = os.fork()
-if child == 0: os._exit(os.nice(0))
-print(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]))`,
-    '19',
-  ],
-  [
     'tracer of itself',
     '/proc/self/status',
     py`print([l.split()[1] for l in open("/proc/self/status") if l.startswith("TracerPid")][0])`,

@@ -70,14 +70,7 @@ export const SANDBOX_MUTANTS: readonly Mutant[] = [
     'os.write(score, b"0")',
     'processes/own-priority-for-memory',
   ),
-  worker('nice', 'worker/isolation/drop_privileges.py', '    os.nice(priority)\n', '', 'processes/own-niceness'),
-  worker(
-    'nice of forks',
-    'worker/kernel/serve.py',
-    '    os.register_at_fork(after_in_child=lambda: os.nice(WORKER_PRIORITY))\n',
-    '',
-    'processes/niceness-of-a-fork',
-  ),
+  worker('nice', 'worker/isolation/drop_privileges.py', '    os.nice(WORKER_PRIORITY)\n', '', 'processes/own-niceness'),
   worker(
     'limit of locked memory',
     'worker/isolation/drop_privileges.py',
@@ -260,15 +253,32 @@ export const SANDBOX_MUTANTS: readonly Mutant[] = [
     killer: { test: 'tests/integration/supervisor/isolation-checks.test.ts', only: 'many processes run in SCHED_IDLE' },
   },
   {
-    protection: 'supervisor: lowest priority for many processes, in one call',
+    protection: 'supervisor: other processors than those of many processes',
     edits: [
       {
-        file: `${SUPERVISOR}/execution/worker_processes.py`,
-        find: '            os.setpriority(os.PRIO_USER, WORKER_UID, WORKER_PRIORITY)\n',
+        file: `${SUPERVISOR}/execution/processors.py`,
+        find: '    _set_own(turned[limit:])\n',
+        replace: '',
+      },
+    ],
+    killer: {
+      test: 'tests/integration/supervisor/isolation-checks.test.ts',
+      only: 'many processes and the supervisor have different processors',
+    },
+  },
+  {
+    protection: 'supervisor: a new kernel has all processors after many processes',
+    edits: [
+      {
+        file: `${SUPERVISOR}/execution/fork_bomb_monitor.py`,
+        find: '            processors.share()\n',
         replace: '            pass\n',
       },
     ],
-    killer: { test: 'tests/integration/supervisor/isolation-checks.test.ts', only: 'many processes run in SCHED_IDLE' },
+    killer: {
+      test: 'tests/integration/supervisor/isolation-checks.test.ts',
+      only: 'many processes and the supervisor have different processors',
+    },
   },
   {
     protection: 'worker: the kernel cannot set the result envelope',

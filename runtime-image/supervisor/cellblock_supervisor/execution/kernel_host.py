@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 from ..cgroup import Cgroup
 from ..config import Limits
-from . import shared_memory, worker_processes
+from . import processors, shared_memory, worker_processes
 from .command_starter import CommandStarter
 from .kernel_link import KernelLink
 from .terminals import TerminalBroker
@@ -81,6 +81,7 @@ class KernelHost:
         self._booting: asyncio.Future[bool] | None = None
 
     def _start_zygote(self) -> ZygoteClient:
+        processors.share()
         control = start_zygote(self._cgroup.cpu_limit())
         return ZygoteClient(control, self._on_exit, lambda: self._on_unusable("the kernel's parent process ended"))
 

@@ -6,7 +6,7 @@ import signal
 from collections.abc import Callable, Iterator
 from typing import NamedTuple
 
-from ..config import WORKER_PRIORITY, WORKER_UID
+from ..config import WORKER_UID
 
 # No process runs under this UID. With it as real UID and the worker's as effective UID, a signal to "all processes" reaches the worker's only.
 _SIGNALLER_UID = 10003
@@ -114,19 +114,23 @@ def resume_all() -> None:
 
 
 def set_idle_scheduling() -> None:
-    """Puts every process of the worker and its future children into SCHED_IDLE, irreversibly.
+    """Puts every process of the worker and its future children into SCHED_IDLE, irreversibly. Threads other than a process's first keep their class."""
+    _for_each(lambda pid: os.sched_setscheduler(pid, os.SCHED_IDLE, os.sched_param(0)))
 
-    Threads other than a process's first keep their class. First all of them get the lowest priority, which is one system call that no fork outruns.
-    On a kernel without the class or without that call nothing else changes.
-    """
+
+def set_affinity(processors: list[int]) -> None:
+    """Moves every process of the worker to these processors. Threads other than a process's first stay; code can move its own processes again."""
+    _for_each(lambda pid: os.sched_setaffinity(pid, processors))
+
+
+def _for_each(act: Callable[[int], None]) -> None:
+    """Calls `act` with every process id but the supervisor's. It has the worker's rights only, so it fails for processes that are not the worker's."""
     own = os.getpid()
     with credentials():
-        with contextlib.suppress(OSError):
-            os.setpriority(os.PRIO_USER, WORKER_UID, WORKER_PRIORITY)
         for name in os.listdir("/proc"):
             if name.isdigit() and int(name) != own:
                 with contextlib.suppress(OSError):
-                    os.sched_setscheduler(int(name), os.SCHED_IDLE, os.sched_param(0))
+                    act(int(name))
 
 
 def _signal_all(number: signal.Signals) -> None:

@@ -21,7 +21,7 @@ import types
 from collections.abc import Callable
 from contextlib import AbstractContextManager
 
-from ..config import DATA_DIR, INSTALL_DIR, IS_GVISOR, KERNEL_PRIORITY, WORKER_GID
+from ..config import DATA_DIR, INSTALL_DIR, IS_GVISOR, WORKER_GID
 from . import command, files_helper
 from .channel import descriptors
 from .channel.channel import Channel
@@ -183,7 +183,7 @@ def _run_kernel(fds: list[int], limits: Rlimits, modules: list[str]) -> None:
     with contextlib.suppress(PermissionError):
         os.fchmod(out, 0o622)
         os.fchmod(err, 0o622)
-    become_worker(limits, KERNEL_PRIORITY)
+    become_worker(limits)
     loopback.activate()
     if IS_GVISOR and (failed := preload(modules, contextlib.nullcontext)):
         print(f"cellblock: could not preload {', '.join(failed)}", file=sys.stderr)

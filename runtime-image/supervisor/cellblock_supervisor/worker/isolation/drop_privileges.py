@@ -27,10 +27,10 @@ class Rlimits(NamedTuple):
     memory_bytes: int | None
 
 
-def become_worker(limits: Rlimits, priority: int = WORKER_PRIORITY) -> None:
+def become_worker(limits: Rlimits) -> None:
     """Irreversible. Raises OSError when a step is refused; the caller must then exit without running anything."""
     restrict(limits)
-    change_identity(priority)
+    change_identity()
 
 
 def restrict(limits: Rlimits) -> None:
@@ -59,9 +59,9 @@ def restrict(limits: Rlimits) -> None:
     landlock.confine_writes()
 
 
-def change_identity(priority: int = WORKER_PRIORITY) -> None:
+def change_identity() -> None:
     """The last step of a restricted process before it runs code of a tenant. Irreversible. Raises OSError as `become_worker`."""
-    os.nice(priority)
+    os.nice(WORKER_PRIORITY)
     os.setgroups([])
     os.setresgid(WORKER_GID, WORKER_GID, WORKER_GID)
     os.setresuid(WORKER_UID, WORKER_UID, WORKER_UID)

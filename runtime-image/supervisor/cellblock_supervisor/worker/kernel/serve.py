@@ -12,7 +12,6 @@ import sys
 from tornado.ioloop import IOLoop
 
 from ... import packets
-from ...config import WORKER_PRIORITY
 from ..channel.channel import Channel
 from ..channel.output_pipes import OutputPipes
 from ..channel.streams import ChannelText, Flusher
@@ -33,8 +32,6 @@ def serve(prepared: PreparedKernel, channel: Channel, data_dir: str, peak: PeakM
     environment.find_installed_packages()
     sys.argv = ["cellblock-kernel"]
     random_states.seed()
-    # A fork bomb doubles faster than the supervisor notices.
-    os.register_at_fork(after_in_child=lambda: os.nice(WORKER_PRIORITY))
     stdout = ChannelText.over(channel, packets.STDOUT, "stdout", 1)
     stderr = ChannelText.over(channel, packets.STDERR, "stderr", 2, before=stdout.text.flush)
     sys.stdout = sys.__stdout__ = stdout.text
