@@ -317,7 +317,8 @@ def wait(condition):
 every = processors(1)
 many = [subprocess.Popen(["sleep", "600"]) for _ in range(40)]
 def of_worker(): return {frozenset(processors(pid)) for pid in ("self", *(process.pid for process in many))}
-print(wait(lambda: of_worker() == {frozenset((every - processors(1)) or every)}), [len(own) for own in of_worker()])
+wait(lambda: all(len(own) == 1 for own in of_worker()))
+print(of_worker() == {frozenset((every - processors(1)) or every)}, [len(own) for own in of_worker()])
 for process in many: process.kill(); process.wait()`
     expect((await own.supervisor.run(many)).stdout).toBe('True [1]\n')
     expect((await own.supervisor.run('print(wait(lambda: processors(1) == processors("self") == every))')).stdout).toBe('True\n')
