@@ -30,7 +30,7 @@ DEFAULT_WORKER_UID = 10001
 HELPER_UID = 10002
 # The kernel counts resources (inotify instances, pending signals, keys) per UID of the host: sandboxes that share a host need different ones.
 WORKER_UID_RANGE = range(20_000, 60_000)
-# Nice values of processes that run code of a tenant; the supervisor has 0 (docs/adr/0032-runaway-processes.md).
+# Nice value of processes that run code of a tenant; the supervisor has 0 (docs/adr/0032-runaway-processes.md).
 WORKER_PRIORITY = 5
 
 def _read_worker_uid(text: str) -> int | None:

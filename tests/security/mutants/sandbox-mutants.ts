@@ -267,7 +267,7 @@ export const SANDBOX_MUTANTS: readonly Mutant[] = [
     },
   },
   {
-    protection: 'supervisor: a new kernel has all processors after many processes',
+    protection: 'supervisor: all processors again after many processes',
     edits: [
       {
         file: `${SUPERVISOR}/execution/fork_bomb_monitor.py`,
