@@ -99,6 +99,8 @@ export interface SandboxDriver {
    * for a sandbox that is gone. Absent: each sandbox has its own processors. Throws DriverError.
    */
   weigh?(sandboxId: string, weight: number): Promise<void>
+  /** Processor time of the sandbox since it started, in milliseconds; null when the platform does not show it. Never throws. */
+  processorMs?(sandboxId: string): Promise<number | null>
   /** Resolves when the sandbox is gone. Idempotent. */
   stop(sandboxId: string, platformId?: string): Promise<void>
   /** The sandboxes that the platform runs. One whose platform name is in `known` may be left out. */

@@ -165,6 +165,19 @@ describe('the Docker driver', () => {
     await driver.weigh?.(sandboxId, 0.5)
   })
 
+  it('reads how long a sandbox has computed, and does without one that is gone', async () => {
+    const driver = newDriver()
+    const { sandboxId, ...sandbox } = await startReady(driver)
+    const before = (await driver.processorMs?.(sandboxId)) ?? 0
+    expect(before).toBeGreaterThan(0)
+    await sandbox.run('import time\nend = time.process_time() + 0.5\nwhile time.process_time() < end: pass')
+    const after = (await driver.processorMs?.(sandboxId)) ?? 0
+    expect(after - before).toBeGreaterThanOrEqual(490)
+    expect(after - before).toBeLessThan(5_000)
+    await driver.stop(sandboxId)
+    expect(await driver.processorMs?.(sandboxId)).toBeNull()
+  })
+
   it('reaches a sandbox through the relay when host and sandbox cannot share a socket', async () => {
     const driver = newDriver({ transport: 'exec' })
     const sandbox = await startReady(driver)

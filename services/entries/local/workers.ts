@@ -23,7 +23,7 @@ export const turnsStep =
  */
 const PLACES: Readonly<Record<QueueName, number>> = { turns: 500, executions: 256, placements: 16 }
 const RECONCILE_EVERY_MS = 5_000
-const BALANCE_EVERY_MS = 1_000
+const BALANCE_EVERY_MS = 250
 
 export interface Workers {
   /** Stops receiving messages and waits for running steps, at most this long. An abandoned step counts as crashed, which is safe. */

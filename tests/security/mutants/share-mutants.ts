@@ -127,6 +127,12 @@ export const SHARE_MUTANTS: readonly Mutant[] = [
     'integration/orchestrator/processor-shares.test.ts',
   ),
   share(
+    'weight of code that computes for long',
+    'workers/place/processor-shares.ts',
+    ['const WEIGHT_WITHOUT_CREDITS = 1 / 64', 'const WEIGHT_WITHOUT_CREDITS = 1'],
+    'integration/orchestrator/processor-shares.test.ts',
+  ),
+  share(
     'share of a tenant in event streams',
     'http/stream-slots.ts',
     ['!admitsShare({ held: open, heldByTenant: openOf(tenant), capacity })', 'false'],

@@ -12,6 +12,7 @@ import { createSandboxContainer } from './create-sandbox-container.ts'
 import { engineStatus, toDriverError } from './engine-error.ts'
 import { DockerSuspension } from './docker-suspension.ts'
 import { DEFAULT_LIMITS, withSandboxLimits, type DockerLimits } from './limits.ts'
+import { ProcessorTime } from './processor-time.ts'
 import { DOCKER_PROFILE } from './profile.ts'
 import { readSeccompProfile } from './seccomp-profile.ts'
 import { untilReady } from './until-ready.ts'
@@ -54,6 +55,7 @@ class DockerDriver implements SandboxDriver {
   readonly #controlFolders: ControlFolders
   readonly #seccompProfile = readSeccompProfile()
   readonly #checkpoints: Checkpoints | null
+  readonly #processorTime: ProcessorTime
   readonly suspension?: DockerSuspension
 
   constructor(options: DockerDriverOptions) {
@@ -63,6 +65,7 @@ class DockerDriver implements SandboxDriver {
     this.#limits = { ...DEFAULT_LIMITS, ...options.limits }
     this.#controlFolders = options.controlFolders ?? ownControlFolders(defaultControlRoot())
     const { docker, supervisor } = options
+    this.#processorTime = new ProcessorTime(docker)
     const checkpoints = options.checkpoints === undefined ? null : new Checkpoints(options.checkpoints)
     this.#checkpoints = checkpoints
     if (checkpoints === null) return
@@ -152,7 +155,12 @@ class DockerDriver implements SandboxDriver {
       })
   }
 
+  processorMs(sandboxId: string): Promise<number | null> {
+    return this.#processorTime.read(sandboxId)
+  }
+
   async stop(sandboxId: string): Promise<void> {
+    this.#processorTime.forget(sandboxId)
     const container = this.#docker.getContainer(sandboxId)
     const containerId = this.#checkpoints === null ? undefined : (await this.#read(sandboxId))?.Id
     // First, so that a container that could not be removed has nothing to resume.
