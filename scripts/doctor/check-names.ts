@@ -3,6 +3,7 @@ export const LOCAL_CHECKS = [
   'Node',
   'Packages',
   'Machine',
+  'Kernel',
   'Docker',
   'Engine',
   'Sandbox image',

@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs'
 import { statfs } from 'node:fs/promises'
 import { createServer } from 'node:net'
-import { availableParallelism, totalmem } from 'node:os'
+import { availableParallelism, release, totalmem } from 'node:os'
 import { dirname, join } from 'node:path'
 import { DEFAULT_SANDBOX } from '../../services/model/tenants/tenant-limits.ts'
 import { runCommand } from '../setup/command.ts'
@@ -31,6 +31,7 @@ export async function checkLocally({ config, host, port }: LocalDoctorOptions): 
     checkNode(process.versions.node),
     checkPackages(),
     checkMachine(totalmem(), availableParallelism()),
+    ...(process.platform === 'linux' ? [checkKernel(release())] : []),
     version === undefined ? fail('Docker', sentenceOf(engine.decision)) : checkEngineVersion(version),
     ...(version === undefined ? [] : [await checkEngineFeatures(env), await checkImage(env), checkSandboxFiles()]),
     await checkPort(host, port),
@@ -64,6 +65,17 @@ function checkMachine(memoryBytes: number, cores: number): Finding {
   return memoryBytes < MIN_MEMORY_BYTES
     ? warn('Machine', `${summary}. A warm sandbox takes about 120 MiB and the server 250: set CELLBLOCK_POOL=0 or 1.`)
     : ok('Machine', summary)
+}
+
+/** The scheduler of some versions lets one control group starve the others; docs/adr/0090-processor-credits.md names the fault and its repair. */
+export function checkKernel(version: string): Finding {
+  const [major, minor, patch = 0] = version.split(/[.-]/).map(Number)
+  return major === 6 && minor === 18 && patch < 45
+    ? warn(
+        'Kernel',
+        `Linux ${version} can let code with many threads delay the code of other sandboxes by seconds. Update it to 6.18.45 or later.`,
+      )
+    : ok('Kernel', `Linux ${version}`)
 }
 
 const sentenceOf = (decision: Awaited<ReturnType<typeof detectEngine>>['decision']): string =>

@@ -9,7 +9,7 @@ import { checkLocally } from './local-checks.ts'
 const USAGE = `Usage: npm run doctor [-- --json]
        npm run doctor -- --aws [--stage NAME] [--long] [--json | --transcript]
 
-Without --aws it checks this machine: Node, packages, the Docker engine and its isolation features, the sandbox image, the port, the disk.
+Without --aws it checks this machine: Node, packages, the kernel, the Docker engine and its isolation features, the sandbox image, the port, the disk.
 It changes nothing. PORT, HOST and DOCKER_HOST have the meaning that they have for npm start.
 
 With --aws it checks the deployment in the account of your credentials: quotas, stacks, endpoints, image. It starts a sandbox and a

@@ -41,7 +41,7 @@ interface Weighed {
 
 /**
  * Shares the processors of one machine between tenants instead of between sandboxes: the more sandboxes a tenant has, the less each of them weighs. Code that
- * computes for long weighs less than code that answers: Linux lets groups of the same weight wait for seconds when one of them has many threads.
+ * computes for long weighs less than code that answers: before 6.18.45 Linux lets groups wait for seconds beside one with many threads (docs/adr/0090-processor-credits.md).
  * A warm sandbox belongs to no tenant when it starts, so its group on the host cannot be that of a tenant, and the weights follow the claims.
  */
 export class ProcessorShares {

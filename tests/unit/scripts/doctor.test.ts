@@ -7,7 +7,7 @@ import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { findingLine, findingsText, type Finding } from '../../../scripts/doctor/finding.ts'
 import { transcriptOf } from '../../../scripts/doctor/transcript.ts'
-import { checkEngineVersion, checkNode, evaluateDisk } from '../../../scripts/doctor/local-checks.ts'
+import { checkEngineVersion, checkKernel, checkNode, evaluateDisk } from '../../../scripts/doctor/local-checks.ts'
 
 const ROOT = join(import.meta.dirname, '../../..')
 const GIB = 1024 ** 3
@@ -127,6 +127,13 @@ describe('thresholds of the doctor', () => {
     ['20.9.1', 'fail'],
     ['19.3.0', 'fail'],
   ])('Docker %s: %s', (version, outcome) => expect(checkEngineVersion(version).outcome).toBe(outcome))
+  it.each([
+    ['6.18.44-generic', 'warn'],
+    ['6.18.0', 'warn'],
+    ['6.18.45', 'ok'],
+    ['6.12.48+deb13-amd64', 'ok'],
+    ['7.0.0', 'ok'],
+  ])('Linux %s: %s', (version, outcome) => expect(checkKernel(version).outcome).toBe(outcome))
   it.each([
     [1, 'fail'],
     [3, 'warn'],
