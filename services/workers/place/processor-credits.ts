@@ -19,11 +19,7 @@ export class ProcessorCredits {
   /** `usedMs`: processor time of the sandbox since it started; null when the host does not show it. */
   count(sandbox: string, usedMs: number | null, nowMs: number): void {
     if (usedMs === null) return
-    const last = this.#accounts.get(sandbox)
-    if (last === undefined || usedMs < last.usedMs) {
-      this.#accounts.set(sandbox, { usedMs, atMs: nowMs, credits: BURST_MS, isSpent: false })
-      return
-    }
+    const last = this.#accounts.get(sandbox) ?? { usedMs, atMs: nowMs, credits: BURST_MS, isSpent: false }
     const saved = last.credits + (REFILL_MS_PER_SECOND * (nowMs - last.atMs)) / 1_000
     const credits = Math.min(BURST_MS, Math.max(0, saved - (usedMs - last.usedMs)))
     this.#accounts.set(sandbox, { usedMs, atMs: nowMs, credits, isSpent: credits === 0 || (last.isSpent && credits < BURST_MS) })

@@ -25,11 +25,6 @@ const CLAIMS_EVERY_MS = 1_000
 const WEIGHT_WITHOUT_CREDITS = 1 / 64
 /** A weight has no effect while processors are idle, and setting it costs 20 ms of one. */
 const FULL_SHARE = 0.75
-/**
- * A call of `balance` raises so many weights of a tenant whose sandboxes have saved credits. That bounds how often they are lowered as well: code that computes
- * now and then could occupy the engine.
- */
-const RAISED_PER_TENANT = 1
 
 /** `start` names a sandbox and its resumption: each begins with the weight 1. */
 interface Weighed {
@@ -67,7 +62,7 @@ export class ProcessorShares {
       weighed.map(async ({ id, start }) => this.#credits.count(start, (await driver.processorMs?.(id)) ?? null, clock.now())),
     )
     const isFull = this.#isMachineFull()
-    const raised = new Map<string, number>()
+    const raised = new Set<string>()
     const failures: unknown[] = []
     for (const { id, start, tenant, weight } of weighed) {
       const before = this.#weights.get(start)
@@ -75,9 +70,9 @@ export class ProcessorShares {
       const wanted = this.#credits.isSpent(start) && (isFull || before === low) ? low : weight
       if (before === wanted) continue
       if (before === low) {
-        const count = raised.get(tenant) ?? 0
-        if (count === RAISED_PER_TENANT) continue
-        raised.set(tenant, count + 1)
+        // One of a tenant at a time, which bounds how often they are lowered as well: code that computes now and then could occupy the engine.
+        if (raised.has(tenant)) continue
+        raised.add(tenant)
       }
       await driver.weigh(id, wanted).then(
         () => this.#weights.set(start, wanted),

@@ -92,11 +92,12 @@ it('asks again for what the engine refused, and sets the others meanwhile', asyn
   expect(await balanced()).toEqual({ [first]: 0.5 })
 })
 
-/** After so many ms in which the sandbox computed for so many. */
-const computed = (id: string, usedMs: number, ms = 250): Promise<Record<string, number>> => {
-  used.set(id, (used.get(id) ?? 0) + usedMs)
+/** After so many ms in which each sandbox computed for so many. */
+const allComputed = (ids: readonly string[], usedMs: number, ms: number): Promise<Record<string, number>> => {
+  for (const id of ids) used.set(id, (used.get(id) ?? 0) + usedMs)
   return balanced(ms)
 }
+const computed = (id: string, usedMs: number, ms = 250): Promise<Record<string, number>> => allComputed([id], usedMs, ms)
 
 it('lets code that computes for long weigh less than code that answers, until it has saved for another burst', async () => {
   const [busy, quiet] = [await claimed(many), await claimed(few)]
@@ -115,10 +116,7 @@ it('lets code that computes for long weigh less than code that answers, until it
 it('raises one weight of a tenant at a time because of credits, and those of others meanwhile', async () => {
   const ofMany = [await claimed(many), await claimed(many), await claimed(many)]
   const other = await claimed(few)
-  const computeAll = (usedMs: number, ms: number): Promise<Record<string, number>> => {
-    for (const id of [...ofMany, other]) used.set(id, (used.get(id) ?? 0) + usedMs)
-    return balanced(ms)
-  }
+  const computeAll = (usedMs: number, ms: number): Promise<Record<string, number>> => allComputed([...ofMany, other], usedMs, ms)
   await computeAll(0, 1_000)
   expect(Object.keys(await computeAll(1_000, 250))).toHaveLength(4)
   const first = await computeAll(0, 1_000)
@@ -131,11 +129,7 @@ it('raises one weight of a tenant at a time because of credits, and those of oth
 
 it('shares between tenants also what their sandboxes weigh without credits', async () => {
   const [first, second, other] = [await claimed(many), await claimed(many), await claimed(few)]
-  const all = [first, second, other]
-  const computeAll = (usedMs: number): Promise<Record<string, number>> => {
-    for (const id of all) used.set(id, (used.get(id) ?? 0) + usedMs)
-    return balanced()
-  }
+  const computeAll = (usedMs: number): Promise<Record<string, number>> => allComputed([first, second, other], usedMs, 1_000)
   expect(await computeAll(0)).toEqual({ [first]: 0.5, [second]: 0.5 })
   expect(await computeAll(1_000)).toEqual({ [first]: 1 / 128, [second]: 1 / 128, [other]: 1 / 64 })
 })

@@ -43,19 +43,13 @@ export class ProcessorTime {
     const { Id, State } = await this.#docker.getContainer(containerName).inspect()
     for (const line of (await readFile(`/proc/${State.Pid}/cgroup`, 'utf8')).split('\n')) {
       const [number, controllers, path] = line.split(':')
-      // Inside a container the same number names another process, in another group.
+      // Version 2 of control groups comes last, and accounts where version 1 does not. Inside a container the same number names another process, in another group.
       if (path?.includes(Id) !== true) continue
       if (controllers?.split(',').includes('cpuacct') === true)
         return { path: `${GROUPS}/cpuacct${path}/cpuacct.usage`, msOf: (text) => Number(text) / 1e6 }
-      if (number === '0' && controllers === '' && (await isThere(`${GROUPS}${path}/cpu.stat`)))
+      if (number === '0' && controllers === '')
         return { path: `${GROUPS}${path}/cpu.stat`, msOf: (text) => Number(/usage_usec (\d+)/.exec(text)?.[1]) / 1_000 }
     }
     return null
   }
 }
-
-const isThere = (path: string): Promise<boolean> =>
-  readFile(path).then(
-    () => true,
-    () => false,
-  )
