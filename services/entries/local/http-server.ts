@@ -13,6 +13,11 @@ import { METRICS_PATH } from './telemetry/metrics-handler.ts'
 
 /** Load balancers keep idle connections for 60 s. The server keeps them longer, so that it never closes one that is about to be used. */
 const KEEP_ALIVE_MS = 65_000
+/**
+ * Connections that Linux holds until the server accepts them, at most `net.core.somaxconn`, which is 4,096 by default. It drops those above it, and their clients
+ * try again after 1 s and then after 3 s. With the 511 of Node, one client that opens some hundred at once would delay the others' by that.
+ */
+const BACKLOG = 4_096
 
 interface ListenOptions {
   readonly app: { readonly fetch: (request: Request, env: unknown) => Response | Promise<Response> }
@@ -74,7 +79,7 @@ export async function listen(options: ListenOptions): Promise<{ readonly url: st
   server.keepAliveTimeout = KEEP_ALIVE_MS
   await new Promise<void>((resolve, reject) => {
     server.once('error', reject)
-    server.listen(options.port, options.host, resolve)
+    server.listen({ port: options.port, host: options.host, backlog: BACKLOG }, resolve)
   })
   const { port } = server.address() as AddressInfo
   return {
