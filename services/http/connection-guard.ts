@@ -1,5 +1,6 @@
 import type { IncomingMessage, Server, ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
+import { ServiceError } from '../model/errors.ts'
 import { FairQueue } from './fair-queue.ts'
 import { RequestFeed } from './request-feed.ts'
 
@@ -8,6 +9,8 @@ export interface GuardOptions {
   readonly stallMs: number
   /** Connections of one address on which no request had a valid key; null behind a load balancer, whose address all clients share. */
   readonly maxKeyless: number | null
+  /** Connections whose last request with a valid key was one tenant's. */
+  readonly maxOfTenant: number
 }
 
 const TOO_MANY = JSON.stringify({
@@ -22,13 +25,14 @@ const TOO_MANY = JSON.stringify({
 const TOO_MANY_ANSWER = `HTTP/1.1 429 Too Many Requests\r\ncontent-type: application/json\r\nretry-after: 1\r\nconnection: close\r\ncontent-length: ${Buffer.byteLength(TOO_MANY)}\r\n\r\n${TOO_MANY}`
 
 /**
- * Bounds what connections hold: each has one open request; those whose client reads nothing are closed, and so is the oldest one of an address that opens
- * too many without a key. Clients with a key are not affected by others behind the same address.
+ * Bounds what connections hold: each has one open request, and those whose client reads nothing are closed. An address that opens too many without a key
+ * loses its oldest one, and a tenant with too many its oldest one that is not in use. Clients with a key are not affected by others behind the same address.
  */
 class ConnectionGuard {
   readonly #options: GuardOptions
-  /** Oldest first. */
-  readonly #keyless = new Map<string, Set<RequestFeed>>()
+  /** By tenant, or address of those without a key; in each, the first one had its owner for longest. */
+  readonly #feeds = new Map<string, Set<RequestFeed>>()
+  readonly #owners = new WeakMap<RequestFeed, string>()
   /** Requests by a signed link, which the API does not read. */
   readonly #links = new WeakMap<RequestFeed, IncomingMessage>()
 
@@ -40,7 +44,7 @@ class ConnectionGuard {
     server.on('connection', (socket) => {
       const feed = new RequestFeed(socket, turns)
       this.#addKeyless(feed)
-      feed.once('close', () => this.#identify(feed))
+      feed.once('close', () => this.#giveTo(feed, null))
       for (const parser of parsers) parser.call(server, feed)
     })
     const begin = (request: IncomingMessage, response: ServerResponse): void => feedOf(request).begin(request, response)
@@ -50,9 +54,19 @@ class ConnectionGuard {
     server.setTimeout(options.stallMs, (feed) => this.#timeOut(feed as unknown as RequestFeed))
   }
 
-  /** A request of the connection had a valid key. */
-  identify(request: IncomingMessage): void {
-    this.#identify(feedOf(request))
+  /** A request of the connection had a valid key of this tenant. Throws ServiceError `too_many_connections` when all connections of the tenant are in use. */
+  identify(request: IncomingMessage, tenant: string): void {
+    const feed = feedOf(request)
+    if (this.#owners.get(feed) === tenant) return
+    const feeds = this.#feeds.get(tenant) ?? new Set()
+    const { maxOfTenant } = this.#options
+    if (feeds.size >= maxOfTenant) {
+      const unused = [...feeds].find(({ isIdle }) => isIdle)
+      if (unused === undefined) throw tooManyOf(maxOfTenant)
+      this.#giveTo(unused, null)
+      unused.destroy()
+    }
+    this.#giveTo(feed, tenant)
   }
 
   /** The connection of the request is upgraded to a WebSocket of this server, or to bytes that this server does not parse. */
@@ -63,7 +77,7 @@ class ConnectionGuard {
   /** A signed link is the key of its request: the connection counts again after the answer. */
   identifyUntilAnswered(request: IncomingMessage, response: ServerResponse): void {
     const feed = feedOf(request)
-    this.#identify(feed)
+    this.#giveTo(feed, null)
     this.#links.set(feed, request)
     response.once('close', () => {
       this.#links.delete(feed)
@@ -71,24 +85,28 @@ class ConnectionGuard {
     })
   }
 
-  #identify(feed: RequestFeed): void {
-    const address = feed.remoteAddress ?? ''
-    const feeds = this.#keyless.get(address)
-    if (feeds?.delete(feed) === true && feeds.size === 0) this.#keyless.delete(address)
+  #giveTo(feed: RequestFeed, owner: string | null): void {
+    const before = this.#owners.get(feed)
+    const feeds = before === undefined ? undefined : this.#feeds.get(before)
+    if (before !== undefined && feeds?.delete(feed) === true && feeds.size === 0) this.#feeds.delete(before)
+    this.#owners.delete(feed)
+    if (owner === null) return
+    this.#owners.set(feed, owner)
+    this.#feeds.set(owner, (this.#feeds.get(owner) ?? new Set()).add(feed))
   }
 
   #addKeyless(feed: RequestFeed): void {
     const { maxKeyless } = this.#options
     if (maxKeyless === null) return
-    const address = feed.remoteAddress ?? ''
-    const feeds = this.#keyless.get(address) ?? new Set()
-    this.#keyless.set(address, feeds.add(feed))
+    const address = `address ${feed.remoteAddress ?? ''}`
+    this.#giveTo(feed, address)
+    const feeds = this.#feeds.get(address) ?? new Set()
     const [oldest] = feeds
     if (feeds.size > maxKeyless && oldest !== undefined) this.#evict(oldest)
   }
 
   #evict(feed: RequestFeed): void {
-    this.#identify(feed)
+    this.#giveTo(feed, null)
     if (feed.isAnswering) feed.destroy()
     else feed.end(TOO_MANY_ANSWER, () => feed.destroy())
   }
@@ -104,6 +122,13 @@ class ConnectionGuard {
 
 /** The server made the connection of the request from it. */
 const feedOf = ({ socket }: IncomingMessage): RequestFeed => socket as Socket & RequestFeed
+
+const tooManyOf = (most: number): ServiceError =>
+  new ServiceError(
+    'too_many_connections',
+    `This account has ${most} connections on which requests run, the maximum. Send fewer requests at the same time.`,
+    { limit: { name: 'max_tenant_connections', value: most, retryAfterSeconds: 1 } },
+  )
 
 /** Watches every connection of a server from now on. */
 export const guardConnections = (server: Server, options: GuardOptions): ConnectionGuard => new ConnectionGuard(server, options)

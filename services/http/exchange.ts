@@ -7,8 +7,8 @@ import { bindIntake } from './read-body.ts'
 export interface ConnectionEnv {
   readonly incoming?: IncomingMessage
   readonly outgoing?: ServerResponse
-  /** Called when a request of the connection had a valid key. */
-  readonly identified?: () => void
+  /** Called when a request of the connection had a valid key of this tenant. Throws ServiceError when the tenant has too many connections. */
+  readonly identified?: (tenant: string) => void
 }
 
 export const connectionOf = (env: unknown): ConnectionEnv => (typeof env === 'object' && env !== null ? env : {})

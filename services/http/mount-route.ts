@@ -66,7 +66,7 @@ function serveRoute(deps: ApiDeps, authenticate: Authenticate, route: AnyRoute):
     fields['route'] = route.operationId
     const caller = route.auth === 'public' ? NO_CALLER : await authenticate(request)
     if (route.auth !== 'public') {
-      if (caller.tenant !== '') env.identified?.()
+      if (caller.tenant !== '') env.identified?.(caller.tenant)
       context.set('caller', caller)
       context.set('params', context.req.param())
       Object.assign(fields, { tenant: caller.tenant, key_id: caller.keyId })

@@ -136,8 +136,9 @@ export const ERROR_HELP: Readonly<Record<ErrorCode, ErrorHelp>> = {
     fix: 'Wait for other requests to end, then send this one again. Large files go to an upload URL.',
   },
   too_many_connections: {
-    means: 'The address opened more connections than it may before one of them sent a valid key. The oldest one was closed.',
-    fix: 'Send the key with the first request of a connection, and use connections again.',
+    means:
+      'The address opened more connections than it may before one of them sent a valid key, and the oldest one was closed. Or requests run on all connections that the account may have.',
+    fix: 'Send the key with the first request of a connection, use connections again, and send fewer requests at the same time.',
   },
   not_offered: {
     means: 'This deployment lacks what the route needs.',

@@ -104,6 +104,8 @@ export const LIMITS = {
   stallSeconds: 30,
   /** Connections of one address on which no request had a valid key. */
   maxKeylessConnections: 256,
+  /** Connections whose last request with a valid key was one tenant's: all that may stay open (500 streams, 500 WebSockets, 100 visitors of ports), nearly twice. */
+  maxTenantConnections: 2_000,
   /** A stream reads events up to this size at a time, bytes, and at least one batch of their writer. */
   maxEventReadBytes: 256 * 1024,
   /** Lifetime of a presigned URL, seconds. */

@@ -66,6 +66,8 @@ export async function startApi(
     readonly hasWebSockets?: boolean
     /** Connections of one address without a key. */
     readonly maxKeyless?: number
+    /** Connections of one tenant. */
+    readonly maxOfTenant?: number
     readonly wrapObjects?: (objects: ObjectStore) => ObjectStore
     readonly wrapTable?: (table: Table) => Table
   } = {},
@@ -130,6 +132,7 @@ export async function startApi(
     port: 0,
     ...(options.config?.stallMs !== undefined && { stallMs: options.config.stallMs }),
     ...(options.maxKeyless !== undefined && { maxKeyless: options.maxKeyless }),
+    ...(options.maxOfTenant !== undefined && { maxOfTenant: options.maxOfTenant }),
   })
 
   const newKey: TestApi['newKey'] = async ({ tenant = newId('tenant'), ...options } = {}) => {

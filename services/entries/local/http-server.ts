@@ -1,5 +1,4 @@
-import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
-import type { AddressInfo } from 'node:net'
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import { getRequestListener } from '@hono/node-server'
 import { hasDotSegments, refuseDotSegments } from '../../http/dot-segments.ts'
 import { guardConnections } from '../../http/connection-guard.ts'
@@ -7,17 +6,13 @@ import { LIMITS } from '../../model/limits.ts'
 import type { HttpHandler } from '../../adapters/storage/files/object-handler.ts'
 import { OBJECTS_PATH } from '../../adapters/storage/files/signed-link.ts'
 import type { PortProxy } from '../../http/port-proxy/port-proxy.ts'
+import { listenOn } from './acceptors.ts'
 import { WILDCARDS } from './config.ts'
 import { isHandshake, isWebSocket, type WebSockets } from './web-sockets.ts'
 import { METRICS_PATH } from './telemetry/metrics-handler.ts'
 
 /** Load balancers keep idle connections for 60 s. The server keeps them longer, so that it never closes one that is about to be used. */
 const KEEP_ALIVE_MS = 65_000
-/**
- * Connections that Linux holds until the server accepts them, at most `net.core.somaxconn`, which is 4,096 by default. It drops those above it, and their clients
- * try again after 1 s and then after 3 s. With the 511 of Node, one client that opens some hundred at once would delay the others' by that.
- */
-const BACKLOG = 4_096
 
 interface ListenOptions {
   readonly app: { readonly fetch: (request: Request, env: unknown) => Response | Promise<Response> }
@@ -35,6 +30,8 @@ interface ListenOptions {
   readonly stallMs?: number
   /** Connections of one address on which no request had a valid key. */
   readonly maxKeyless?: number
+  /** Connections of one tenant. */
+  readonly maxOfTenant?: number
 }
 
 /** The API, metrics and, below OBJECTS_PATH, presigned links on one port, so that a forwarded port is enough for links to work. */
@@ -44,10 +41,11 @@ export async function listen(options: ListenOptions): Promise<{ readonly url: st
   const shouldUpgradeCallback = (request: IncomingMessage): boolean =>
     isOfPort(request) ? isWebSocket(request) : webSockets !== null && isHandshake(request)
   const server = createServer({ shouldUpgradeCallback })
-  const { stallMs = LIMITS.stallSeconds * 1000, maxKeyless = LIMITS.maxKeylessConnections } = options
-  const guard = guardConnections(server, { stallMs, maxKeyless })
+  const { stallMs = LIMITS.stallSeconds * 1000 } = options
+  const { maxKeyless = LIMITS.maxKeylessConnections, maxOfTenant = LIMITS.maxTenantConnections } = options
+  const guard = guardConnections(server, { stallMs, maxKeyless, maxOfTenant })
   // HTTP/1.0 requests, as some health probes send them, need no Host header.
-  const identifies = (request: IncomingMessage) => ({ identified: () => guard.identify(request) })
+  const identifies = (request: IncomingMessage) => ({ identified: (tenant: string) => guard.identify(request, tenant) })
   const api = getRequestListener((request, env) => options.app.fetch(request, { ...env, ...identifies(env.incoming as IncomingMessage) }), {
     hostname: 'localhost',
   })
@@ -77,27 +75,19 @@ export async function listen(options: ListenOptions): Promise<{ readonly url: st
   // A body that makes progress may take longer than Node's five minutes; one that makes none is refused by the API.
   server.requestTimeout = 0
   server.keepAliveTimeout = KEEP_ALIVE_MS
-  await new Promise<void>((resolve, reject) => {
-    server.once('error', reject)
-    server.listen({ port: options.port, host: options.host, backlog: BACKLOG }, resolve)
-  })
-  const { port } = server.address() as AddressInfo
+  const acceptors = await listenOn(server, options)
   return {
     // Clients cannot connect to a wildcard address.
-    url: `http://${WILDCARDS.includes(options.host) ? '127.0.0.1' : options.host}:${port}`,
-    stop: () => {
+    url: `http://${WILDCARDS.includes(options.host) ? '127.0.0.1' : options.host}:${acceptors.port}`,
+    stop: async () => {
       ports?.close()
-      return stop(server, webSockets)
+      const closed = acceptors.close()
+      server.closeAllConnections()
+      webSockets?.close()
+      await closed
     },
   }
 }
-
-const stop = (server: Server, webSockets: WebSockets | null): Promise<void> =>
-  new Promise((resolve) => {
-    server.close(() => resolve())
-    server.closeAllConnections()
-    webSockets?.close()
-  })
 
 /** Answers `Expect: 100-continue` when the body is first read, so that a refused request is answered before the client sends its body. */
 function continueOnRead(request: IncomingMessage, response: ServerResponse): void {

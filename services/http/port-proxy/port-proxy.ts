@@ -90,13 +90,17 @@ export class PortProxy {
     return this.#hostOf(incoming) !== null
   }
 
-  /** `identified` is called when the visitor has a valid credential. */
-  async serve(incoming: IncomingMessage, outgoing: ServerResponse, identified: () => void): Promise<void> {
+  /** `identified` is called with the tenant of the port when the visitor has a valid credential. */
+  async serve(incoming: IncomingMessage, outgoing: ServerResponse, identified: (tenant: string) => void): Promise<void> {
     await this.#serve({ incoming, outgoing, upgrade: null }, identified)
   }
 
   /** Serves a request for a WebSocket on its connection, which no parser reads any more. */
-  async upgrade(incoming: IncomingMessage, { socket, head }: NonNullable<Messages['upgrade']>, identified: () => void): Promise<void> {
+  async upgrade(
+    incoming: IncomingMessage,
+    { socket, head }: NonNullable<Messages['upgrade']>,
+    identified: (tenant: string) => void,
+  ): Promise<void> {
     socket.on('error', () => socket.destroy())
     const outgoing = new ServerResponse(incoming)
     outgoing.shouldKeepAlive = false
@@ -116,7 +120,7 @@ export class PortProxy {
     return host !== null && this.#options.domains.includes(host.domain) ? host : null
   }
 
-  async #serve(messages: Messages, identified: () => void): Promise<void> {
+  async #serve(messages: Messages, identified: (tenant: string) => void): Promise<void> {
     const { incoming, outgoing } = messages
     const host = this.#hostOf(incoming)
     const startedAt = performance.now()
@@ -144,7 +148,11 @@ export class PortProxy {
       fields,
       identified,
       left,
-    }: { readonly fields: Record<string, string | number | null>; readonly identified: () => void; readonly left: AbortSignal },
+    }: {
+      readonly fields: Record<string, string | number | null>
+      readonly identified: (tenant: string) => void
+      readonly left: AbortSignal
+    },
   ): Promise<void> {
     const { incoming } = messages
     checkForm(incoming)
@@ -155,12 +163,12 @@ export class PortProxy {
     }
     await this.#arrivals.enter(incoming.socket.remoteAddress ?? '')
     const link = linkIn(incoming)
-    if (link !== null) return this.#redeem(messages, { host, address, link }).then(identified)
+    if (link !== null) return this.#redeem(messages, { host, address, link, identified })
     const visit = await this.#access.visit(host, incoming.headers)
     const { tenant } = host
     Object.assign(fields, { tenant, container_id: host.containerId })
     checkOrigin(visit, { method: incoming.method, headers: incoming.headers, host: address.host })
-    identified()
+    identified(tenant)
     await this.#arrivals.enter(tenant)
     await this.#checkRate(tenant)
     const leave = this.#slots.take(tenant, (await this.#options.limits.of(tenant)).portConnections)
@@ -175,10 +183,21 @@ export class PortProxy {
 
   async #redeem(
     { incoming, outgoing }: Messages,
-    { host, address, link }: { readonly host: PortHost; readonly address: PortAddress; readonly link: PortLink },
+    {
+      host,
+      address,
+      link,
+      identified,
+    }: {
+      readonly host: PortHost
+      readonly address: PortAddress
+      readonly link: PortLink
+      readonly identified: (tenant: string) => void
+    },
   ): Promise<void> {
     const isFrame = incoming.headers['sec-fetch-dest'] === 'iframe'
     const cookie = await this.#access.redeem(host, link.token, { isFrame, isHttps: this.#options.isHttps })
+    identified(host.tenant)
     outgoing.writeHead(303, {
       location: `${originOf(address)}${link.path}`,
       'set-cookie': cookie,

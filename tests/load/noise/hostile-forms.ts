@@ -1,3 +1,4 @@
+import { once } from 'node:events'
 import { connect } from 'node:net'
 import { WebSocket } from 'ws'
 import { ROUTES } from '../../../services/wires/routes.ts'
@@ -153,6 +154,18 @@ const CONNECTIONS: readonly HostileForm[] = [
     name: 'connections without a key',
     load: '400 connections that send half of a head',
     start: (hostile) => hold(hostile, 400, () => 'POST /session HTTP/1.1\r\nhost: localhost\r\n'),
+  },
+  {
+    name: 'new connections',
+    load: '500 callers that open a connection for each request',
+    start: (hostile) => {
+      const { hostname, port } = new URL(hostile.url)
+      const text = head(hostile, 'get', '/v1/limits', { connection: 'close' })
+      repeat(500, async () => {
+        const socket = connect({ host: hostname, port: Number(port) }, () => socket.write(text))
+        await once(socket.resume(), 'close')
+      })
+    },
   },
   {
     name: 'WebSockets',

@@ -19,6 +19,12 @@ export interface Measured {
 /** Time from one request to the next, milliseconds, whether or not the last one was answered: a stall of the server delays all that fall due in it. */
 const EVERY_MS: Readonly<Record<Probe, number>> = { requests: 20, code: 200, turn: 100, webhook: 200, network: 100 }
 const WEBHOOK_MS = 30_000
+/** Plain requests, in turn. The first one needs a new connection. */
+const PLAIN: readonly [Parameters<NativeClient['call']>, ...Parameters<NativeClient['call']>[]] = [
+  ['GET', '/v1/limits', undefined, { connection: 'close' }],
+  ['POST', '/v1/conversations', {}],
+  ['GET', '/v1/containers'],
+]
 /** The host that its code requests. */
 export const OTHER_HOST = 'quiet.example.com'
 
@@ -122,9 +128,7 @@ export class OtherTenant implements AsyncDisposable {
   async #attempt(probe: Exclude<Probe, 'network'>, number: number): Promise<string | null> {
     switch (probe) {
       case 'requests':
-        return number % 3 === 1
-          ? this.#call('POST', '/v1/conversations', {})
-          : this.#call('GET', number % 3 === 0 ? '/v1/limits' : '/v1/containers')
+        return this.#call(...(PLAIN[number % PLAIN.length] ?? PLAIN[0]))
       case 'code': {
         const { status } = await this.#client.run(this.#containerId, { code: '1' })
         return status === 'succeeded' ? null : status
@@ -140,8 +144,9 @@ export class OtherTenant implements AsyncDisposable {
     }
   }
 
-  async #call(method: string, path: string, body?: unknown): Promise<string | null> {
-    const answer = await this.#client.call(method, path, body)
+  async #call(...request: Parameters<NativeClient['call']>): Promise<string | null> {
+    const [method, path] = request
+    const answer = await this.#client.call(...request)
     await answer.arrayBuffer()
     return answer.status === 200 ? null : `${method} ${path}: ${answer.status}`
   }

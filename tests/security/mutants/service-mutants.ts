@@ -77,6 +77,7 @@ const CONNECTION_MUTANTS: readonly Mutant[] = [
     'false && ',
     'api/connections/keyless.test.ts',
   ),
+  service('connections of a tenant', 'http/connection-guard.ts', 'feeds.size >= maxOfTenant', 'false', 'api/connections/of-tenant.test.ts'),
   service(
     'one request of a connection at a time',
     'http/request-feed.ts',

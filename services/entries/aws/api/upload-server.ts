@@ -24,7 +24,7 @@ const server: ServerType = serve({
 })
 
 // All connections come from the load balancer.
-guardConnections(server as Server, { stallMs: LIMITS.stallSeconds * 1000, maxKeyless: null })
+guardConnections(server as Server, { stallMs: LIMITS.stallSeconds * 1000, maxKeyless: null, maxOfTenant: LIMITS.maxTenantConnections })
 
 // ECS sends SIGTERM and waits; uploads that run are completed.
 process.once('SIGTERM', () => server.close(() => process.exit(0)))
