@@ -14,6 +14,7 @@ import { DockerSuspension } from './docker-suspension.ts'
 import { DEFAULT_LIMITS, withSandboxLimits, type DockerLimits } from './limits.ts'
 import { ProcessorTime } from './processor-time.ts'
 import { DOCKER_PROFILE } from './profile.ts'
+import { removeContainer } from './remove-container.ts'
 import { readSeccompProfile } from './seccomp-profile.ts'
 import { untilReady } from './until-ready.ts'
 
@@ -161,18 +162,10 @@ class DockerDriver implements SandboxDriver {
 
   async stop(sandboxId: string): Promise<void> {
     this.#processorTime.forget(sandboxId)
-    const container = this.#docker.getContainer(sandboxId)
     const containerId = this.#checkpoints === null ? undefined : (await this.#read(sandboxId))?.Id
     // First, so that a container that could not be removed has nothing to resume.
     if (containerId !== undefined) await this.#checkpoints?.remove(containerId)
-    try {
-      await container.remove({ force: true, v: true })
-    } catch (error) {
-      const status = engineStatus(error)
-      // Another call removes it: wait until that is done.
-      if (status === 409) await unless404(container.wait({ condition: 'removed' }))
-      else if (status !== 404) throw toDriverError(error, this.#defaultImage)
-    }
+    await removeContainer(this.#docker.getContainer(sandboxId)).catch((error: unknown) => this.#fail(error))
     await this.#controlFolders.remove(sandboxId)
   }
 

@@ -1,6 +1,7 @@
 import type Docker from 'dockerode'
 import { SANDBOX_LABEL } from './container-options.ts'
 import { defaultControlRoot, removeControlFolder } from './control-folder.ts'
+import { removeContainer } from './remove-container.ts'
 
 /** Names the server process that started a sandbox. */
 export const SERVER_LABEL = 'cellblock.server-pid'
@@ -16,7 +17,7 @@ export async function removeOrphanedSandboxes(docker: Docker, ownStage: string, 
   )
   await Promise.allSettled(
     orphans.map(async ({ Id, Labels }) => {
-      await docker.getContainer(Id).remove({ force: true, v: true })
+      await removeContainer(docker.getContainer(Id))
       const sandboxId = Labels[SANDBOX_LABEL]
       if (sandboxId !== undefined) await removeControlFolder(defaultControlRoot(), sandboxId)
     }),
