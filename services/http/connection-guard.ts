@@ -44,7 +44,7 @@ class ConnectionGuard {
     server.on('connection', (socket) => {
       const feed = new RequestFeed(socket, turns)
       this.#addKeyless(feed)
-      feed.once('close', () => this.#giveTo(feed, null))
+      feed.once('close', () => this.#release(feed))
       for (const parser of parsers) parser.call(server, feed)
     })
     const begin = (request: IncomingMessage, response: ServerResponse): void => feedOf(request).begin(request, response)
@@ -57,13 +57,14 @@ class ConnectionGuard {
   /** A request of the connection had a valid key of this tenant. Throws ServiceError `too_many_connections` when all connections of the tenant are in use. */
   identify(request: IncomingMessage, tenant: string): void {
     const feed = feedOf(request)
-    if (this.#owners.get(feed) === tenant) return
-    const feeds = this.#feeds.get(tenant) ?? new Set()
+    // A client may leave while its key is looked up; its connection is not closed a second time.
+    if (feed.destroyed || this.#owners.get(feed) === tenant) return
+    const feeds = this.#feeds.get(tenant)
     const { maxOfTenant } = this.#options
-    if (feeds.size >= maxOfTenant) {
+    if (feeds !== undefined && feeds.size >= maxOfTenant) {
       const unused = [...feeds].find(({ isIdle }) => isIdle)
       if (unused === undefined) throw tooManyOf(maxOfTenant)
-      this.#giveTo(unused, null)
+      this.#release(unused)
       unused.destroy()
     }
     this.#giveTo(feed, tenant)
@@ -77,7 +78,7 @@ class ConnectionGuard {
   /** A signed link is the key of its request: the connection counts again after the answer. */
   identifyUntilAnswered(request: IncomingMessage, response: ServerResponse): void {
     const feed = feedOf(request)
-    this.#giveTo(feed, null)
+    this.#release(feed)
     this.#links.set(feed, request)
     response.once('close', () => {
       this.#links.delete(feed)
@@ -85,28 +86,34 @@ class ConnectionGuard {
     })
   }
 
-  #giveTo(feed: RequestFeed, owner: string | null): void {
-    const before = this.#owners.get(feed)
-    const feeds = before === undefined ? undefined : this.#feeds.get(before)
-    if (before !== undefined && feeds?.delete(feed) === true && feeds.size === 0) this.#feeds.delete(before)
-    this.#owners.delete(feed)
-    if (owner === null) return
+  /** Returns the connections of the owner. */
+  #giveTo(feed: RequestFeed, owner: string): ReadonlySet<RequestFeed> {
+    this.#release(feed)
+    const feeds = (this.#feeds.get(owner) ?? new Set()).add(feed)
+    this.#feeds.set(owner, feeds)
     this.#owners.set(feed, owner)
-    this.#feeds.set(owner, (this.#feeds.get(owner) ?? new Set()).add(feed))
+    return feeds
+  }
+
+  #release(feed: RequestFeed): void {
+    const owner = this.#owners.get(feed)
+    if (owner === undefined) return
+    this.#owners.delete(feed)
+    const feeds = this.#feeds.get(owner)
+    feeds?.delete(feed)
+    if (feeds?.size === 0) this.#feeds.delete(owner)
   }
 
   #addKeyless(feed: RequestFeed): void {
     const { maxKeyless } = this.#options
     if (maxKeyless === null) return
-    const address = `address ${feed.remoteAddress ?? ''}`
-    this.#giveTo(feed, address)
-    const feeds = this.#feeds.get(address) ?? new Set()
+    const feeds = this.#giveTo(feed, `address ${feed.remoteAddress ?? ''}`)
     const [oldest] = feeds
     if (feeds.size > maxKeyless && oldest !== undefined) this.#evict(oldest)
   }
 
   #evict(feed: RequestFeed): void {
-    this.#giveTo(feed, null)
+    this.#release(feed)
     if (feed.isAnswering) feed.destroy()
     else feed.end(TOO_MANY_ANSWER, () => feed.destroy())
   }

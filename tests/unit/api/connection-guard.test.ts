@@ -1,0 +1,52 @@
+import { once } from 'node:events'
+import { createServer } from 'node:http'
+import { connect, type AddressInfo, type Socket } from 'node:net'
+import { afterAll, beforeAll, expect, it } from 'vitest'
+import { guardConnections } from '../../../services/http/connection-guard.ts'
+
+const MOST = 2
+/** A request for `/late` is identified when its client has left, as one whose key is looked up for long. */
+const server = createServer((request, response) => {
+  const identify = (): void => guard.identify(request, 'tnt_a')
+  if (request.url === '/late') {
+    request.socket.once('close', () => (identify(), server.emit('late')))
+    server.emit('waiting')
+    return
+  }
+  identify()
+  response.end('answer')
+})
+const guard = guardConnections(server, { stallMs: 30_000, maxKeyless: null, maxOfTenant: MOST })
+beforeAll(async () => {
+  server.listen(0, '127.0.0.1')
+  await once(server, 'listening')
+})
+afterAll(() => {
+  server.closeAllConnections()
+  server.close()
+})
+
+function send(path: string): Socket {
+  const socket = connect((server.address() as AddressInfo).port, '127.0.0.1')
+  socket.write(`GET ${path} HTTP/1.1\r\nhost: localhost\r\n\r\n`)
+  return socket
+}
+
+it('does not count a connection that was closed before its key was known', async () => {
+  const kept = send('/').on('error', () => undefined)
+  await once(kept, 'data')
+  for (let at = 0; at < 2 * MOST; at++) {
+    const [waiting, late] = [once(server, 'waiting'), once(server, 'late')]
+    const leaving = send('/late')
+    await waiting
+    leaving.destroy()
+    await late
+  }
+  const second = send('/')
+  await once(second, 'data')
+  expect(kept.closed).toBe(false)
+  kept.write('GET / HTTP/1.1\r\nhost: localhost\r\n\r\n')
+  const [answer] = await Promise.race([once(kept, 'data'), once(kept, 'close')])
+  expect(String(answer)).toMatch(/^HTTP\/1\.1 200 /)
+  for (const socket of [kept, second]) socket.destroy()
+})
