@@ -12,6 +12,7 @@ import { LinkError } from '../../ports/sandbox-link.ts'
 import { SupervisorError, type Supervisor } from '../../ports/supervisor.ts'
 import type { Telemetry } from '../../ports/telemetry.ts'
 import type { ApiDeps } from '../deps.ts'
+import type { ConnectionEnv } from '../exchange.ts'
 import { FairQueue } from '../fair-queue.ts'
 import { hostNameOf } from '../public-url.ts'
 import type { WireHosts } from '../wire-hosts.ts'
@@ -57,6 +58,8 @@ export async function supervisorSessionOf(
   return { sandboxId: sandbox.id, address: sandbox.address, privateKey: sandbox.privateKey }
 }
 
+type Identified = NonNullable<ConnectionEnv['identified']>
+
 interface Forwarding {
   readonly visit: Visit
   readonly address: PortAddress
@@ -91,16 +94,12 @@ export class PortProxy {
   }
 
   /** `identified` is called with the tenant of the port when the visitor has a valid credential. */
-  async serve(incoming: IncomingMessage, outgoing: ServerResponse, identified: (tenant: string) => void): Promise<void> {
+  async serve(incoming: IncomingMessage, outgoing: ServerResponse, identified: Identified): Promise<void> {
     await this.#serve({ incoming, outgoing, upgrade: null }, identified)
   }
 
   /** Serves a request for a WebSocket on its connection, which no parser reads any more. */
-  async upgrade(
-    incoming: IncomingMessage,
-    { socket, head }: NonNullable<Messages['upgrade']>,
-    identified: (tenant: string) => void,
-  ): Promise<void> {
+  async upgrade(incoming: IncomingMessage, { socket, head }: NonNullable<Messages['upgrade']>, identified: Identified): Promise<void> {
     socket.on('error', () => socket.destroy())
     const outgoing = new ServerResponse(incoming)
     outgoing.shouldKeepAlive = false
@@ -120,7 +119,7 @@ export class PortProxy {
     return host !== null && this.#options.domains.includes(host.domain) ? host : null
   }
 
-  async #serve(messages: Messages, identified: (tenant: string) => void): Promise<void> {
+  async #serve(messages: Messages, identified: Identified): Promise<void> {
     const { incoming, outgoing } = messages
     const host = this.#hostOf(incoming)
     const startedAt = performance.now()
@@ -150,7 +149,7 @@ export class PortProxy {
       left,
     }: {
       readonly fields: Record<string, string | number | null>
-      readonly identified: (tenant: string) => void
+      readonly identified: Identified
       readonly left: AbortSignal
     },
   ): Promise<void> {
@@ -192,7 +191,7 @@ export class PortProxy {
       readonly host: PortHost
       readonly address: PortAddress
       readonly link: PortLink
-      readonly identified: (tenant: string) => void
+      readonly identified: Identified
     },
   ): Promise<void> {
     const isFrame = incoming.headers['sec-fetch-dest'] === 'iframe'
