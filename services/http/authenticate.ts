@@ -4,7 +4,7 @@ import { ServiceError } from '../model/errors.ts'
 import type { Clock } from '../ports/clock.ts'
 import type { TenantStore } from '../ports/tenant-store.ts'
 import type { VerifiedToken } from './verify-token.ts'
-import { LAST_USED_MS, type Caller } from '../model/tenants/tenant.ts'
+import { LAST_USED_MS, type ApiKey, type Caller } from '../model/tenants/tenant.ts'
 
 const MAX_CACHED_KEYS = 1_000
 const BEARER = /^Bearer ([\x21-\x7e]{1,8192})$/i
@@ -39,6 +39,22 @@ export function createAuthenticator(
   cacheMs: number,
 ): Authenticate {
   const known = new BoundedCache<string, Caller>(MAX_CACHED_KEYS)
+  const reads = new Map<string, Promise<ApiKey | null>>()
+  const readKey = async (hash: string, now: number): Promise<ApiKey | null> => {
+    const found = await tenants.findKey(hash)
+    if (found === null || found.revokedAt !== null || (found.expiresAt ?? Number.POSITIVE_INFINITY) <= now) return null
+    // A failed write loses the time of use; the request proceeds.
+    if ((found.lastUsedAt ?? 0) <= now - LAST_USED_MS) tenants.touchKey(hash, now).catch(() => undefined)
+    return found
+  }
+  /** The key if it is valid. Requests at the same time share a read. */
+  const validKey = (hash: string, now: number): Promise<ApiKey | null> => {
+    const running = reads.get(hash)
+    if (running !== undefined) return running
+    const read = readKey(hash, now).finally(() => reads.delete(hash))
+    reads.set(hash, read)
+    return read
+  }
   return async (request) => {
     const key = BEARER.exec(request.headers.get('authorization') ?? '')?.[1]
     if (key === undefined) throw missingKeyError()
@@ -56,10 +72,8 @@ export function createAuthenticator(
       if (token === null) throw missingKeyError()
       return remember(token.caller, token.expiresAt)
     }
-    const found = await tenants.findKey(hash)
-    if (found === null || found.revokedAt !== null || (found.expiresAt ?? Number.POSITIVE_INFINITY) <= now) throw missingKeyError()
-    // A failed write loses the time of use; the request proceeds.
-    if ((found.lastUsedAt ?? 0) <= now - LAST_USED_MS) tenants.touchKey(hash, now).catch(() => undefined)
+    const found = await validKey(hash, now)
+    if (found === null) throw missingKeyError()
     return remember({ tenant: found.tenant, subject: found.subject, keyId: found.id, scopes: found.scopes }, found.expiresAt)
   }
 }

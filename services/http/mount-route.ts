@@ -11,6 +11,7 @@ import { hideLinks } from './hide-links.ts'
 import { addressOwner, connectionOf, Exchange } from './exchange.ts'
 import { checkRequestRate } from '../operations/tenancy/check-limits.ts'
 import { lazySchema } from '../model/lazy-schema.ts'
+import { workFor } from '../model/trace.ts'
 import { parseJson } from './parse-json.ts'
 import { publicUrlOf } from './public-url.ts'
 import { mediaType, readBody, refuseAnnounced, refuseEncoded } from './read-body.ts'
@@ -64,6 +65,7 @@ function serveRoute(deps: ApiDeps, authenticate: Authenticate, route: AnyRoute):
     const env = connectionOf(context.env)
     const fields = context.get('fields')
     fields['route'] = route.operationId
+    workFor(addressOwner(env))
     const caller = route.auth === 'public' ? NO_CALLER : await authenticate(request)
     if (route.auth !== 'public') {
       if (caller.tenant !== '') env.identified?.(caller.tenant)
@@ -72,6 +74,7 @@ function serveRoute(deps: ApiDeps, authenticate: Authenticate, route: AnyRoute):
       Object.assign(fields, { tenant: caller.tenant, key_id: caller.keyId })
     }
     const owner = caller.tenant === '' ? addressOwner(env) : caller.tenant
+    workFor(owner)
     await deps.arrivals.enter(owner)
     if (route.auth !== 'public') {
       requireScope(caller, route.scope)

@@ -13,8 +13,12 @@ export interface Trace {
 }
 type Parent = Pick<Trace, 'traceId' | 'spanId' | 'isSampled'>
 
-/** The store is mutable: a message names a row, and the row determines the trace. */
-const ambient = new AsyncLocalStorage<{ trace: Trace }>()
+/** The work for one request, message or repair. It is mutable: a message names a row, and the row determines the trace; a key names the tenant. */
+interface Work {
+  trace: Trace
+  owner: string
+}
+const ambient = new AsyncLocalStorage<Work>()
 
 /** Parses a `traceparent` header. Null for an invalid value, so that no unchecked client input reaches a log. */
 export function parseTraceparent(text: string | null | undefined): Parent | null {
@@ -38,16 +42,25 @@ export function parseXrayHeader(text: string | null | undefined): Parent | null 
 
 export const formatTraceparent = ({ traceId, spanId, isSampled }: Parent): string => `00-${traceId}-${spanId}-${isSampled ? '01' : '00'}`
 
-/** Runs `work` in a new span below `parent`; without a parent in a new trace. */
-export function inTrace<T>(parent: Parent | null, work: () => T): T {
-  return ambient.run({ trace: spanBelow(parent) }, work)
+/** Runs `work` in a new span below `parent`; without a parent in a new trace. Its owner is that of the current work, unless one is given. */
+export function inTrace<T>(parent: Parent | null, work: () => T, owner = currentOwner()): T {
+  return ambient.run({ trace: spanBelow(parent), owner }, work)
 }
+
+/** From now on the process does the current work for this tenant or address. No current work changes nothing. */
+export function workFor(owner: string): void {
+  const current = ambient.getStore()
+  if (current !== undefined) current.owner = owner
+}
+
+/** The tenant or address for which the process does the current work; empty for its own. */
+export const currentOwner = (): string => ambient.getStore()?.owner ?? ''
 
 /** Moves the current work into the trace of a row. Null, or no current work, changes nothing. */
 export function joinTrace(traceparent: string | null): void {
-  const cell = ambient.getStore()
+  const current = ambient.getStore()
   const parent = parseTraceparent(traceparent)
-  if (cell !== undefined && parent !== null && parent.traceId !== cell.trace.traceId) cell.trace = spanBelow(parent)
+  if (current !== undefined && parent !== null && parent.traceId !== current.trace.traceId) current.trace = spanBelow(parent)
 }
 
 export const currentTrace = (): Trace | null => ambient.getStore()?.trace ?? null

@@ -1,7 +1,7 @@
 import { beforeEach, describe, expect, it } from 'vitest'
 import { QUEUES, type QueueName } from '../../services/model/messages.ts'
 import { MemoryQueue } from '../../services/adapters/storage/memory-queue/memory-queue.ts'
-import { FairQueue } from '../../services/adapters/storage/memory-queue/fair-queue.ts'
+import { FairQueue } from '../../services/adapters/storage/fairness/fair-queue.ts'
 import { queueConsumerContract } from './queue-consumer.ts'
 import { queueContract } from './queue.ts'
 

@@ -1,6 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import { describeCause } from '../../model/describe-cause.ts'
 import type { QueueMessages, QueueName, TurnMessage } from '../../model/messages.ts'
+import { workFor } from '../../model/trace.ts'
 import type { QueueConsumer } from '../../ports/queue.ts'
 import type { Telemetry } from '../../ports/telemetry.ts'
 import { createDeadLetterStep } from '../../workers/reconcile/dead-letters.ts'
@@ -46,7 +47,10 @@ export function startWorkers(options: {
 
   const consume = <Q extends QueueName>(queue: Q): Promise<void> =>
     consumer.consume(queue, {
-      handler: steps[queue],
+      handler: (message) => {
+        workFor('tenant' in message ? message.tenant : '')
+        return steps[queue](message)
+      },
       concurrency: PLACES[queue],
       isShared: true,
       signal: stopping.signal,

@@ -102,7 +102,7 @@ export class DeliveryLanes {
     this.#endpoints.add(endpointId)
     this.#count(tenant, 1)
     try {
-      await inTrace(parseTraceparent(traceparent), () => this.#deliver(delivery, freeEndpoint))
+      await inTrace(parseTraceparent(traceparent), () => this.#deliver(delivery, freeEndpoint), tenant)
     } catch (error) {
       this.#onError(error)
     } finally {

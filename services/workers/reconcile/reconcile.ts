@@ -45,7 +45,7 @@ export async function reconcile(ports: ReconcilerDeps): Promise<Reconciled> {
   for await (const rows of duePages(deps)) {
     // Each repair is a separate span; a repair whose row has a trace joins that trace.
     const repairOne = await createRepairs(deps, rows)
-    const repaired = await Promise.all(rows.map((row) => slots(() => inTrace(null, () => repair(deps, row, repairOne)))))
+    const repaired = await Promise.all(rows.map((row) => slots(() => inTrace(null, () => repair(deps, row, repairOne), row.tenant))))
     checked += rows.length
     failed += repaired.filter((isDone) => !isDone).length
   }

@@ -8,6 +8,7 @@ import type { WideEvent } from '../../../services/model/wide-event.ts'
 import type { ReconcilerDeps } from '../../../services/workers/deps.ts'
 import { startWorkers } from '../../../services/entries/local/workers.ts'
 import { createSqsConsumer } from '../../../services/adapters/storage/sqs/sqs-consumer.ts'
+import { currentOwner } from '../../../services/model/trace.ts'
 import { createLocalSignals } from '../../../services/adapters/storage/signals/local-signals.ts'
 import { sandboxRow } from '../../support/rows.ts'
 import { noSandboxes } from '../../support/no-sandboxes.ts'
@@ -18,6 +19,8 @@ const heard: WideEvent[] = []
 let storage: AwsStorage
 let stop: () => Promise<void>
 const attempts = new Map<string, number>()
+/** For whom the steps worked. */
+const owners = new Set<string>()
 
 beforeAll(async () => {
   storage = await startAwsStorage()
@@ -47,6 +50,7 @@ beforeAll(async () => {
       executions: async (message) => {
         const id = message.type === 'execution.step' ? message.executionId : message.containerId
         attempts.set(id, (attempts.get(id) ?? 0) + 1)
+        owners.add(currentOwner())
         throw new Error('It always fails')
       },
     },
@@ -86,6 +90,7 @@ describe('a job with only failing steps', () => {
     expect(row).toMatchObject({ reason: 'dead_letter', lease: null, dueAt: null })
     expect(row?.result?.lost).toHaveLength(1)
     expect(attempts.get(id)).toBeGreaterThanOrEqual(5)
+    expect(owners).toEqual(new Set([TENANT]))
     await expect.poll(async () => (await storage.table.containers.get(TENANT, container.id))?.queue).toEqual([])
   }, 120_000)
 

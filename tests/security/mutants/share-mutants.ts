@@ -89,6 +89,19 @@ export const SHARE_MUTANTS: readonly Mutant[] = [
     ['caller.tenant, storedBytesOf(request))', 'caller.tenant, 1)'],
     'api/limits/counted.test.ts',
   ),
+  share(
+    'share of a tenant in calls to the table',
+    'entries/local/storage/open-aws-storage.ts',
+    ['  takeTurns(clients.dynamodb)\n', ''],
+    'contract/aws-storage-shares.test.ts',
+  ),
+  share(
+    'pace of calls without a pause',
+    'adapters/storage/fairness/fair-calls.ts',
+    ['(this.#recent.get(owner) ?? 0) < BURST &&', ''],
+    'unit/storage/fair-calls.test.ts',
+  ),
+  share('tenant for whom a request is served', 'http/mount-route.ts', ['    workFor(owner)\n', ''], 'api/limits/work-owner.test.ts'),
   share('slots of turns', 'entries/local/workers.ts', ['turns: 500', 'turns: 32'], 'api/limits/turn-share.test.ts'),
   share(
     'sandboxes that count while they are held',

@@ -6,9 +6,13 @@ import type { ApiKey } from '../../../services/model/tenants/tenant.ts'
 function setUp(cacheMs = 60_000) {
   const keys = new Map<string, ApiKey>()
   let reads = 0
+  let touches = 0
   let now = 0
   const authenticate = createAuthenticator(
-    { tenants: { findKey: async (hash) => (reads++, keys.get(hash) ?? null), touchKey: async () => undefined }, clock: { now: () => now } },
+    {
+      tenants: { findKey: async (hash) => (reads++, keys.get(hash) ?? null), touchKey: async () => void touches++ },
+      clock: { now: () => now },
+    },
     cacheMs,
   )
   return {
@@ -17,6 +21,7 @@ function setUp(cacheMs = 60_000) {
     ask: (key: string) => authenticate(new Request('http://x', { headers: { authorization: `Bearer ${key}` } })),
     wait: (ms: number) => void (now += ms),
     reads: () => reads,
+    touches: () => touches,
   }
 }
 
@@ -29,6 +34,15 @@ it('reads a key from the table once per minute', async () => {
   wait(60_000)
   await ask('a')
   expect(reads()).toBe(2)
+})
+
+it('reads a key once for requests at the same time', async () => {
+  const { put, ask, reads, touches, wait } = setUp()
+  put('a')
+  wait(3_600_000)
+  await Promise.all(Array.from({ length: 100 }, () => ask('a')))
+  expect(reads()).toBe(1)
+  expect(touches()).toBe(1)
 })
 
 it('accepts a revoked key for at most one minute', async () => {

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import {
+  currentOwner,
   currentTrace,
   currentTraceparent,
   formatTraceparent,
@@ -9,6 +10,7 @@ import {
   parseTraceparent,
   parseXrayHeader,
   traceFields,
+  workFor,
 } from '../../../services/model/trace.ts'
 
 const ID = '4bf92f3577b34da6a3ce929d0e0e4736'
@@ -101,5 +103,25 @@ describe('a span', () => {
   it('can be bound to a callback', () => {
     const keep = inTrace(parseTraceparent(header()), () => keepTrace())
     expect(keep(() => currentTrace()?.traceId)).toBe(ID)
+  })
+})
+
+describe('the owner of work', () => {
+  it('is the process itself outside of all work, and for work without another owner', () => {
+    workFor('tenant')
+    expect(currentOwner()).toBe('')
+    expect(inTrace(null, currentOwner)).toBe('')
+  })
+  it('holds for what the work starts and after it, and not for other work', async () => {
+    const owners = await inTrace(null, async () => {
+      workFor('a')
+      const inner = inTrace(null, async () => {
+        await Promise.resolve()
+        return currentOwner()
+      })
+      const other = inTrace(null, currentOwner, 'b')
+      return [await inner, other, currentOwner()]
+    })
+    expect(owners).toEqual(['a', 'b', 'a'])
   })
 })

@@ -4,7 +4,8 @@ import type { ConsumeOptions, DeadLetterOptions, Queue, QueueConsumer } from '..
 import { admitsShare } from '../../../model/tenants/share.ts'
 import { currentTraceparent, inTrace, parseTraceparent } from '../../../model/trace.ts'
 import { redeliveryDelay } from '../redelivery-delay.ts'
-import { FairQueue } from './fair-queue.ts'
+import { FairQueue } from '../fairness/fair-queue.ts'
+import { HeldSlots } from '../fairness/held-slots.ts'
 
 interface Entry<Q extends QueueName> {
   readonly messageId: string
@@ -141,28 +142,6 @@ const newChannel = (): Channel<never> => ({
   consumers: new Consumers(),
   deadLetterConsumers: new Consumers(),
 })
-
-/** Handlers that run, by group. */
-class HeldSlots {
-  readonly #byGroup = new Map<string, number>()
-  all = 0
-
-  of(group: string): number {
-    return this.#byGroup.get(group) ?? 0
-  }
-
-  during(group: string, work: Promise<void>): Promise<void> {
-    this.#add(group, 1)
-    return work.finally(() => this.#add(group, -1))
-  }
-
-  #add(group: string, change: 1 | -1): void {
-    this.all += change
-    const count = this.of(group) + change
-    if (count === 0) this.#byGroup.delete(group)
-    else this.#byGroup.set(group, count)
-  }
-}
 
 /** The consumers of one channel, in turns: each wake-up begins with another one, so that all of them receive messages. */
 class Consumers {

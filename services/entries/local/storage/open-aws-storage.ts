@@ -1,14 +1,22 @@
+import type { DynamoDBClient } from '@aws-sdk/client-dynamodb'
 import { GetQueueAttributesCommand, GetQueueUrlCommand, type SQSClient } from '@aws-sdk/client-sqs'
 import { describeCause } from '../../../model/describe-cause.ts'
 import { QUEUES, type QueueName } from '../../../model/messages.ts'
 import { createStorageClients } from '../../../adapters/storage/clients.ts'
 import { createDynamoItems } from '../../../adapters/storage/dynamodb/dynamo-items.ts'
+import { FairCalls } from '../../../adapters/storage/fairness/fair-calls.ts'
 import { createTable } from '../../../adapters/storage/rows/table.ts'
 import { createS3ObjectStore } from '../../../adapters/storage/s3/s3-object-store.ts'
 import { createSqsConsumer } from '../../../adapters/storage/sqs/sqs-consumer.ts'
 import { createSqsQueue } from '../../../adapters/storage/sqs/sqs-queue.ts'
 import { ConfigError, type AwsStorageConfig } from '../config.ts'
 import type { LocalStorage } from './local-storage.ts'
+
+/**
+ * Calls to the table at the same time. One tenant alone has half of them: at 5 ms for each call this is as many as the process can make, as each takes
+ * half a millisecond of its time.
+ */
+const TABLE_CALLS = 16
 
 /**
  * DynamoDB, SQS and S3 through the SDK's default region, credentials and endpoints (`AWS_REGION`, `AWS_ENDPOINT_URL_*` …). Throws
@@ -19,6 +27,7 @@ export async function openAwsStorage(config: AwsStorageConfig): Promise<LocalSto
   const { tableName, bucket, queueUrls } = config
   const objects = createS3ObjectStore({ client: clients.s3, bucket })
   const items = createDynamoItems(clients.dynamodb, tableName)
+  takeTurns(clients.dynamodb)
   const table = createTable(items, objects)
   const queue = createSqsQueue({ client: clients.sqs, queueUrls })
   try {
@@ -43,6 +52,12 @@ export async function openAwsStorage(config: AwsStorageConfig): Promise<LocalSto
     clients.close()
     throw error
   }
+}
+
+/** A function of AWS serves one request at a time; this process serves those of all tenants. */
+function takeTurns(client: DynamoDBClient): void {
+  const calls = new FairCalls(TABLE_CALLS)
+  client.middlewareStack.add((next) => (args) => calls.during(() => next(args)), { step: 'initialize', name: 'takeTurns' })
 }
 
 async function reachable(what: string, check: Promise<void>): Promise<void> {
