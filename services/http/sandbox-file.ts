@@ -8,6 +8,7 @@ import { currentFiles } from '../operations/files/find-by-path.ts'
 import { readRange } from '../operations/files/sandbox-files.ts'
 import { syncSandbox } from '../operations/files/sandbox-input.ts'
 import type { SandboxPath } from '../operations/files/sandbox-path.ts'
+import { objectAnswer } from './object-answer.ts'
 import { runContext, type Call } from './route.ts'
 
 /** Maximum size of a file outside `/mnt/data` that is read: it is transferred through the output of commands, bytes. */
@@ -22,21 +23,18 @@ export async function sandboxFileResponse(call: Call, container: Container, path
   const context = runContext(call)
   if (isActive(container)) await syncSandbox(context, container.id)
   const file = await storedFile(call, container, path)
-  const object = file === undefined ? null : await call.deps.objects.get(file.objectKey)
   const headers = {
     'content-type': 'application/octet-stream',
     'content-disposition': `attachment; filename*=UTF-8''${encodeURIComponent(posix.basename(path.real))}`,
   }
   const { maxBytes = Number.POSITIVE_INFINITY } = call.deps.config.answerBytes ?? {}
-  if (file !== undefined && object !== null && object.bytes > maxBytes)
+  if (file !== undefined && file.bytes > maxBytes)
     throw new ServiceError(
       'request_too_large',
-      `This file has ${object.bytes} bytes, and this deployment streams at most ${maxBytes} in an answer. Download it with GET /v1/containers/${container.id}/files/${file.id}/content, which answers with a link.`,
+      `This file has ${file.bytes} bytes, and this deployment streams at most ${maxBytes} in an answer. Download it with GET /v1/containers/${container.id}/files/${file.id}/content, which answers with a link.`,
     )
-  if (object !== null)
-    return new Response(Readable.toWeb(Readable.from(object.body)) as ReadableStream, {
-      headers: { ...headers, 'content-length': String(object.bytes) },
-    })
+  const stored = file === undefined ? null : await objectAnswer(call.deps, file, headers)
+  if (stored !== null) return stored
   return readInSandbox(context, container.id, { path: path.real, headers })
 }
 

@@ -1,4 +1,3 @@
-import { Readable } from 'node:stream'
 import * as z from 'zod'
 import { openObject } from '../../model/bounded-schemas.ts'
 import { fileName } from '../../model/files/file-path.ts'
@@ -7,6 +6,7 @@ import type { Scope } from '../../model/tenants/tenant.ts'
 import { containerOf, fileMissing, fileOf } from '../../operations/access.ts'
 import { deleteFile } from '../../operations/files/delete-file.ts'
 import { currentFiles } from '../../operations/files/find-by-path.ts'
+import { objectAnswer } from '../../http/object-answer.ts'
 import { json, redirectTo } from '../../http/responses.ts'
 import { presigner } from '../../operations/files/presign.ts'
 import { defineRoute, type AnyRoute, type Call } from '../../http/route.ts'
@@ -37,15 +37,12 @@ const download = defineRoute({
     const { redirectBytes = Number.POSITIVE_INFINITY } = call.deps.config.answerBytes ?? {}
     if (file.bytes > redirectBytes)
       return redirectTo(await presigner(call.deps.objects, call.publicUrl)(file.objectKey, fileName(file.path), 'application/octet-stream'))
-    const object = await call.deps.objects.get(file.objectKey)
-    if (object === null) throw fileMissing(file.id)
-    return new Response(Readable.toWeb(Readable.from(object.body)) as ReadableStream, {
-      headers: {
-        'content-type': 'application/octet-stream',
-        'content-length': String(file.bytes),
-        'content-disposition': `attachment; filename*=UTF-8''${encodeURIComponent(fileName(file.path))}`,
-      },
+    const stored = await objectAnswer(call.deps, file, {
+      'content-type': 'application/octet-stream',
+      'content-disposition': `attachment; filename*=UTF-8''${encodeURIComponent(fileName(file.path))}`,
     })
+    if (stored === null) throw fileMissing(file.id)
+    return stored
   },
 })
 

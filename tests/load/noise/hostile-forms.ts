@@ -121,6 +121,18 @@ const CONNECTIONS: readonly HostileForm[] = [
       }),
   },
   {
+    name: 'unread downloads',
+    load: '100 connections that each request a file of 8 MB and read nothing',
+    async start(hostile) {
+      const headers = headersOf(hostile, '/open-webui')
+      const form = new FormData()
+      form.append('file', new Blob([new Uint8Array(8 * MB)]), 'large')
+      const sent = await fetch(`${hostile.url}/open-webui/files/upload?directory=/mnt/data`, { method: 'POST', headers, body: form })
+      if (!sent.ok) throw new Error(`The file was not stored: ${await sent.text()}`)
+      hold(hostile, 100, () => head(hostile, 'get', '/open-webui/files/view?path=/mnt/data/large'))
+    },
+  },
+  {
     name: 'requests that wait for no answer',
     load: '200 connections with 20,000 requests each, half of them without a key',
     start: (hostile) =>

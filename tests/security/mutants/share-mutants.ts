@@ -98,10 +98,22 @@ export const SHARE_MUTANTS: readonly Mutant[] = [
   share(
     'pace of calls without a pause',
     'adapters/storage/fairness/fair-calls.ts',
-    ['(this.#recent.get(owner) ?? 0) < BURST &&', ''],
+    ['(this.#recent.get(owner) ?? 0) < BURST || this.#isAlone(owner)', 'true'],
     'unit/storage/fair-calls.test.ts',
   ),
   share('tenant for whom a request is served', 'http/mount-route.ts', ['    workFor(owner)\n', ''], 'api/limits/work-owner.test.ts'),
+  share(
+    'files that a tenant does not read',
+    'http/object-answer.ts',
+    ['results.hold(Math.min(bytes, STREAM_BYTES),', 'results.hold(0 * bytes,'],
+    'api/connections/unread-downloads.test.ts',
+  ),
+  share(
+    'connections to S3',
+    'adapters/storage/client-options.ts',
+    ['maxSockets: 512', 'maxSockets: 50'],
+    'contract/s3-object-store.test.ts',
+  ),
   share('slots of turns', 'entries/local/workers.ts', ['turns: 500', 'turns: 32'], 'api/limits/turn-share.test.ts'),
   share(
     'sandboxes that count while they are held',

@@ -58,14 +58,27 @@ it('holds an owner to a quarter of the places beside others', async () => {
   expect(service.of('hostile') - 6).toBe(4)
 })
 
-it('lets an owner begin a burst, and others later, however soon its calls end', async () => {
+it('lets an owner begin a burst beside another one, and more calls later, however soon they end', async () => {
   const calls = new FairCalls(1_000)
+  const other = Promise.withResolvers<void>()
+  const ofOther = inTrace(null, () => calls.during(() => other.promise), 'b')
   let begun = 0
   const call = async (): Promise<void> => void (begun += 1)
   const ended = Array.from({ length: 100 }, () => inTrace(null, () => calls.during(call), 'a'))
   for (let tick = 0; tick < 100; tick++) await Promise.resolve()
   expect(begun).toBe(8)
   await Promise.all(ended)
+  expect(begun).toBe(100)
+  other.resolve()
+  await ofOther
+})
+
+it('has no pace for an owner without others', async () => {
+  const calls = new FairCalls(1_000)
+  let begun = 0
+  const call = async (): Promise<void> => void (begun += 1)
+  void Promise.all(Array.from({ length: 100 }, () => inTrace(null, () => calls.during(call), 'a')))
+  for (let tick = 0; tick < 100; tick++) await Promise.resolve()
   expect(begun).toBe(100)
 })
 

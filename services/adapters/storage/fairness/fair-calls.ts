@@ -6,12 +6,12 @@ import { HeldSlots } from './held-slots.ts'
 /** Calls that an owner may begin at once, as many as a request makes side by side. */
 const BURST = 8
 /** One more may begin after this time, milliseconds, or with the next pass of the event loop, whichever is sooner. */
-const EVERY_MS = 4
+const EVERY_MS = 10
 
 /**
  * The calls of a process to a service. They are a pool with shares, because the service may serve them in the order of arrival. What the steps of an owner do
- * between their calls is work of this process: an owner whose calls follow each other without a pause begins one in each pass of the event loop, so its
- * work delays another owner by one such part and not by as many as it has in progress.
+ * between their calls is work of this process: beside others, an owner whose calls follow each other without a pause begins one in each pass of the event
+ * loop, so its work delays another owner by one such part and not by as many as it has in progress.
  */
 export class FairCalls {
   readonly #capacity: number
@@ -52,14 +52,19 @@ export class FairCalls {
   #next(): (() => void) | undefined {
     return this.#waiting.take(
       (owner) =>
-        (this.#recent.get(owner) ?? 0) < BURST &&
+        ((this.#recent.get(owner) ?? 0) < BURST || this.#isAlone(owner)) &&
         admitsShare({ held: this.#held.all, heldByTenant: this.#held.of(owner), capacity: this.#capacity }),
     )
   }
 
+  /** No other owner has calls in progress or has begun one lately. */
+  #isAlone(owner: string): boolean {
+    return this.#held.all === this.#held.of(owner) && this.#recent.size === (this.#recent.has(owner) ? 1 : 0)
+  }
+
   #count(owner: string): void {
     if (this.#recent.size === 0) this.#pace()
-    this.#recent.set(owner, (this.#recent.get(owner) ?? 0) + 1)
+    this.#recent.set(owner, Math.min(BURST, (this.#recent.get(owner) ?? 0) + 1))
   }
 
   /** Pass by pass, until no owner has begun a call lately. */
