@@ -19,16 +19,10 @@ let url: string
 beforeAll(async () => {
   storage = await startAwsStorage()
   const port = await freePort()
-  const { region, credentials, endpoints } = storage.emulators
   const { tableName, bucket, queueUrls } = storage.resources
   server = spawn(process.execPath, ['--disable-warning=ExperimentalWarning', SERVER], {
     env: {
-      AWS_REGION: region,
-      AWS_ACCESS_KEY_ID: credentials.accessKeyId,
-      AWS_SECRET_ACCESS_KEY: credentials.secretAccessKey,
-      AWS_ENDPOINT_URL_DYNAMODB: endpoints.dynamodb,
-      AWS_ENDPOINT_URL_SQS: endpoints.sqs,
-      AWS_ENDPOINT_URL_S3: endpoints.s3,
+      ...storage.emulators.env,
       STAGE: 'test',
       TABLE_NAME: tableName,
       BUCKET_NAME: bucket,

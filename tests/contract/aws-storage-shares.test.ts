@@ -8,15 +8,7 @@ let account: AwsStorage
 let storage: LocalStorage
 beforeAll(async () => {
   account = await startAwsStorage()
-  const { region, credentials, endpoints } = account.emulators
-  Object.assign(process.env, {
-    AWS_REGION: region,
-    AWS_ACCESS_KEY_ID: credentials.accessKeyId,
-    AWS_SECRET_ACCESS_KEY: credentials.secretAccessKey,
-    AWS_ENDPOINT_URL_DYNAMODB: endpoints.dynamodb,
-    AWS_ENDPOINT_URL_SQS: endpoints.sqs,
-    AWS_ENDPOINT_URL_S3: endpoints.s3,
-  })
+  Object.assign(process.env, account.emulators.env)
   const { tableName, bucket, queueUrls } = account.resources
   storage = await openAwsStorage({ kind: 'aws', tableName, bucket, queueUrls, isEmulated: true })
 })

@@ -11,14 +11,7 @@ beforeAll(async () => void (storage = await startAwsStorage()))
 afterAll(() => storage.stop())
 
 async function cli(...args: readonly string[]): Promise<string> {
-  const { region, credentials, endpoints } = storage.emulators
-  const env = {
-    ...process.env,
-    AWS_REGION: region,
-    AWS_ACCESS_KEY_ID: credentials.accessKeyId,
-    AWS_SECRET_ACCESS_KEY: credentials.secretAccessKey,
-    AWS_ENDPOINT_URL_DYNAMODB: endpoints.dynamodb,
-  }
+  const env = { ...process.env, ...storage.emulators.env }
   const command = ['--disable-warning=ExperimentalWarning', MAIN, '--table', storage.resources.tableName, ...args]
   return (await promisify(execFile)(process.execPath, command, { env })).stdout
 }

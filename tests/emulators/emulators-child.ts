@@ -7,18 +7,13 @@ import { startEmulators } from './start-emulators.ts'
  * A process with the emulators of an AWS account. It prints the environment of CELLBLOCK_STORAGE=aws as one line of JSON, and ends with its
  * parent. The name of the table is unique, because it labels the sandboxes of its server.
  */
-const { region, credentials, endpoints } = await startEmulators((error) => console.error(error))
+const { region, credentials, endpoints, env: account } = await startEmulators((error) => console.error(error))
 const clients = createStorageClients({ region, credentials, endpoints })
 const { tableName, bucket, queueUrls } = await createResources(clients, `cellblock-${randomUUID()}`)
 clients.close()
 const env = {
   CELLBLOCK_STORAGE: 'aws',
-  AWS_REGION: region,
-  AWS_ACCESS_KEY_ID: credentials.accessKeyId,
-  AWS_SECRET_ACCESS_KEY: credentials.secretAccessKey,
-  AWS_ENDPOINT_URL_DYNAMODB: endpoints.dynamodb,
-  AWS_ENDPOINT_URL_SQS: endpoints.sqs,
-  AWS_ENDPOINT_URL_S3: endpoints.s3,
+  ...account,
   TABLE_NAME: tableName,
   BUCKET_NAME: bucket,
   TURNS_QUEUE_URL: queueUrls.turns,

@@ -15,6 +15,8 @@ export interface Emulators {
   readonly region: string
   readonly credentials: S3Credentials
   readonly endpoints: StorageEndpoints
+  /** The environment in which the SDK finds them. */
+  readonly env: Readonly<Record<string, string>>
   stop(): Promise<void>
 }
 
@@ -34,10 +36,19 @@ export async function startEmulators(log: (error: unknown) => void): Promise<Emu
     queues.listen({ port: 0, host: '127.0.0.1' }),
     listenOnLoopback(createServer({ requestTimeout: 0 }, objects)),
   ])
+  const endpoints = { dynamodb: dynamodb.endpoint, sqs, s3: s3.endpoint }
   return {
     region,
     credentials,
-    endpoints: { dynamodb: dynamodb.endpoint, sqs, s3: s3.endpoint },
+    endpoints,
+    env: {
+      AWS_REGION: region,
+      AWS_ACCESS_KEY_ID: credentials.accessKeyId,
+      AWS_SECRET_ACCESS_KEY: credentials.secretAccessKey,
+      AWS_ENDPOINT_URL_DYNAMODB: endpoints.dynamodb,
+      AWS_ENDPOINT_URL_SQS: endpoints.sqs,
+      AWS_ENDPOINT_URL_S3: endpoints.s3,
+    },
     async stop() {
       queues.server.closeAllConnections()
       await Promise.all([dynamodb.stop(), queues.close(), s3.stop()])
