@@ -26,13 +26,15 @@ const TOO_MANY_ANSWER = `HTTP/1.1 429 Too Many Requests\r\ncontent-type: applica
 
 /**
  * Bounds what connections hold: each has one open request, and those whose client reads nothing are closed. An address that opens too many without a key
- * loses its oldest one, and a tenant with too many its oldest one that is not in use. Clients with a key are not affected by others behind the same address.
+ * loses its oldest one, and a tenant with too many its oldest one that is not in use. One whose client has left counts until the work for its request has ended. Clients with a key are not affected by others behind the same address.
  */
 class ConnectionGuard {
   readonly #options: GuardOptions
   /** By tenant, or address of those without a key; in each, the first one had its owner for longest. */
   readonly #feeds = new Map<string, Set<RequestFeed>>()
   readonly #owners = new WeakMap<RequestFeed, string>()
+  /** Work for a request of them is in progress, so they count also when their client has left. */
+  readonly #working = new WeakSet<RequestFeed>()
   /** Requests by a signed link, which the API does not read. */
   readonly #links = new WeakMap<RequestFeed, IncomingMessage>()
 
@@ -44,7 +46,7 @@ class ConnectionGuard {
     server.on('connection', (socket) => {
       const feed = new RequestFeed(socket, turns)
       this.#addKeyless(feed)
-      feed.once('close', () => this.#release(feed))
+      feed.once('close', () => this.#working.has(feed) || this.#release(feed))
       for (const parser of parsers) parser.call(server, feed)
     })
     const begin = (request: IncomingMessage, response: ServerResponse): void => feedOf(request).begin(request, response)
@@ -62,12 +64,23 @@ class ConnectionGuard {
     const feeds = this.#feeds.get(tenant)
     const { maxOfTenant } = this.#options
     if (feeds !== undefined && feeds.size >= maxOfTenant) {
-      const unused = [...feeds].find(({ isIdle }) => isIdle)
+      const unused = [...feeds].find((other) => other.isIdle && !this.#working.has(other))
       if (unused === undefined) throw tooManyOf(maxOfTenant)
       this.#release(unused)
       unused.destroy()
     }
     this.#giveTo(feed, tenant)
+  }
+
+  /** The same, for work that may last longer than its client waits: the connection counts until the returned function is called. */
+  hold(request: IncomingMessage, tenant: string): () => void {
+    const feed = feedOf(request)
+    this.identify(request, tenant)
+    this.#working.add(feed)
+    return () => {
+      this.#working.delete(feed)
+      if (feed.destroyed) this.#release(feed)
+    }
   }
 
   /** The connection of the request is upgraded to a WebSocket of this server, or to bytes that this server does not parse. */

@@ -7,8 +7,11 @@ import { bindIntake } from './read-body.ts'
 export interface ConnectionEnv {
   readonly incoming?: IncomingMessage
   readonly outgoing?: ServerResponse
-  /** Called when a request of the connection had a valid key of this tenant. Throws ServiceError when the tenant has too many connections. */
-  readonly identified?: (tenant: string) => void
+  /**
+   * Called when a request of the connection had a valid key of this tenant. Throws ServiceError when the tenant has too many connections. Returns what to call
+   * when the work for the request has ended, which may be after its client has left.
+   */
+  readonly identified?: (tenant: string) => () => void
 }
 
 export const connectionOf = (env: unknown): ConnectionEnv => (typeof env === 'object' && env !== null ? env : {})

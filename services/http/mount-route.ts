@@ -14,7 +14,7 @@ import { lazySchema } from '../model/lazy-schema.ts'
 import { workFor } from '../model/trace.ts'
 import { parseJson } from './parse-json.ts'
 import { publicUrlOf } from './public-url.ts'
-import { mediaType, readBody, refuseAnnounced, refuseEncoded } from './read-body.ts'
+import { ClientLeftError, mediaType, readBody, refuseAnnounced, refuseEncoded } from './read-body.ts'
 import type { AnyRoute, Call } from './route.ts'
 import { parseQuery, validate } from './validate.ts'
 
@@ -57,25 +57,42 @@ function authenticatorOf({ auth }: AnyRoute, deps: ApiDeps, { byKey, bySession }
 }
 
 function serveRoute(deps: ApiDeps, authenticate: Authenticate, route: AnyRoute): (context: Context<ApiHono>) => Promise<Response> {
-  const handle = route.handle as (call: Call) => Promise<Response> | Response
-  const querySchema = route.query && lazySchema(route.query)
-  const bodySchema = route.body && lazySchema(route.body)
+  const perform = performRoute(deps, authenticate, route)
   return async (context) => {
-    const request = context.req.raw
     const env = connectionOf(context.env)
     const fields = context.get('fields')
     fields['route'] = route.operationId
     workFor(addressOwner(env))
-    const caller = route.auth === 'public' ? NO_CALLER : await authenticate(request)
-    if (route.auth !== 'public') {
-      if (caller.tenant !== '') env.identified?.(caller.tenant)
-      context.set('caller', caller)
-      context.set('params', context.req.param())
-      Object.assign(fields, { tenant: caller.tenant, key_id: caller.keyId })
+    const caller = route.auth === 'public' ? NO_CALLER : await authenticate(context.req.raw)
+    const ended = caller.tenant === '' ? undefined : env.identified?.(caller.tenant)
+    try {
+      if (route.auth !== 'public') {
+        context.set('caller', caller)
+        context.set('params', context.req.param())
+        Object.assign(fields, { tenant: caller.tenant, key_id: caller.keyId })
+      }
+      return await perform(context, { caller, owner: caller.tenant === '' ? addressOwner(env) : caller.tenant })
+    } finally {
+      ended?.()
     }
-    const owner = caller.tenant === '' ? addressOwner(env) : caller.tenant
+  }
+}
+
+function performRoute(
+  deps: ApiDeps,
+  authenticate: Authenticate,
+  route: AnyRoute,
+): (context: Context<ApiHono>, by: { readonly caller: Caller; readonly owner: string }) => Promise<Response> {
+  const handle = route.handle as (call: Call) => Promise<Response> | Response
+  const querySchema = route.query && lazySchema(route.query)
+  const bodySchema = route.body && lazySchema(route.body)
+  return async (context, { caller, owner }) => {
+    const request = context.req.raw
+    const env = connectionOf(context.env)
     workFor(owner)
-    await deps.arrivals.enter(owner)
+    await deps.arrivals.enter(owner, env.outgoing)
+    // Nothing has begun yet, so nothing is left half done.
+    if (env.outgoing?.destroyed === true) throw new ClientLeftError()
     if (route.auth !== 'public') {
       requireScope(caller, route.scope)
       await checkRequestRate(deps, caller.tenant)
@@ -97,7 +114,7 @@ function serveRoute(deps: ApiDeps, authenticate: Authenticate, route: AnyRoute):
         publicUrl: publicUrlOf(request, deps.config),
         requestId: context.get('requestId'),
         note: (name, value) => {
-          fields[name] = value
+          context.get('fields')[name] = value
         },
       })
       return caller.tenant === '' || caller.scopes.includes('files') ? answer : hideLinks(answer)

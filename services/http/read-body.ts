@@ -24,10 +24,10 @@ export function refuseAnnounced(request: Request, maxBytes: number): void {
   if (Number(request.headers.get('content-length') ?? 0) > maxBytes) throw tooLarge(maxBytes)
 }
 
-/** The client closed the connection before its body was complete. No answer reaches it. */
+/** The client closed the connection before its request was complete or could begin. No answer reaches it. */
 export class ClientLeftError extends Error {
-  constructor(cause: unknown) {
-    super('The client closed the connection before its request was complete.', { cause })
+  constructor(cause?: unknown) {
+    super('The client closed the connection before its request was complete or could begin.', { cause })
     this.name = 'ClientLeftError'
   }
 }

@@ -45,13 +45,14 @@ export async function listen(options: ListenOptions): Promise<{ readonly url: st
   const { maxKeyless = LIMITS.maxKeylessConnections, maxOfTenant = LIMITS.maxTenantConnections } = options
   const guard = guardConnections(server, { stallMs, maxKeyless, maxOfTenant })
   // HTTP/1.0 requests, as some health probes send them, need no Host header.
-  const identifies = (request: IncomingMessage) => ({ identified: (tenant: string) => guard.identify(request, tenant) })
+  const identifies = (request: IncomingMessage) => ({ identified: (tenant: string) => guard.hold(request, tenant) })
+  const identifiesVisit = (request: IncomingMessage) => (tenant: string) => guard.identify(request, tenant)
   const api = getRequestListener((request, env) => options.app.fetch(request, { ...env, ...identifies(env.incoming as IncomingMessage) }), {
     hostname: 'localhost',
   })
   const serve: HttpHandler = (request, response) => {
     const { metricsHandler, objectHandler } = options
-    if (isOfPort(request)) return void ports?.serve(request, response, identifies(request).identified)
+    if (isOfPort(request)) return void ports?.serve(request, response, identifiesVisit(request))
     if (hasDotSegments(request.url ?? '')) return void refuseDotSegments(request, response)
     if (request.url === METRICS_PATH && metricsHandler) return metricsHandler(request, response)
     const isLink = request.url?.startsWith(`${OBJECTS_PATH}/`) === true
@@ -62,7 +63,7 @@ export async function listen(options: ListenOptions): Promise<{ readonly url: st
   server.on('request', serve)
   server.on('upgrade', (request, socket, head) => {
     guard.upgrade(request, isOfPort(request) ? 'bytes' : 'frames')
-    if (isOfPort(request)) return void ports?.upgrade(request, { socket, head }, identifies(request).identified)
+    if (isOfPort(request)) return void ports?.upgrade(request, { socket, head }, identifiesVisit(request))
     if (hasDotSegments(request.url ?? '')) return void socket.destroy()
     const env = identifies(request)
     const fetch = (handshake: Request): Response | Promise<Response> => options.app.fetch(handshake, env)

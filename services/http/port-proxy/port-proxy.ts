@@ -12,7 +12,6 @@ import { LinkError } from '../../ports/sandbox-link.ts'
 import { SupervisorError, type Supervisor } from '../../ports/supervisor.ts'
 import type { Telemetry } from '../../ports/telemetry.ts'
 import type { ApiDeps } from '../deps.ts'
-import type { ConnectionEnv } from '../exchange.ts'
 import { FairQueue } from '../fair-queue.ts'
 import { hostNameOf } from '../public-url.ts'
 import type { WireHosts } from '../wire-hosts.ts'
@@ -58,7 +57,7 @@ export async function supervisorSessionOf(
   return { sandboxId: sandbox.id, address: sandbox.address, privateKey: sandbox.privateKey }
 }
 
-type Identified = NonNullable<ConnectionEnv['identified']>
+type Identified = (tenant: string) => void
 
 interface Forwarding {
   readonly visit: Visit
@@ -153,14 +152,15 @@ export class PortProxy {
       readonly left: AbortSignal
     },
   ): Promise<void> {
-    const { incoming } = messages
+    const { incoming, outgoing } = messages
     checkForm(incoming)
     const address: PortAddress = {
       port: host.port,
       host: (incoming.headers.host ?? '').toLowerCase(),
       scheme: this.#options.isHttps ? 'https' : 'http',
     }
-    await this.#arrivals.enter(incoming.socket.remoteAddress ?? '')
+    await this.#arrivals.enter(incoming.socket.remoteAddress ?? '', outgoing)
+    if (left.aborted) return
     const link = linkIn(incoming)
     if (link !== null) return this.#redeem(messages, { host, address, link, identified })
     const visit = await this.#access.visit(host, incoming.headers)
@@ -168,7 +168,8 @@ export class PortProxy {
     Object.assign(fields, { tenant, container_id: host.containerId })
     checkOrigin(visit, { method: incoming.method, headers: incoming.headers, host: address.host })
     identified(tenant)
-    await this.#arrivals.enter(tenant)
+    await this.#arrivals.enter(tenant, outgoing)
+    if (left.aborted) return
     await this.#checkRate(tenant)
     const leave = this.#slots.take(tenant, (await this.#options.limits.of(tenant)).portConnections)
     try {

@@ -180,6 +180,21 @@ const CONNECTIONS: readonly HostileForm[] = [
     },
   },
   {
+    name: 'abandoned requests',
+    load: '100 callers that open a connection for each request and close it when the request is sent',
+    start: (hostile) => {
+      const { hostname, port } = new URL(hostile.url)
+      const text = head(hostile, 'get', '/v1/limits')
+      repeat(100, async () => {
+        const socket = connect({ host: hostname, port: Number(port) })
+        await once(socket, 'connect')
+        socket.end(text)
+        await once(socket, 'finish')
+        socket.destroy()
+      })
+    },
+  },
+  {
     name: 'WebSockets',
     load: '300 connections that send a message of 1 MB at the same moment and read nothing',
     start: ({ url, apiKey }) => {

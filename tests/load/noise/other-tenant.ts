@@ -94,7 +94,7 @@ export class OtherTenant implements AsyncDisposable {
     const start = performance.now()
     const one = async (number: number): Promise<void> => {
       const dueAt = start + number * EVERY_MS[probe]
-      await delay(dueAt - performance.now())
+      await delay(Math.max(0, dueAt - performance.now()))
       const failure = await this.#attempt(probe, number).catch((error: unknown) => String(error))
       times.push(performance.now() - dueAt)
       if (failure !== null) failures.push(`${probe}: ${failure}`)

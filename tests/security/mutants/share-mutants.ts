@@ -7,6 +7,7 @@ const share = (protection: string, file: string, change: readonly [find: string,
 })
 
 const SILENT = 'api/webhooks/silent-endpoints.test.ts'
+const ABANDONED = 'api/connections/abandoned.test.ts'
 
 /** What one tenant, or one request, can take of the process. */
 export const SHARE_MUTANTS: readonly Mutant[] = [
@@ -107,6 +108,25 @@ export const SHARE_MUTANTS: readonly Mutant[] = [
     'http/object-answer.ts',
     ['results.hold(Math.min(bytes, STREAM_BYTES),', 'results.hold(0 * bytes,'],
     'api/connections/unread-downloads.test.ts',
+  ),
+  share('turns of clients that have left', 'http/fair-queue.ts', ["    waiter?.once('close', leave)\n", ''], 'unit/api/fair-queue.test.ts'),
+  share(
+    'parsing of connections that their clients have closed',
+    'http/request-feed.ts',
+    ['        if (this.#hasEnded) return void this.destroy()\n', ''],
+    'unit/api/request-feed.test.ts',
+  ),
+  share(
+    'requests whose client left before they began',
+    'http/mount-route.ts',
+    ['    if (env.outgoing?.destroyed === true) throw new ClientLeftError()\n', ''],
+    ABANDONED,
+  ),
+  share(
+    'work for clients that have left',
+    'http/connection-guard.ts',
+    ['this.#working.has(feed) || this.#release(feed)', 'this.#release(feed)'],
+    ABANDONED,
   ),
   share(
     'connections to S3',

@@ -1,3 +1,4 @@
+import { EventEmitter } from 'node:events'
 import { setImmediate as nextPass } from 'node:timers/promises'
 import { expect, it } from 'vitest'
 import { FairQueue } from '../../../services/http/fair-queue.ts'
@@ -42,4 +43,27 @@ it('begins at once again after it was empty', async () => {
   await Promise.all(['a', 'a', 'b'].map((owner) => queue.enter(owner)))
   await nextPass()
   await queue.enter('a')
+})
+
+it('gives no turn to one who leaves, and lets it go at once', async () => {
+  const queue = new FairQueue()
+  const order: string[] = []
+  const enter = async (name: string, waiter?: EventEmitter & { destroyed: boolean }): Promise<void> => {
+    await queue.enter('a', waiter)
+    order.push(name)
+  }
+  const leaving = Array.from({ length: 1_000 }, () => Object.assign(new EventEmitter(), { destroyed: false }))
+  await queue.enter('a')
+  const waiting = leaving.map((waiter) => enter('left', waiter))
+  const last = enter('last')
+  for (const waiter of leaving) {
+    waiter.destroyed = true
+    waiter.emit('close')
+  }
+  // One pass of the event loop, in which one of them could begin.
+  await nextPass()
+  expect(order.filter((name) => name === 'left')).toHaveLength(leaving.length)
+  await Promise.all([...waiting, last])
+  await enter('late', Object.assign(new EventEmitter(), { destroyed: true }))
+  expect(leaving.map((waiter) => waiter.listenerCount('close'))).toEqual(leaving.map(() => 0))
 })

@@ -6,6 +6,7 @@ import { afterAll, beforeAll, expect, it } from 'vitest'
 import { guardConnections } from '../../../services/http/connection-guard.ts'
 import { seeded } from '../../support/seeded.ts'
 
+let received = 0
 let running = 0
 let mostRunning = 0
 /** Answers with what it received, some time later. */
@@ -16,7 +17,7 @@ async function echo(request: IncomingMessage, response: ServerResponse): Promise
   await new Promise((resolve) => setImmediate(resolve))
   response.end(`<${request.method} ${request.url} ${body}>`)
 }
-const server = createServer((request, response) => void echo(request, response))
+const server = createServer((request, response) => void (received++, echo(request, response)))
 guardConnections(server, { stallMs: 30_000, maxKeyless: null, maxOfTenant: 2_000 })
 beforeAll(async () => {
   server.listen(0, '127.0.0.1')
@@ -49,15 +50,15 @@ async function exchange(requests: readonly Sent[], pieceLength: () => number): P
   const bytes = Buffer.from(requests.map(([sent]) => sent).join(''))
   const socket = connect((server.address() as AddressInfo).port, '127.0.0.1')
   socket.setNoDelay(true)
-  let received = ''
-  socket.on('data', (data: Buffer) => (received += data.toString()))
+  let answer = ''
+  socket.on('data', (data: Buffer) => (answer += data.toString()))
   await once(socket, 'connect')
   for (let at = 0; at < bytes.length;) {
     const length = pieceLength()
     await new Promise<void>((resolve) => socket.write(bytes.subarray(at, at + length), () => resolve()))
     at += length
   }
-  const answers = (): readonly string[] => received.match(/<[^>]*>/g) ?? []
+  const answers = (): readonly string[] => answer.match(/<[^>]*>/g) ?? []
   await expect.poll(() => answers().length, { timeout: 10_000 }).toBe(requests.length)
   socket.destroy()
   return answers()
@@ -72,4 +73,15 @@ it('reads one request of a connection at a time, wherever its bytes are divided'
       expect(answers, `pieces of up to ${most} bytes`).toEqual(requests.map(([, echoed]) => echoed))
     }
   expect(mostRunning).toBe(1)
+})
+
+it('parses no request of a connection that its client has closed already', async () => {
+  const before = received
+  for (let at = 0; at < 50; at++) {
+    const socket = connect((server.address() as AddressInfo).port, '127.0.0.1')
+    socket.end(GET[0])
+    await once(socket.resume(), 'close')
+  }
+  expect(received).toBe(before)
+  expect(await exchange([GET], () => 1_000)).toEqual([GET[1]])
 })
