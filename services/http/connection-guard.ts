@@ -11,6 +11,8 @@ export interface GuardOptions {
   readonly maxKeyless: number | null
   /** Connections whose last request with a valid key was one tenant's. */
   readonly maxOfTenant: number
+  /** Requests of one tenant whose client has left and whose work is in progress. */
+  readonly maxAbandoned: number
 }
 
 const TOO_MANY = JSON.stringify({
@@ -26,15 +28,15 @@ const TOO_MANY_ANSWER = `HTTP/1.1 429 Too Many Requests\r\ncontent-type: applica
 
 /**
  * Bounds what connections hold: each has one open request, and those whose client reads nothing are closed. An address that opens too many without a key
- * loses its oldest one, and a tenant with too many its oldest one that is not in use. One whose client has left counts until the work for its request has ended. Clients with a key are not affected by others behind the same address.
+ * loses its oldest one, and a tenant with too many its oldest one that is not in use. Clients with a key are not affected by others behind the same address.
  */
 class ConnectionGuard {
   readonly #options: GuardOptions
   /** By tenant, or address of those without a key; in each, the first one had its owner for longest. */
   readonly #feeds = new Map<string, Set<RequestFeed>>()
   readonly #owners = new WeakMap<RequestFeed, string>()
-  /** Work for a request of them is in progress, so they count also when their client has left. */
-  readonly #working = new WeakSet<RequestFeed>()
+  /** Requests of each tenant whose client has left and whose work is in progress. */
+  readonly #abandoned = new Map<string, number>()
   /** Requests by a signed link, which the API does not read. */
   readonly #links = new WeakMap<RequestFeed, IncomingMessage>()
 
@@ -46,7 +48,7 @@ class ConnectionGuard {
     server.on('connection', (socket) => {
       const feed = new RequestFeed(socket, turns)
       this.#addKeyless(feed)
-      feed.once('close', () => this.#working.has(feed) || this.#release(feed))
+      feed.once('close', () => this.#release(feed))
       for (const parser of parsers) parser.call(server, feed)
     })
     const begin = (request: IncomingMessage, response: ServerResponse): void => feedOf(request).begin(request, response)
@@ -64,7 +66,7 @@ class ConnectionGuard {
     const feeds = this.#feeds.get(tenant)
     const { maxOfTenant } = this.#options
     if (feeds !== undefined && feeds.size >= maxOfTenant) {
-      const unused = [...feeds].find((other) => other.isIdle && !this.#working.has(other))
+      const unused = [...feeds].find(({ isIdle }) => isIdle)
       if (unused === undefined) throw tooManyOf(maxOfTenant)
       this.#release(unused)
       unused.destroy()
@@ -72,14 +74,24 @@ class ConnectionGuard {
     this.#giveTo(feed, tenant)
   }
 
-  /** The same, for work that may last longer than its client waits: the connection counts until the returned function is called. */
+  /**
+   * The same. If the client leaves, the work for its request counts until the returned function is called: a client that sends requests and waits for none of
+   * them holds no connections. Also throws when too much of such work is in progress.
+   */
   hold(request: IncomingMessage, tenant: string): () => void {
-    const feed = feedOf(request)
+    const { maxAbandoned } = this.#options
+    if (this.#abandonedOf(tenant) >= maxAbandoned) throw tooManyAbandoned(maxAbandoned)
     this.identify(request, tenant)
-    this.#working.add(feed)
+    const feed = feedOf(request)
+    let hasLeft = false
+    const leave = (): void => {
+      hasLeft = true
+      this.#abandoned.set(tenant, this.#abandonedOf(tenant) + 1)
+    }
+    feed.once('close', leave)
     return () => {
-      this.#working.delete(feed)
-      if (feed.destroyed) this.#release(feed)
+      feed.off('close', leave)
+      if (hasLeft) this.#endAbandoned(tenant)
     }
   }
 
@@ -97,6 +109,16 @@ class ConnectionGuard {
       this.#links.delete(feed)
       if (!feed.destroyed) this.#addKeyless(feed)
     })
+  }
+
+  #abandonedOf(tenant: string): number {
+    return this.#abandoned.get(tenant) ?? 0
+  }
+
+  #endAbandoned(tenant: string): void {
+    const others = this.#abandonedOf(tenant) - 1
+    if (others > 0) this.#abandoned.set(tenant, others)
+    else this.#abandoned.delete(tenant)
   }
 
   /** Returns the connections of the owner. */
@@ -152,3 +174,10 @@ const tooManyOf = (most: number): ServiceError =>
 
 /** Watches every connection of a server from now on. */
 export const guardConnections = (server: Server, options: GuardOptions): ConnectionGuard => new ConnectionGuard(server, options)
+
+const tooManyAbandoned = (most: number): ServiceError =>
+  new ServiceError(
+    'too_many_connections',
+    `The clients of ${most} requests of this account, the maximum, have closed their connections before the work for these requests ended. Wait for answers, and send fewer requests at the same time.`,
+    { limit: { name: 'max_abandoned_requests', value: most, retryAfterSeconds: 1 } },
+  )

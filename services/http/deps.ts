@@ -18,6 +18,7 @@ import type { PublishedPorts } from '../operations/containers/published-ports.ts
 import type { ResultBudget } from '../operations/executions/result-budget.ts'
 import type { PagePorts } from './page-ports.ts'
 import type { AuditLog } from '../operations/audit/audit-log.ts'
+import type { KeptDocuments } from './kept-documents.ts'
 import type { FairQueue } from './fair-queue.ts'
 import type { BytePool } from './connection-budget.ts'
 import type { SocketAdmissions } from './socket-admissions.ts'
@@ -81,6 +82,8 @@ export interface ApiDeps extends ApiPorts {
   readonly holds: Holds
   /** Where requests wait before they begin, by tenant. */
   readonly arrivals: FairQueue
+  /** Documents for browsers and programs, the same for all clients. */
+  readonly documents: KeptDocuments
   /** Request bodies and answers in memory, by tenant. */
   readonly bodies: BytePool
   readonly answers: BytePool

@@ -12,6 +12,7 @@ import { addressOwner, connectionOf, Exchange } from './exchange.ts'
 import { checkRequestRate } from '../operations/tenancy/check-limits.ts'
 import { lazySchema } from '../model/lazy-schema.ts'
 import { workFor } from '../model/trace.ts'
+import { turnOf } from './middleware/take-turn.ts'
 import { parseJson } from './parse-json.ts'
 import { publicUrlOf } from './public-url.ts'
 import { ClientLeftError, mediaType, readBody, refuseAnnounced, refuseEncoded } from './read-body.ts'
@@ -58,12 +59,18 @@ function authenticatorOf({ auth }: AnyRoute, deps: ApiDeps, { byKey, bySession }
 
 function serveRoute(deps: ApiDeps, authenticate: Authenticate, route: AnyRoute): (context: Context<ApiHono>) => Promise<Response> {
   const perform = performRoute(deps, authenticate, route)
+  /** A refusal takes a turn too: it costs as much as most requests before their turn. */
+  const identify = (context: Context<ApiHono>): Promise<Caller> =>
+    authenticate(context.req.raw).catch(async (error: unknown) => {
+      await turnOf(context, deps)
+      throw error
+    })
   return async (context) => {
     const env = connectionOf(context.env)
     const fields = context.get('fields')
     fields['route'] = route.operationId
     workFor(addressOwner(env))
-    const caller = route.auth === 'public' ? NO_CALLER : await authenticate(context.req.raw)
+    const caller = route.auth === 'public' ? NO_CALLER : await identify(context)
     const ended = caller.tenant === '' ? undefined : env.identified?.(caller.tenant)
     try {
       if (route.auth !== 'public') {

@@ -106,6 +106,8 @@ export const LIMITS = {
   maxKeylessConnections: 256,
   /** Connections whose last request with a valid key was one tenant's: all that may stay open (500 streams, 500 WebSockets, 100 visitors of ports), nearly twice. */
   maxTenantConnections: 2_000,
+  /** Requests of one tenant whose client has left and whose work is in progress. */
+  maxAbandonedRequests: 100,
   /** A stream reads events up to this size at a time, bytes, and at least one batch of their writer. */
   maxEventReadBytes: 256 * 1024,
   /** Lifetime of a presigned URL, seconds. */

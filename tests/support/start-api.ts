@@ -68,6 +68,8 @@ export async function startApi(
     readonly maxKeyless?: number
     /** Connections of one tenant. */
     readonly maxOfTenant?: number
+    /** Requests of one tenant whose client has left. */
+    readonly maxAbandoned?: number
     readonly wrapObjects?: (objects: ObjectStore) => ObjectStore
     readonly wrapTable?: (table: Table) => Table
   } = {},
@@ -133,6 +135,7 @@ export async function startApi(
     ...(options.config?.stallMs !== undefined && { stallMs: options.config.stallMs }),
     ...(options.maxKeyless !== undefined && { maxKeyless: options.maxKeyless }),
     ...(options.maxOfTenant !== undefined && { maxOfTenant: options.maxOfTenant }),
+    ...(options.maxAbandoned !== undefined && { maxAbandoned: options.maxAbandoned }),
   })
 
   const newKey: TestApi['newKey'] = async ({ tenant = newId('tenant'), ...options } = {}) => {

@@ -1,6 +1,5 @@
 import { Hono } from 'hono'
 import { compress } from 'hono/compress'
-import { etag, RETAINED_304_HEADERS } from 'hono/etag'
 import { createBudgetReader } from '../../operations/tenancy/budget.ts'
 import { createRequestLimiter } from '../../operations/tenancy/request-limiter.ts'
 import type { Holds } from '../../operations/tenancy/hold.ts'
@@ -15,6 +14,8 @@ import { createAuthenticator } from '../../http/authenticate.ts'
 import { mountRoute } from '../../http/mount-route.ts'
 import { AnswerBudget } from '../../http/answer-budget.ts'
 import { FairQueue } from '../../http/fair-queue.ts'
+import { KeptDocuments } from '../../http/kept-documents.ts'
+import { takeTurn } from '../../http/middleware/take-turn.ts'
 import { answerPool, requestPool } from '../../http/connection-budget.ts'
 import type { AnyRoute } from '../../http/route.ts'
 import { createStreamSlots, processHolds } from '../../http/stream-slots.ts'
@@ -49,10 +50,8 @@ function holdsOf({ config: { openCalls: capacity, maxOpenStreams }, clock, table
   return new SharedHolds({ sharedRows: table.sharedRows, limits, clock, capacity })
 }
 
-/** Files and documents for browsers, the same for everyone: compressed, and answered with 304 when the browser has them. */
-const DOCUMENTS = ['/', '/assets/*', '/docs', '/docs/*', '/openapi.json']
-/** A browser replaces the stored headers by those of a 304, so the policy of a document is in both. */
-const OF_304 = [...RETAINED_304_HEADERS, 'content-security-policy']
+/** What clients without a key can request besides the routes. */
+const DOCUMENTS = ['/', '/assets/*', '/chat/*', '/s/*', '/docs', '/docs/*', '/openapi.json', '/llms.txt', '/session']
 
 /** The HTTP edge: the same app under Node's server and under Lambda. `routes`: other ones than the product's, for a test. */
 export function createApp(ports: ApiPorts, routes: readonly AnyRoute[] = ROUTES): Hono<ApiHono> {
@@ -65,6 +64,7 @@ export function createApp(ports: ApiPorts, routes: readonly AnyRoute[] = ROUTES)
     counts,
     holds: holdsOf(ports, limits),
     arrivals: new FairQueue(),
+    documents: new KeptDocuments({ compresses: ports.config.openCalls === null }),
     bodies: requestPool(ports.config.maxRequestBytesInFlight),
     answers,
     results: new AnswerBudget(answers.lease('')),
@@ -94,16 +94,14 @@ export function createApp(ports: ApiPorts, routes: readonly AnyRoute[] = ROUTES)
     bySession: page === undefined ? byKey : acceptSessions({ page, clock: deps.clock, ended, authenticate: byKey }),
   }
   for (const route of routes) mountRoute(app, { deps, authenticators }, route)
-  for (const path of DOCUMENTS) {
-    // In AWS the distribution compresses.
-    if (ports.config.openCalls === null) app.use(path, compress())
-    app.use(path, etag({ weak: true, retainedHeaders: OF_304 }))
-  }
+  for (const path of DOCUMENTS) app.use(path, takeTurn(deps))
+  // Its nonce is new in each answer, so it is not kept. In AWS the distribution compresses.
+  if (ports.config.openCalls === null) app.use('/docs', compress())
   mountDocs(app, deps)
   mountErrorPages(app)
   mountLlms(app, deps.config)
-  if (page) mountGuide(app, page.readGuide ?? null)
+  if (page) mountGuide(app, { documents: deps.documents, readFile: page.readGuide ?? null })
   if (page !== undefined) mountPage(app, { ...deps, page, ended, authenticate: byKey })
-  handleErrors(app)
+  handleErrors(app, deps)
   return app
 }

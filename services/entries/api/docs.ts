@@ -6,6 +6,7 @@ import { Readable } from 'node:stream'
 import { fileURLToPath } from 'node:url'
 import type { ApiDeps } from '../../http/deps.ts'
 import { PAGE_HEADER } from '../../http/page/page-session.ts'
+import { ServiceError } from '../../model/errors.ts'
 import { publicUrlOf } from '../../http/public-url.ts'
 import { json } from '../../http/responses.ts'
 import { openApiDocument } from './openapi.ts'
@@ -60,9 +61,14 @@ body.dark-mode { --scalar-color-2: #c3c8d4; --scalar-color-3: #aab0be; --scalar-
 /** Serves `/openapi.json`, and a reference page of it whose script is a local file. */
 export function mountDocs(
   app: Hono<ApiHono>,
-  { config, readReference = readInstalledReference }: Pick<ApiDeps, 'config' | 'readReference'>,
+  { config, readReference = readInstalledReference, documents }: Pick<ApiDeps, 'config' | 'readReference' | 'documents'>,
 ): void {
-  app.get('/openapi.json', (context) => json(200, openApiDocument(publicUrlOf(context.req.raw, config)), { 'cache-control': 'no-cache' }))
+  app.get('/openapi.json', async ({ req: { raw } }) => {
+    const url = publicUrlOf(raw, config)
+    return found(
+      await documents.answer(raw, `openapi ${url}`, async () => json(200, openApiDocument(url), { 'cache-control': 'no-cache' })),
+    )
+  })
 
   app.get('/docs', async (context, next) => {
     // The page's library is loaded with the first request for the page, so it does not delay the start.
@@ -93,17 +99,21 @@ export function mountDocs(
     return new Response(html, answer)
   })
 
-  app.get('/docs/reference.js', async (context) => {
-    const script = await readReference()
-    if (script === null) return context.notFound()
-    return new Response(Readable.toWeb(Readable.from(script.body)) as ReadableStream, {
-      headers: {
-        'content-type': 'text/javascript; charset=utf-8',
-        'content-length': String(script.bytes),
-        'cache-control': 'public, max-age=3600',
-      },
-    })
+  app.get('/docs/reference.js', async ({ req: { raw } }) => {
+    const make = async (): Promise<Response | null> => {
+      const script = await readReference()
+      if (script === null) return null
+      return new Response(Readable.toWeb(Readable.from(script.body)) as ReadableStream, {
+        headers: { 'content-type': 'text/javascript; charset=utf-8', 'cache-control': 'public, max-age=3600' },
+      })
+    }
+    return found(await documents.answer(raw, 'reference', make))
   })
+}
+
+function found(document: Response | null): Response {
+  if (document === null) throw new ServiceError('not_found', 'This server has no such document. GET /llms.txt names all.')
+  return document
 }
 
 /** The script of the installed package. A bundle does not contain it: the site bucket does. */

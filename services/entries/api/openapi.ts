@@ -32,13 +32,12 @@ const TAGS = [
   { name: 'Administration', description: 'Tenants, keys and usage, with a key that has the scope `admin`.' },
 ]
 
-/** Made when the document is first read: it would take a twentieth of a cold start. */
-let documented: OpenAPIRegistry | null = null
+/** Made when it is first read: it would take a twentieth of a cold start. */
+let made: object | null = null
 
 /** The OpenAPI 3.1 document of all routes, with the base URL that the client used. */
 export function openApiDocument(publicUrl: string): object {
-  documented ??= documentAll()
-  return new OpenApiGeneratorV31(documented.definitions).generateDocument({
+  made ??= new OpenApiGeneratorV31(documentAll().definitions).generateDocument({
     openapi: '3.1.0',
     info: {
       title: 'Cellblock',
@@ -46,10 +45,11 @@ export function openApiDocument(publicUrl: string): object {
       description: DESCRIPTION,
       license: { name: 'Apache-2.0', url: 'https://www.apache.org/licenses/LICENSE-2.0' },
     },
-    servers: [{ url: publicUrl }],
+    servers: [],
     tags: TAGS,
     security: [{ apiKey: [] }],
   })
+  return { ...made, servers: [{ url: publicUrl }] }
 }
 
 function documentAll(): OpenAPIRegistry {

@@ -32,6 +32,8 @@ interface ListenOptions {
   readonly maxKeyless?: number
   /** Connections of one tenant. */
   readonly maxOfTenant?: number
+  /** Requests of one tenant whose client has left. */
+  readonly maxAbandoned?: number
 }
 
 /** The API, metrics and, below OBJECTS_PATH, presigned links on one port, so that a forwarded port is enough for links to work. */
@@ -43,7 +45,8 @@ export async function listen(options: ListenOptions): Promise<{ readonly url: st
   const server = createServer({ shouldUpgradeCallback })
   const { stallMs = LIMITS.stallSeconds * 1000 } = options
   const { maxKeyless = LIMITS.maxKeylessConnections, maxOfTenant = LIMITS.maxTenantConnections } = options
-  const guard = guardConnections(server, { stallMs, maxKeyless, maxOfTenant })
+  const { maxAbandoned = LIMITS.maxAbandonedRequests } = options
+  const guard = guardConnections(server, { stallMs, maxKeyless, maxOfTenant, maxAbandoned })
   // HTTP/1.0 requests, as some health probes send them, need no Host header.
   const identifies = (request: IncomingMessage) => ({ identified: (tenant: string) => guard.hold(request, tenant) })
   const identifiesVisit = (request: IncomingMessage) => (tenant: string) => guard.identify(request, tenant)

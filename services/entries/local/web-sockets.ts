@@ -14,8 +14,6 @@ import { WebSocketPeer } from './web-socket-peer.ts'
 const MAX_CONNECTIONS = 1_000
 /** Long messages of one tenant that arrive at the same time. */
 const MAX_ARRIVING = 16
-/** Their tenant is not known yet. */
-const HANDSHAKES = 'handshakes'
 /** A connection whose client answers no ping within this time is gone, milliseconds. */
 const PING_MS = 30_000
 const GOING_AWAY = 1001
@@ -63,7 +61,9 @@ export class WebSockets {
     { incoming, socket, head }: { readonly incoming: IncomingMessage; readonly socket: Duplex; readonly head: Buffer },
   ): Promise<void> {
     socket.on('error', () => socket.destroy())
-    await this.#queue.enter(HANDSHAKES)
+    // Its tenant is not known yet.
+    await this.#queue.enter(`address ${incoming.socket.remoteAddress ?? ''}`, socket)
+    if (socket.destroyed) return
     const handshake = requestOf(incoming)
     this.admissions.arrive(handshake, incoming.socket.remoteAddress ?? '')
     const answer = await fetch(handshake, {})

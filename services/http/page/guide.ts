@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto'
 import type { Hono } from 'hono'
 import { ServiceError } from '../../model/errors.ts'
+import type { KeptDocuments } from '../kept-documents.ts'
 import type { ApiHono } from '../middleware/wide-event.ts'
 import type { PageFile } from '../page-ports.ts'
 import { PLAIN_PAGE_HEADERS, plainPage } from './plain-page.ts'
@@ -50,7 +51,10 @@ const isPerson = (request: { header(name: string): string | undefined }): boolea
   request.header('accept')?.includes('text/html') === true
 
 /** Serves the built documentation at `/docs/guide/`. `readFile` is null on a server without it, and reads nothing before it is built. */
-export function mountGuide(app: Hono<ApiHono>, readFile: ((path: string) => Promise<PageFile | null>) | null): void {
+export function mountGuide(
+  app: Hono<ApiHono>,
+  { documents, readFile }: { readonly documents: KeptDocuments; readonly readFile: ((path: string) => Promise<PageFile | null>) | null },
+): void {
   app.get('/docs/guide', () => new Response(null, { status: 302, headers: { location: BASE } }))
   app.get(`${BASE}*`, async (context) => {
     if (readFile === null && isPerson(context.req)) return new Response(NO_GUIDE, { status: 404, headers: PLAIN_PAGE_HEADERS })
@@ -60,8 +64,12 @@ export function mountGuide(app: Hono<ApiHono>, readFile: ((path: string) => Prom
     if (rest === null) throw new ServiceError('not_found', `The documentation has no such page. Start at ${BASE}.`)
     const candidates =
       rest === '' || rest.endsWith('/') ? [`${rest}index.html`] : /\.\w+$/.test(rest) ? [rest] : [`${rest}.html`, `${rest}/index.html`]
-    const found = await firstOf(candidates, readFile)
-    if (found === null && (await readFile('index.html')) === null) {
+    const kept = await documents.answer(context.req.raw, `guide ${candidates.join(' ')}`, async () => {
+      const found = await firstOf(candidates, readFile)
+      return found === null ? null : guideResponse(found)
+    })
+    if (kept !== null) return kept
+    if ((await readFile('index.html')) === null) {
       if (isPerson(context.req))
         return new Response(BEING_BUILT, { status: 404, headers: { ...PLAIN_PAGE_HEADERS, 'cache-control': 'no-store', refresh: '10' } })
       throw new ServiceError(
@@ -69,18 +77,18 @@ export function mountGuide(app: Hono<ApiHono>, readFile: ((path: string) => Prom
         'The documentation is not built yet. `npm start` builds it in the background, in a few minutes; `npm run docs:build` builds it at once. The same text is in the folder docs/.',
       )
     }
-    const missing = found === null && isPerson(context.req) ? await readFile('404.html') : null
-    if (found === null && missing === null)
-      throw new ServiceError('not_found', `The documentation has no page ${BASE}${rest}. Start at ${BASE}.`)
-    const { path, file } = found ?? { path: '404.html', file: missing as PageFile }
-    const isPage = path.endsWith('.html')
-    return new Response(file.bytes, {
-      status: found === null ? 404 : 200,
-      headers: {
-        'content-type': file.contentType,
-        'cache-control': path.startsWith('assets/') ? MAX_AGE : 'no-cache',
-        ...(isPage && { 'content-security-policy': policyOf(new TextDecoder().decode(file.bytes)) }),
-      },
-    })
+    const missing = isPerson(context.req) ? await readFile('404.html') : null
+    if (missing === null) throw new ServiceError('not_found', `The documentation has no page ${BASE}${rest}. Start at ${BASE}.`)
+    return guideResponse({ path: '404.html', file: missing }, 404)
   })
 }
+
+const guideResponse = ({ path, file }: { readonly path: string; readonly file: PageFile }, status = 200): Response =>
+  new Response(file.bytes, {
+    status,
+    headers: {
+      'content-type': file.contentType,
+      'cache-control': path.startsWith('assets/') ? MAX_AGE : 'no-cache',
+      ...(path.endsWith('.html') && { 'content-security-policy': policyOf(new TextDecoder().decode(file.bytes)) }),
+    },
+  })

@@ -4,6 +4,7 @@ import { lazySchema } from '../../model/lazy-schema.ts'
 import { ServiceError } from '../../model/errors.ts'
 import type { Caller } from '../../model/tenants/tenant.ts'
 import { withKey } from '../authenticate.ts'
+import type { KeptDocuments } from '../kept-documents.ts'
 import type { ApiConfig } from '../config.ts'
 import { parseJson } from '../parse-json.ts'
 import { publicUrlOf } from '../public-url.ts'
@@ -64,6 +65,7 @@ const IMMUTABLE = 'public, max-age=31536000, immutable'
 
 interface PageDeps extends SessionPorts, Pick<ExchangePools, 'bodies' | 'answers'> {
   readonly config: ApiConfig
+  readonly documents: KeptDocuments
 }
 
 /** Serves the playground at `/`, `/chat/{id}` and `/s/{token}`, and its sessions at `/session`. Both belong to the page and are no part of the public API. */
@@ -72,12 +74,12 @@ export function mountPage(app: Hono<ApiHono>, deps: PageDeps): void {
   if (readFile !== null) {
     const policy = pagePolicy(deps.page)
     // Every chat and every link to one has an address; the page itself finds the chat by it.
-    for (const path of ['/', '/chat/:id', '/s/:token'])
-      app.get(path, async () => (await fileResponse(readFile, 'index.html', policy)) ?? notBuilt())
-    app.get('/assets/:name', async (context) => {
-      const name = context.req.param('name')
-      const policyOfFile = name.endsWith('.html') ? FRAME_POLICY : null
-      return (await fileResponse(readFile, `assets/${name}`, policyOfFile)) ?? notBuilt()
+    const answer = async ({ raw }: { readonly raw: Request }, path: string, policyOfFile: string | null): Promise<Response> =>
+      (await deps.documents.answer(raw, path, () => fileResponse(readFile, path, policyOfFile))) ?? notBuilt()
+    for (const path of ['/', '/chat/:id', '/s/:token']) app.get(path, ({ req }) => answer(req, 'index.html', policy))
+    app.get('/assets/:name', ({ req }) => {
+      const name = req.param('name')
+      return answer(req, `assets/${name}`, name.endsWith('.html') ? FRAME_POLICY : null)
     })
   }
   app.get('/session', async (context) => json(200, await describeSession(context.req.raw, deps)))

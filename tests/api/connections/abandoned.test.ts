@@ -41,7 +41,7 @@ const lateKey = defineRoute({
 const plain = defineRoute({ ...common, path: '/plain', auth: 'key', operationId: 'plain', handle: () => Response.json({}) })
 
 let api: TestApi
-beforeAll(async () => void (api = await startApi({ routes: [work, lateKey, plain] as readonly AnyRoute[], maxOfTenant: MOST })))
+beforeAll(async () => void (api = await startApi({ routes: [work, lateKey, plain] as readonly AnyRoute[], maxAbandoned: MOST })))
 afterAll(() => api.stop())
 
 async function send(path: string, key: TestKey): Promise<RawConnection> {
@@ -67,6 +67,7 @@ it('counts requests whose client has left until their work has ended', async () 
   const refused = await send('/plain', hostile)
   expect(await refused.status()).toBe(429)
   expect(refused.received()).toMatch(/"code":"too_many_connections"/)
+  expect(refused.received()).toMatch(/x-limit-name: max_abandoned_requests/i)
   refused.socket.destroy()
   expect(working).toHaveLength(MOST)
   for (const end of working) end()

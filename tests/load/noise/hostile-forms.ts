@@ -98,6 +98,7 @@ const documents =
       await answer.arrayBuffer()
     })
 
+const PAGES = ['/openapi.json', '/', '/docs', '/docs/reference.js', '/docs/guide/', '/llms.txt']
 const SENT = `{"a":"${'x'.repeat(65_536)}`
 const onEach = (routes: readonly (typeof ROUTES)[number][], index: number) => routes[index % routes.length] ?? { method: 'get', path: '/' }
 
@@ -192,6 +193,29 @@ const CONNECTIONS: readonly HostileForm[] = [
         await once(socket, 'finish')
         socket.destroy()
       })
+    },
+  },
+  {
+    name: 'unknown paths and wrong keys',
+    load: '250 callers without a valid key, in turn for a path that does not exist and for a route',
+    start: ({ url }) =>
+      repeat(250, async (turn) => {
+        const answer = await fetch(`${url}${turn % 2 === 0 ? '/nothing' : '/v1/limits'}`, {
+          headers: { authorization: `Bearer ck_${turn}` },
+        })
+        await answer.arrayBuffer()
+      }),
+  },
+  {
+    name: 'documents without a key',
+    load: '250 callers that request the pages, the reference and the description of the API, compressed, each of which was requested before',
+    async start({ url }) {
+      const request = async (turn: number): Promise<void> => {
+        const answer = await fetch(`${url}${PAGES[turn % PAGES.length]}`, { headers: { 'accept-encoding': 'gzip' } })
+        await answer.arrayBuffer()
+      }
+      await Promise.all(PAGES.map((_, turn) => request(turn)))
+      repeat(250, request)
     },
   },
   {

@@ -7,6 +7,7 @@ const share = (protection: string, file: string, change: readonly [find: string,
 })
 
 const SILENT = 'api/webhooks/silent-endpoints.test.ts'
+const KEYLESS_TURNS = 'api/connections/keyless-turns.test.ts'
 const ABANDONED = 'api/connections/abandoned.test.ts'
 
 /** What one tenant, or one request, can take of the process. */
@@ -122,11 +123,19 @@ export const SHARE_MUTANTS: readonly Mutant[] = [
     ['    if (env.outgoing?.destroyed === true) throw new ClientLeftError()\n', ''],
     ABANDONED,
   ),
+  share('work for clients that have left', 'http/connection-guard.ts', ['this.#abandonedOf(tenant) >= maxAbandoned', 'false'], ABANDONED),
   share(
-    'work for clients that have left',
-    'http/connection-guard.ts',
-    ['this.#working.has(feed) || this.#release(feed)', 'this.#release(feed)'],
-    ABANDONED,
+    'turns of clients without a key',
+    'http/middleware/take-turn.ts',
+    ['  await arrivals.enter(addressOwner(connection), connection.outgoing)\n', ''],
+    KEYLESS_TURNS,
+  ),
+  share('turns of requests with wrong keys', 'http/mount-route.ts', ['      await turnOf(context, deps)\n', ''], KEYLESS_TURNS),
+  share(
+    'documents that are made once',
+    'http/kept-documents.ts',
+    ['until: now + KEPT_MS', 'until: now'],
+    'unit/api/kept-documents.test.ts',
   ),
   share(
     'connections to S3',

@@ -22,13 +22,13 @@ const server = createServer((request, response) => {
     return
   }
   try {
-    identify()
+    guard.hold(request, 'tnt_a')()
     response.end('answer')
   } catch {
     response.writeHead(429).end()
   }
 })
-const guard = guardConnections(server, { stallMs: 30_000, maxKeyless: null, maxOfTenant: MOST })
+const guard = guardConnections(server, { stallMs: 30_000, maxKeyless: null, maxOfTenant: MOST, maxAbandoned: MOST })
 beforeAll(async () => {
   server.listen(0, '127.0.0.1')
   await once(server, 'listening')
@@ -71,7 +71,7 @@ it('does not count a connection that was closed before its key was known', async
   for (const socket of [kept, second]) socket.destroy()
 })
 
-it('counts a connection that was closed until the work for its request has ended', async () => {
+it('refuses requests while the work for others, whose clients have left, is in progress', async () => {
   for (let at = 0; at < MOST; at++) {
     const [begun, left] = [once(server, 'working'), once(server, 'left')]
     const leaving = send('/work')

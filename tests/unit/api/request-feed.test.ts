@@ -18,7 +18,7 @@ async function echo(request: IncomingMessage, response: ServerResponse): Promise
   response.end(`<${request.method} ${request.url} ${body}>`)
 }
 const server = createServer((request, response) => void (received++, echo(request, response)))
-guardConnections(server, { stallMs: 30_000, maxKeyless: null, maxOfTenant: 2_000 })
+guardConnections(server, { stallMs: 30_000, maxKeyless: null, maxOfTenant: 2_000, maxAbandoned: 100 })
 beforeAll(async () => {
   server.listen(0, '127.0.0.1')
   await once(server, 'listening')

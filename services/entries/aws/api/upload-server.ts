@@ -24,7 +24,12 @@ const server: ServerType = serve({
 })
 
 // All connections come from the load balancer.
-guardConnections(server as Server, { stallMs: LIMITS.stallSeconds * 1000, maxKeyless: null, maxOfTenant: LIMITS.maxTenantConnections })
+guardConnections(server as Server, {
+  stallMs: LIMITS.stallSeconds * 1000,
+  maxKeyless: null,
+  maxOfTenant: LIMITS.maxTenantConnections,
+  maxAbandoned: LIMITS.maxAbandonedRequests,
+})
 
 // ECS sends SIGTERM and waits; uploads that run are completed.
 process.once('SIGTERM', () => server.close(() => process.exit(0)))
