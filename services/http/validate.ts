@@ -1,5 +1,6 @@
 import type * as z from 'zod'
 import { ServiceError } from '../model/errors.ts'
+import { safeParse } from '../model/safe-parse.ts'
 
 /** `input[0].content`, as OpenAI names a field in `param`. */
 const paramOf = (path: readonly PropertyKey[]): string =>
@@ -32,7 +33,7 @@ function faultOf(issue: z.core.$ZodIssue, what: 'body' | 'query', at: readonly P
 
 /** Throws ServiceError `invalid_request` for the first fault, naming the field. */
 export function validate<T>(schema: z.ZodType<T>, value: unknown, what: 'body' | 'query'): T {
-  const parsed = schema.safeParse(value)
+  const parsed = safeParse(schema, value)
   if (parsed.success) return parsed.data
   const [issue] = parsed.error.issues
   const fault: Fault = issue === undefined ? { path: [], message: 'it is not as documented' } : faultOf(issue, what)

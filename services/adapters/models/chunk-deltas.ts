@@ -1,5 +1,6 @@
 import * as z from 'zod'
 import type { ModelDelta } from '../../ports/chat-model.ts'
+import { safeParse } from '../../model/safe-parse.ts'
 
 const MAX_CALLS_PER_CHUNK = 128
 const MAX_CALL_INDEX = 1_023
@@ -56,7 +57,7 @@ const REASONS: Readonly<Record<string, Extract<ModelDelta, { type: 'finish' }>['
 
 /** The deltas of one chunk. Accepts any value that an endpoint sends. */
 export function* deltasOf(raw: unknown): Generator<ModelDelta> {
-  const { data: chunk } = Chunk.safeParse(raw)
+  const { data: chunk } = safeParse(Chunk, raw)
   const choice = chunk?.choices?.[0]
   if (choice !== undefined) yield* choiceDeltas(choice)
   const usage = chunk?.usage

@@ -3,6 +3,7 @@ import type { ByteStream } from '../../model/byte-stream.ts'
 import type { LinkResponse } from '../../ports/sandbox-link.ts'
 import { SupervisorError, type NamespaceUsage, type SandboxHealth, type SupervisorErrorCode } from '../../ports/supervisor.ts'
 import { parseHostileJson } from './hostile-json.ts'
+import { safeParse } from '../../model/safe-parse.ts'
 
 const SMALL_ANSWER_BYTES = 256 * 1024
 
@@ -22,7 +23,7 @@ export async function readAnswerBody(body: ByteStream, maxBytes: number): Promis
 export const discard = async (body: ByteStream): Promise<void> => void (await readAnswerBody(body, SMALL_ANSWER_BYTES))
 
 export async function readAnswer<T>(schema: z.ZodType<T>, body: ByteStream, maxBytes = SMALL_ANSWER_BYTES): Promise<T> {
-  const parsed = schema.safeParse(parseHostileJson(await readAnswerBody(body, maxBytes)))
+  const parsed = safeParse(schema, parseHostileJson(await readAnswerBody(body, maxBytes)))
   if (!parsed.success)
     throw new SupervisorError(
       'protocol',
@@ -85,7 +86,7 @@ const usageSchema = z.object({
 /** What saving used, from its trailer; null without a readable one. */
 export function readUsage(text: string | undefined): NamespaceUsage | null {
   if (text === undefined) return null
-  const fields = usageSchema.safeParse(parseHostileJson(Buffer.from(text)))
+  const fields = safeParse(usageSchema, parseHostileJson(Buffer.from(text)))
   if (!fields.success) return null
   const { run_ms: runMs, cpu_ms: cpuMs, sandbox_cpu_ms: sandboxCpuMs } = fields.data
   return { runMs, cpuMs, sandboxCpuMs }

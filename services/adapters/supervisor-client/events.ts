@@ -4,6 +4,7 @@ import { sandboxEventSchema } from '../../model/executions/events/event-types.ts
 import { numbered } from '../../model/executions/events/sandbox-event-type.ts'
 import { SupervisorError, type Supervisor, type SupervisorEnvelope, type SupervisorEvent } from '../../ports/supervisor.ts'
 import { isSandboxPath } from './file-target.ts'
+import { safeParse } from '../../model/safe-parse.ts'
 
 const MAX_LIST_ENTRIES = 20_000
 const MAX_REASON_CHARACTERS = 2_000
@@ -51,7 +52,7 @@ export function toEvent(json: unknown): SupervisorEvent {
 }
 
 function parsed<T>(schema: z.ZodType<T>, json: unknown): T {
-  const result = schema.safeParse(json)
+  const result = safeParse(schema, json)
   if (result.success) return result.data
   throw new SupervisorError(
     'protocol',
@@ -91,7 +92,7 @@ const listSchema = z.object({ files: z.array(fileSchema), skipped: z.array(skipp
 
 /** The answer of `GET /files`; names that are not valid paths are among the skipped ones. Throws SupervisorError `protocol`. */
 export function toFiles(json: unknown): Awaited<ReturnType<Supervisor['listFiles']>> {
-  const parsed = listSchema.safeParse(json)
+  const parsed = safeParse(listSchema, json)
   if (!parsed.success) throw new SupervisorError('protocol', 'The sandbox sent a list of files that does not follow the protocol.')
   const { files, skipped } = parsed.data
   return { files: files.filter((file) => isSandboxPath(file.path)), skipped: [...skipped, ...invalidNames(files)] }

@@ -1,4 +1,5 @@
 import * as z from 'zod'
+import { safeParse } from '../safe-parse.ts'
 
 type Checked = { readonly args: Readonly<Record<string, unknown>> } | { readonly why: string }
 
@@ -13,7 +14,7 @@ export function argumentChecker(tool: { readonly parameters: Readonly<Record<str
     const value = parse(raw.trim() === '' ? '{}' : raw)
     if (typeof value !== 'object' || value === null || Array.isArray(value))
       return { why: 'the arguments are not a JSON object. Call the tool again with one' }
-    const parsed = schema.safeParse(value)
+    const parsed = safeParse(schema, value)
     if (parsed.success) return { args: value as Readonly<Record<string, unknown>> }
     const [issue] = parsed.error.issues
     const place = issue === undefined || issue.path.length === 0 ? 'the arguments' : `the argument ${issue.path.join('.')}`

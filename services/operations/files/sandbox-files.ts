@@ -12,6 +12,7 @@ import { cancelExecution } from '../executions/cancel-execution.ts'
 import type { RunContext } from '../executions/run-code.ts'
 import { RUN_ANSWER_BYTES } from '../executions/result-budget.ts'
 import { storedBytes } from '../executions/stored-bytes.ts'
+import { safeParse } from '../../model/safe-parse.ts'
 
 const TIMEOUT_SECONDS = 60
 /** Entries of one list. */
@@ -198,9 +199,9 @@ async function perform<Schema extends z.ZodType>(
     const result = await loadResult(deps.objects, execution)
     return { answer: execution.status === 'succeeded' ? parseHostileJson(result?.stdout ?? '') : undefined, lost: result?.lost ?? [] }
   })
-  const refused = Refused().safeParse(answer)
+  const refused = safeParse(Refused(), answer)
   if (refused.success) throw refusalOf(refused.data.error)
-  const checked = schema.safeParse(answer)
+  const checked = safeParse(schema, answer)
   if (checked.success) return { answer: checked.data, lost }
   throw new ServiceError(
     'sandbox_unavailable',

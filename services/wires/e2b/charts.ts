@@ -1,6 +1,7 @@
 import * as z from 'zod'
 import { boundedList, boundedRecord } from '../../model/bounded-schemas.ts'
 import { lazySchema, type Described } from '../../model/lazy-schema.ts'
+import { safeParse } from '../../model/safe-parse.ts'
 
 /** What the kernel adds to displays of tables and figures. E2B's clients read both in another form. */
 export const TABLE_MIME = 'application/vnd.dataresource+json'
@@ -127,7 +128,7 @@ const chartOf = (chart: Chart): Readonly<Record<string, unknown>> => ({
 
 /** The kernel's data of a figure as E2B has it: one chart, or a `superchart` of several. Undefined for data that the kernel does not make. */
 export function e2bChart(value: unknown): Readonly<Record<string, unknown>> | undefined {
-  const figure = Figure().safeParse(value).data
+  const figure = safeParse(Figure(), value).data
   const [first, ...more] = figure?.charts ?? []
   if (figure === undefined || first === undefined) return undefined
   if (more.length === 0) return chartOf(first)
@@ -147,7 +148,7 @@ const Table = lazySchema(() =>
 
 /** A table as E2B has it: columns to lists, without the index. Undefined for a table of which the kernel sends a part only. */
 export function e2bData(value: unknown): Readonly<Record<string, readonly unknown[]>> | undefined {
-  const table = Table().safeParse(value).data
+  const table = safeParse(Table(), value).data
   if (table === undefined) return undefined
   const { schema, data, cellblock: size } = table
   if (size.rows > size.rows_shown || size.columns > size.columns_shown) return undefined

@@ -20,6 +20,7 @@ import { entryInfo, METADATA_PREFIX } from './filesystem.ts'
 import { sandboxPath, type SandboxPath } from '../../operations/files/sandbox-path.ts'
 import { useSandbox } from './open-sandbox.ts'
 import { changeSession, type Session } from './session.ts'
+import { safeParse } from '../../model/safe-parse.ts'
 
 /** A change as the program in the sandbox prints it, one per line. */
 const Change = lazySchema(() =>
@@ -105,7 +106,7 @@ function eventsOf(line: string, root: SandboxPath): readonly FilesystemEvent[] {
   return type === undefined ? [] : [{ name: nameOf(change.path), type, ...entry }]
 }
 
-const parsed = (line: string): Described<typeof Change> | undefined => Change().safeParse(parseHostileJson(line)).data
+const parsed = (line: string): Described<typeof Change> | undefined => safeParse(Change(), parseHostileJson(line)).data
 
 const isReady = (line: string): boolean => parsed(line)?.op === 'watching'
 

@@ -20,6 +20,7 @@ import { createServer, type McpCall } from './create-server.ts'
 import { MESSAGE } from '../../model/scan-json.ts'
 import { parseJson } from '../../http/parse-json.ts'
 import { readBody } from '../../http/read-body.ts'
+import { safeParse } from '../../model/safe-parse.ts'
 
 /** One request at the SDK. */
 interface Exchange {
@@ -171,7 +172,7 @@ interface ToolCall {
 
 /** Null for any other message. The SDK checks the message in full. */
 function toolCallOf(message: unknown): ToolCall | null {
-  const { success, data } = ToolCall.safeParse(message)
+  const { success, data } = safeParse(ToolCall, message)
   if (!success) return null
   const { name, _meta } = data.params
   return { tool: name, hasProgress: _meta?.progressToken !== undefined }

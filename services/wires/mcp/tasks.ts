@@ -16,6 +16,7 @@ import { cancelExecution } from '../../operations/executions/cancel-execution.ts
 import type { Call } from '../../http/route.ts'
 import { guardedMethod } from './answers.ts'
 import { executionResult, nounOf } from './render-execution.ts'
+import { safeParse } from '../../model/safe-parse.ts'
 
 export const TASKS_EXTENSION = 'io.modelcontextprotocol/tasks'
 const CAPABILITIES_KEY = 'io.modelcontextprotocol/clientCapabilities'
@@ -26,7 +27,7 @@ const ClientExtensions = openObject({ extensions: boundedRecord(z.string(), z.un
 /** Whether the client declared in this request that it reads tasks. A client that did not never gets one. */
 export function acceptsTasks({ mcpReq }: ServerContext): boolean {
   const envelope = mcpReq.envelope as Readonly<Record<string, unknown>> | undefined
-  const declared = ClientExtensions.safeParse(envelope?.[CAPABILITIES_KEY])
+  const declared = safeParse(ClientExtensions, envelope?.[CAPABILITIES_KEY])
   return declared.success && declared.data.extensions?.[TASKS_EXTENSION] !== undefined
 }
 

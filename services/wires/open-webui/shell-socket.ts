@@ -6,6 +6,7 @@ import { parseJson } from '../../http/parse-json.ts'
 import type { SocketOptions, WireSocket } from '../../http/wire-socket.ts'
 import { USER_HEADER } from './routing.ts'
 import { CHAT_HEADER, CONTEXT_HEADER, SHARED } from './terminal.ts'
+import { safeParse } from '../../model/safe-parse.ts'
 
 /** A client says within this time who it is, milliseconds. */
 const AUTH_MS = 10_000
@@ -57,7 +58,7 @@ class ShellSocket {
 
   async #identify(bytes: Uint8Array, isBinary: boolean): Promise<void> {
     clearTimeout(this.#timer)
-    const first = isBinary ? undefined : Auth().safeParse(parsed(bytes)).data
+    const first = isBinary ? undefined : safeParse(Auth(), parsed(bytes)).data
     if (first === undefined) return this.#close(UNAUTHORIZED, 'The first message must be {"type": "auth", "token": KEY}.')
     const headers = new Headers()
     for (const [name, value] of this.#options.handshake.headers) if (!NOT_COPIED.test(name)) headers.set(name, value)
@@ -76,7 +77,7 @@ class ShellSocket {
   }
 
   async #resize(bytes: Uint8Array): Promise<void> {
-    const { data } = Resize().safeParse(parsed(bytes))
+    const { data } = safeParse(Resize(), parsed(bytes))
     if (data !== undefined) return this.#send('size', Buffer.from(JSON.stringify({ cols: data.cols, rows: data.rows })))
     // A message without an effect is a request too.
     await this.#options.admission.messages

@@ -20,6 +20,7 @@ import { DRIVER } from './driver.ts'
 import { identifiersOf, type ProgramLanguage } from './identifiers.ts'
 import { ReportedCalls, type ProgramBody, type ToolCall, type ToolResult } from './schema.ts'
 import { measureProgram, storeProgram, takeProgram, type Program, type RecordedResult } from './state.ts'
+import { safeParse } from '../../../model/safe-parse.ts'
 
 type Answer = Readonly<Record<string, unknown>>
 type ProgramCall = Call<unknown, ProgramBody>
@@ -127,7 +128,7 @@ function split(stderr: string, marker: string): readonly [string, string | null]
 
 /** The calls of a report, or the sentence of an error that clients know. */
 function callsIn(report: string, tools: Program['tools']): readonly ToolCall[] | string {
-  const parsed = ReportedCalls().safeParse(parseHostileJson(report))
+  const parsed = safeParse(ReportedCalls(), parseHostileJson(report))
   if (!parsed.success) return 'Execution failed or timed out'
   const foreign = parsed.data.find(({ name }) => !tools.some(([, tool]) => tool === name))
   return foreign === undefined ? parsed.data : `Sandbox requested an unregistered tool: ${foreign.name}`

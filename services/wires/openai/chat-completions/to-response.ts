@@ -1,6 +1,7 @@
 import { CreateResponse } from '../responses/schema.ts'
 import type { ChatMessage, CreateChatCompletion } from './schema.ts'
 import { ServiceError } from '../../../model/errors.ts'
+import { safeParse } from '../../../model/safe-parse.ts'
 
 type Wire = Readonly<Record<string, unknown>>
 type Item = Wire & { readonly type: string }
@@ -12,7 +13,7 @@ const INTERPRETER: Wire = { type: 'code_interpreter', container: { type: 'auto' 
 export function toCreateResponse(body: CreateChatCompletion, hasInterpreter: boolean): CreateResponse {
   const { reasoning_effort: effort, verbosity, response_format: format } = body
   const implied = hasInterpreter && body.tool_choice !== 'none' ? [INTERPRETER] : []
-  const converted = CreateResponse().safeParse({
+  const converted = safeParse(CreateResponse(), {
     model: body.model,
     input: body.messages.flatMap(itemsOf),
     tools: body.tools?.map(toolOf) ?? implied,
