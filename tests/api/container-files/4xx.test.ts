@@ -127,18 +127,21 @@ it('replies to ids of other tenants as to missing ids', async () => {
 })
 
 it('stores nothing of aborted uploads and releases their connections', async () => {
-  const before = api.events.length
+  const left = () => api.events.filter(({ status }) => status === 499)
+  const before = left().length
   const { port } = new URL(api.url)
   const head = `POST ${path} HTTP/1.1\r\nHost: 127.0.0.1:${port}\r\nAuthorization: Bearer ${api.owner.key}\r\nContent-Type: multipart/form-data; boundary=b\r\nContent-Length: 5000000\r\n\r\n`
   const breakOff = (bytes: number): Promise<void> =>
     new Promise((resolve) => {
       const socket = connect(Number(port), '127.0.0.1', () => {
-        socket.write(head + part('broken.bin', 'x'.repeat(bytes)).slice(0, bytes), () => resolve(void socket.destroy()))
+        // The server has begun to read it when it answers a later request.
+        socket.write(head + part('broken.bin', 'x'.repeat(bytes)).slice(0, bytes), () => {
+          void api.fetch('/healthz').then(() => resolve(void socket.destroy()))
+        })
       })
     })
   for (const bytes of [0, 100, 10_000, 200_000]) await breakOff(bytes)
-  await expect.poll(() => api.events.length, { timeout: 10_000 }).toBe(before + 4)
-  expect(api.events.slice(before).map((event) => event['status'])).toEqual([499, 499, 499, 499])
+  await expect.poll(() => left().length, { timeout: 10_000 }).toBe(before + 4)
   const list = (await (await api.fetch(path)).json()) as { data: { path: string }[] }
   expect(list.data.map((file) => file.path)).not.toContain('/mnt/data/broken.bin')
 })

@@ -88,7 +88,7 @@ const CONNECTION_MUTANTS: readonly Mutant[] = [
   service(
     'others before clients that do not wait for answers',
     'http/request-feed.ts',
-    "this.#turns.enter(this.remoteAddress ?? '')",
+    "this.#turns.enter(this.remoteAddress ?? '', this)",
     'Promise.resolve()',
     'api/connections/pipelined.test.ts',
   ),
