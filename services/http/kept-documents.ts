@@ -5,8 +5,6 @@ import { BoundedCache, readThrough } from '../model/bounded-cache.ts'
 
 const compressed = promisify(gzip)
 
-/** Files of the page, the guide and the reference: about 150, of 10 MB together. */
-const MAX_DOCUMENTS = 300
 /** A document that was built again is noticed within this time, milliseconds. */
 const KEPT_MS = 10_000
 /** Smaller ones are not compressed. */
@@ -26,10 +24,12 @@ interface Document {
  * often as they like: made for each request, the description of the API alone would take the whole processor.
  */
 export class KeptDocuments {
-  readonly #documents = new BoundedCache<string, Promise<Document | null>>(MAX_DOCUMENTS)
+  readonly #documents: BoundedCache<string, Promise<Document | null>>
   readonly #compresses: boolean
 
-  constructor({ compresses }: { readonly compresses: boolean }) {
+  /** At most `most` are kept. */
+  constructor({ most, compresses }: { readonly most: number; readonly compresses: boolean }) {
+    this.#documents = new BoundedCache(most)
     this.#compresses = compresses
   }
 

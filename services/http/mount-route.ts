@@ -15,7 +15,7 @@ import { workFor } from '../model/trace.ts'
 import { turnOf } from './middleware/take-turn.ts'
 import { parseJson } from './parse-json.ts'
 import { publicUrlOf } from './public-url.ts'
-import { ClientLeftError, mediaType, readBody, refuseAnnounced, refuseEncoded } from './read-body.ts'
+import { mediaType, readBody, refuseAnnounced, refuseEncoded } from './read-body.ts'
 import type { AnyRoute, Call } from './route.ts'
 import { parseQuery, validate } from './validate.ts'
 
@@ -59,18 +59,12 @@ function authenticatorOf({ auth }: AnyRoute, deps: ApiDeps, { byKey, bySession }
 
 function serveRoute(deps: ApiDeps, authenticate: Authenticate, route: AnyRoute): (context: Context<ApiHono>) => Promise<Response> {
   const perform = performRoute(deps, authenticate, route)
-  /** A refusal takes a turn too: it costs as much as most requests before their turn. */
-  const identify = (context: Context<ApiHono>): Promise<Caller> =>
-    authenticate(context.req.raw).catch(async (error: unknown) => {
-      await turnOf(context, deps)
-      throw error
-    })
   return async (context) => {
     const env = connectionOf(context.env)
     const fields = context.get('fields')
     fields['route'] = route.operationId
     workFor(addressOwner(env))
-    const caller = route.auth === 'public' ? NO_CALLER : await identify(context)
+    const caller = route.auth === 'public' ? NO_CALLER : await authenticate(context.req.raw)
     const ended = caller.tenant === '' ? undefined : env.identified?.(caller.tenant)
     try {
       if (route.auth !== 'public') {
@@ -97,9 +91,7 @@ function performRoute(
     const request = context.req.raw
     const env = connectionOf(context.env)
     workFor(owner)
-    await deps.arrivals.enter(owner, env.outgoing)
-    // Nothing has begun yet, so nothing is left half done.
-    if (env.outgoing?.destroyed === true) throw new ClientLeftError()
+    await turnOf(context, deps, owner)
     if (route.auth !== 'public') {
       requireScope(caller, route.scope)
       await checkRequestRate(deps, caller.tenant)

@@ -15,7 +15,7 @@ import { mountRoute } from '../../http/mount-route.ts'
 import { AnswerBudget } from '../../http/answer-budget.ts'
 import { FairQueue } from '../../http/fair-queue.ts'
 import { KeptDocuments } from '../../http/kept-documents.ts'
-import { takeTurn } from '../../http/middleware/take-turn.ts'
+import { refuseInTurn, takeTurn } from '../../http/middleware/take-turn.ts'
 import { answerPool, requestPool } from '../../http/connection-budget.ts'
 import type { AnyRoute } from '../../http/route.ts'
 import { createStreamSlots, processHolds } from '../../http/stream-slots.ts'
@@ -50,6 +50,8 @@ function holdsOf({ config: { openCalls: capacity, maxOpenStreams }, clock, table
   return new SharedHolds({ sharedRows: table.sharedRows, limits, clock, capacity })
 }
 
+/** Of the page, the guide and the reference: about 150, of 10 MB together. */
+const MAX_FILES = 300
 /** What clients without a key can request besides the routes. */
 const DOCUMENTS = ['/', '/assets/*', '/chat/*', '/s/*', '/docs', '/docs/*', '/openapi.json', '/llms.txt', '/session']
 
@@ -64,7 +66,7 @@ export function createApp(ports: ApiPorts, routes: readonly AnyRoute[] = ROUTES)
     counts,
     holds: holdsOf(ports, limits),
     arrivals: new FairQueue(),
-    documents: new KeptDocuments({ compresses: ports.config.openCalls === null }),
+    documents: new KeptDocuments({ most: MAX_FILES, compresses: ports.config.openCalls === null }),
     bodies: requestPool(ports.config.maxRequestBytesInFlight),
     answers,
     results: new AnswerBudget(answers.lease('')),
@@ -79,6 +81,7 @@ export function createApp(ports: ApiPorts, routes: readonly AnyRoute[] = ROUTES)
   const hosts = wireHosts(ports.config)
   const app = new Hono<ApiHono>({ getPath: (request) => routedPath(request, ports.config, hosts) })
   app.use('*', wideEvent(deps))
+  app.use('*', refuseInTurn(deps))
   app.use('*', securityHeaders)
   if (deps.config.allowedHosts !== null) app.use('*', trustedHosts(deps.config, deps.config.allowedHosts, hosts))
   app.use('*', refuseForeignOrigins(deps.config))
@@ -102,6 +105,6 @@ export function createApp(ports: ApiPorts, routes: readonly AnyRoute[] = ROUTES)
   mountLlms(app, deps.config)
   if (page) mountGuide(app, { documents: deps.documents, readFile: page.readGuide ?? null })
   if (page !== undefined) mountPage(app, { ...deps, page, ended, authenticate: byKey })
-  handleErrors(app, deps)
+  handleErrors(app)
   return app
 }

@@ -5,6 +5,7 @@ import { stat } from 'node:fs/promises'
 import { Readable } from 'node:stream'
 import { fileURLToPath } from 'node:url'
 import type { ApiDeps } from '../../http/deps.ts'
+import { KeptDocuments } from '../../http/kept-documents.ts'
 import { PAGE_HEADER } from '../../http/page/page-session.ts'
 import { ServiceError } from '../../model/errors.ts'
 import { publicUrlOf } from '../../http/public-url.ts'
@@ -58,16 +59,19 @@ body.dark-mode { --scalar-color-2: #c3c8d4; --scalar-color-3: #aab0be; --scalar-
 </style>
 <nav class="top-bar" aria-label="Cellblock"><strong>Cellblock</strong><a href="/">Chat</a><a href="/docs/guide/">Guide</a><a href="/docs" aria-current="page">API reference</a></nav>`
 
+/** One for each address of the server. */
+const MAX_DESCRIPTIONS = 8
+
 /** Serves `/openapi.json`, and a reference page of it whose script is a local file. */
 export function mountDocs(
   app: Hono<ApiHono>,
   { config, readReference = readInstalledReference, documents }: Pick<ApiDeps, 'config' | 'readReference' | 'documents'>,
 ): void {
+  // Clients choose the port in this address, and a description takes 1 MB.
+  const descriptions = new KeptDocuments({ most: MAX_DESCRIPTIONS, compresses: config.openCalls === null })
   app.get('/openapi.json', async ({ req: { raw } }) => {
     const url = publicUrlOf(raw, config)
-    return found(
-      await documents.answer(raw, `openapi ${url}`, async () => json(200, openApiDocument(url), { 'cache-control': 'no-cache' })),
-    )
+    return found(await descriptions.answer(raw, url, async () => json(200, openApiDocument(url), { 'cache-control': 'no-cache' })))
   })
 
   app.get('/docs', async (context, next) => {

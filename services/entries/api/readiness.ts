@@ -2,8 +2,18 @@ import type { Readiness } from '../../http/deps.ts'
 
 const TIMEOUT_MS = 3_000
 
-/** Checks all parts concurrently; a part that does not answer counts as not ready. */
-export async function checkParts(checks: Readonly<Record<string, () => Promise<void>>>): Promise<Readiness> {
+type Checks = Readonly<Record<string, () => Promise<void>>>
+
+/** Checks all parts concurrently; a part that does not answer counts as not ready. Probes need no key, so those at the same time share a check. */
+export function readinessOf(checks: Checks): () => Promise<Readiness> {
+  let running: Promise<Readiness> | null = null
+  return () =>
+    (running ??= checkParts(checks).finally(() => {
+      running = null
+    }))
+}
+
+async function checkParts(checks: Checks): Promise<Readiness> {
   const parts = await Promise.all(Object.entries(checks).map(async ([name, check]) => [name, await checkPart(check)] as const))
   return { ok: parts.every(([, part]) => part.ok), parts: Object.fromEntries(parts) }
 }

@@ -4,7 +4,7 @@ import { createAdministration } from '../api/administration.ts'
 import { createApp } from '../api/app.ts'
 import { ApiConfig } from '../../http/config.ts'
 import type { ApiDeps } from '../../http/deps.ts'
-import { checkParts } from '../api/readiness.ts'
+import { readinessOf } from '../api/readiness.ts'
 import { chatConfigFromEnv } from '../../adapters/models/config.ts'
 import { createModelCatalogue } from '../../adapters/models/catalogue.ts'
 import { toolConfigFromEnv } from '../../adapters/tools/config.ts'
@@ -124,13 +124,12 @@ export async function openService(parts: ServiceParts, cleanups: Cleanups): Prom
     images: sandboxes.driver.images,
     canSuspend: sandboxes.driver.suspension !== undefined,
     prices: sandboxes.prices,
-    readiness: () =>
-      checkParts({
-        table: () => table.check(),
-        queue: () => queue.check(),
-        store: () => objects.check(),
-        driver: () => sandboxes.driver.check(),
-      }),
+    readiness: readinessOf({
+      table: () => table.check(),
+      queue: () => queue.check(),
+      store: () => objects.check(),
+      driver: () => sandboxes.driver.check(),
+    }),
     config: api,
   })
   const metricsHandler = createMetricsHandler(telemetry.metrics, config.metricsKey)

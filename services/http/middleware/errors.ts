@@ -3,8 +3,6 @@ import { ServiceError } from '../../model/errors.ts'
 import { isStorageFull } from '../../model/storage-full.ts'
 import { errorResponse, internalErrorResponse } from '../error-response.ts'
 import { ClientLeftError } from '../read-body.ts'
-import type { ApiDeps } from '../deps.ts'
-import { turnOf } from './take-turn.ts'
 import type { ApiHono } from './wide-event.ts'
 
 const STORAGE_FULL = 'The disk of this service is full, so nothing was kept. Its operator has to free space; then send the request again.'
@@ -13,7 +11,7 @@ const STORAGE_FULL = 'The disk of this service is full, so nothing was kept. Its
 const CLIENT_LEFT_STATUS = 499
 
 /** Converts every failure into an error envelope: a refusal with its message, any other failure as a 500 with the request id only. */
-export function handleErrors(app: Hono<ApiHono>, deps: Pick<ApiDeps, 'arrivals'>): void {
+export function handleErrors(app: Hono<ApiHono>): void {
   app.onError((error, context) => {
     const fields = context.get('fields')
     if (error instanceof ClientLeftError) {
@@ -44,8 +42,7 @@ export function handleErrors(app: Hono<ApiHono>, deps: Pick<ApiDeps, 'arrivals'>
       ),
       parameters: path.split(':').length,
     }))
-  app.notFound(async (context) => {
-    await turnOf(context, deps)
+  app.notFound((context) => {
     const matching = served.filter(({ pattern }) => pattern.test(context.req.path))
     // `/v1/responses/compact` is a path by itself and not the response "compact".
     const fewest = Math.min(...matching.map(({ parameters }) => parameters))

@@ -27,6 +27,7 @@ it.each([
   ['a path that does not exist', requestHead('GET /nothing')],
   ['a route without a key', requestHead('GET /v1/limits')],
   ['a route with a wrong key', requestHead('GET /v1/limits', { headers: { authorization: 'Bearer ck_wrong' } })],
+  ['a page of another origin', requestHead('GET /v1/limits', { headers: { origin: 'https://example.com' } })],
   ['a document', requestHead('GET /llms.txt')],
 ])('lets requests of one address for %s begin one by one', async (_, head) => {
   expect(await mostInOnePass(head)).toBeLessThanOrEqual(2)

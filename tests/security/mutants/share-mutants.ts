@@ -27,7 +27,10 @@ export const SHARE_MUTANTS: readonly Mutant[] = [
   share(
     'requests of several tenants begin in turn',
     'http/fair-queue.ts',
-    ['this.#waiting.delete(owner)', 'if (own.length === 0) this.#waiting.delete(owner)'],
+    [
+      '      this.#waiting.delete(owner)\n      if (own.size > 0)',
+      '      if (own.size === 0) this.#waiting.delete(owner)\n      if (own.size > 0)',
+    ],
     'unit/api/fair-queue.test.ts',
   ),
   share(
@@ -119,18 +122,19 @@ export const SHARE_MUTANTS: readonly Mutant[] = [
   ),
   share(
     'requests whose client left before they began',
-    'http/mount-route.ts',
-    ['    if (env.outgoing?.destroyed === true) throw new ClientLeftError()\n', ''],
+    'http/middleware/take-turn.ts',
+    ['  if (connection.outgoing?.destroyed === true) throw new ClientLeftError()\n', ''],
     ABANDONED,
   ),
   share('work for clients that have left', 'http/connection-guard.ts', ['this.#abandonedOf(tenant) >= maxAbandoned', 'false'], ABANDONED),
   share(
     'turns of clients without a key',
     'http/middleware/take-turn.ts',
-    ['  await arrivals.enter(addressOwner(connection), connection.outgoing)\n', ''],
+    ['  await arrivals.enter(owner ?? addressOwner(connection), connection.outgoing)\n', ''],
     KEYLESS_TURNS,
   ),
-  share('turns of requests with wrong keys', 'http/mount-route.ts', ['      await turnOf(context, deps)\n', ''], KEYLESS_TURNS),
+  share('turns of refused clients without a key', 'entries/api/app.ts', ["  app.use('*', refuseInTurn(deps))\n", ''], KEYLESS_TURNS),
+  share('probes at the same time', 'entries/api/readiness.ts', ['running ??= ', ''], 'unit/api/readiness.test.ts'),
   share(
     'documents that are made once',
     'http/kept-documents.ts',

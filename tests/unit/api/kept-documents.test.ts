@@ -11,7 +11,7 @@ function maker(type = 'text/plain', headers: Record<string, string> = {}) {
 }
 
 it('makes a document once for all requests, also for those at the same time', async () => {
-  const documents = new KeptDocuments({ compresses: true })
+  const documents = new KeptDocuments({ most: 10, compresses: true })
   const { make, times } = maker()
   const answers = await Promise.all(Array.from({ length: 50 }, () => documents.answer(asking(), 'a', make)))
   for (const answer of answers) expect(await answer?.text()).toBe(TEXT)
@@ -22,7 +22,7 @@ it('makes a document once for all requests, also for those at the same time', as
 })
 
 it('does not keep what is not there, and not what failed', async () => {
-  const documents = new KeptDocuments({ compresses: true })
+  const documents = new KeptDocuments({ most: 10, compresses: true })
   expect(await documents.answer(asking(), 'a', async () => null)).toBeNull()
   await expect(documents.answer(asking(), 'a', () => Promise.reject(new Error('unreadable')))).rejects.toThrow('unreadable')
   expect(await (await documents.answer(asking(), 'a', maker().make))?.text()).toBe(TEXT)
@@ -34,7 +34,7 @@ it.each([
   ['gzip;q=0', false],
   ['br', false],
 ])('with Accept-Encoding %s: compressed %s', async (accepted, isCompressed) => {
-  const documents = new KeptDocuments({ compresses: true })
+  const documents = new KeptDocuments({ most: 10, compresses: true })
   const answer = await documents.answer(asking({ 'accept-encoding': accepted }), 'a', maker().make)
   const bytes = Buffer.from((await answer?.arrayBuffer()) ?? new ArrayBuffer())
   expect(answer?.headers.get('content-encoding')).toBe(isCompressed ? 'gzip' : null)
@@ -45,13 +45,13 @@ it.each([
 
 it('compresses neither pictures nor anything behind a distribution that does', async () => {
   const gzip = { 'accept-encoding': 'gzip' }
-  const picture = await new KeptDocuments({ compresses: true }).answer(asking(gzip), 'a', maker('image/png').make)
-  const behind = await new KeptDocuments({ compresses: false }).answer(asking(gzip), 'a', maker().make)
+  const picture = await new KeptDocuments({ most: 10, compresses: true }).answer(asking(gzip), 'a', maker('image/png').make)
+  const behind = await new KeptDocuments({ most: 10, compresses: false }).answer(asking(gzip), 'a', maker().make)
   for (const answer of [picture, behind]) expect(answer?.headers.get('content-encoding')).toBeNull()
 })
 
 it('answers 304 with the headers that a browser stores again', async () => {
-  const documents = new KeptDocuments({ compresses: true })
+  const documents = new KeptDocuments({ most: 10, compresses: true })
   const { make } = maker('text/html', { 'cache-control': 'no-cache', 'content-security-policy': "default-src 'none'" })
   const etag = (await documents.answer(asking(), 'a', make))?.headers.get('etag') ?? ''
   expect(etag).toMatch(/^W\/"[\w-]{27}"$/)

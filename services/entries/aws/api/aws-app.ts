@@ -6,7 +6,7 @@ import { createLazyS3ObjectStore } from '../../../adapters/storage/s3/lazy-s3-ob
 import { createApp } from '../../api/app.ts'
 import { networkPorts } from '../network-ports.ts'
 import { apiConfigFromEnv } from './config.ts'
-import { checkParts } from '../../api/readiness.ts'
+import { readinessOf } from '../../api/readiness.ts'
 import { originConfigFromEnv, REFERENCE_KEY } from '../../../http/origin/config.ts'
 import { requireOrigin } from '../../../http/origin/require-origin.ts'
 import { deployedPage } from '../../../http/page/deployed-page.ts'
@@ -40,7 +40,7 @@ export function createAwsApp(): ReturnType<typeof createApp> {
     models: namedModels(config.models, clock.now()),
     toolTypes: config.toolTypes,
     images: new ImageCatalogue(Object.fromEntries(config.images.map((name) => [name, name])), config.images[0] ?? 'slim'),
-    readiness: () => checkParts({ table: () => table.check(), queue: () => queue.check(), store: () => objects.check() }),
+    readiness: readinessOf({ table: () => table.check(), queue: () => queue.check(), store: () => objects.check() }),
     prices: DRIVERS[env.SANDBOX_DRIVER].prices,
     config: config.api,
     ...networkPorts(env, ports),
