@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto'
 import { promisify } from 'node:util'
 import { gzip } from 'node:zlib'
+import pLimit from 'p-limit'
 import { BoundedCache, readThrough } from '../model/bounded-cache.ts'
 
 const compressed = promisify(gzip)
@@ -26,6 +27,8 @@ interface Document {
 export class KeptDocuments {
   readonly #documents: BoundedCache<string, Promise<Document | null>>
   readonly #compresses: boolean
+  /** One at a time: many would occupy the threads of the process that compress, and those who read files wait for the same ones. */
+  readonly #making = pLimit(1)
 
   /** At most `most` are kept. */
   constructor({ most, compresses }: { readonly most: number; readonly compresses: boolean }) {
@@ -36,10 +39,11 @@ export class KeptDocuments {
   /** `key` names what `make` returns for all requests. Null if that is null. */
   async answer(request: Request, key: string, make: () => Promise<Response | null>): Promise<Response | null> {
     const now = performance.now()
-    const read = async (): Promise<Document | null> => {
-      const made = await make()
-      return made === null ? null : this.#documentOf(made)
-    }
+    const read = (): Promise<Document | null> =>
+      this.#making(async () => {
+        const made = await make()
+        return made === null ? null : this.#documentOf(made)
+      })
     const document = await readThrough(this.#documents, key, { now, until: now + KEPT_MS, read })
     if (document === null) {
       this.#documents.delete(key)

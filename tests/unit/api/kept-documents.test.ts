@@ -21,6 +21,21 @@ it('makes a document once for all requests, also for those at the same time', as
   expect(times()).toBe(2)
 })
 
+it('makes one document at a time', async () => {
+  const documents = new KeptDocuments({ most: 10, compresses: true })
+  const { make } = maker()
+  let [making, most] = [0, 0]
+  const slow = async (): Promise<Response> => {
+    most = Math.max(most, ++making)
+    const made = await make()
+    await new Promise((resolve) => setImmediate(resolve))
+    making -= 1
+    return made
+  }
+  await Promise.all(Array.from({ length: 20 }, (_, number) => documents.answer(asking(), `document ${number}`, slow)))
+  expect(most).toBe(1)
+})
+
 it('does not keep what is not there, and not what failed', async () => {
   const documents = new KeptDocuments({ most: 10, compresses: true })
   expect(await documents.answer(asking(), 'a', async () => null)).toBeNull()
