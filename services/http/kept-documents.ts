@@ -1,6 +1,8 @@
 import { createHash } from 'node:crypto'
 import { promisify } from 'node:util'
 import { gzip } from 'node:zlib'
+import { RETAINED_304_HEADERS } from 'hono/etag'
+import { COMPRESSIBLE_CONTENT_TYPE_REGEX } from 'hono/utils/compress'
 import pLimit from 'p-limit'
 import { BoundedCache, readThrough } from '../model/bounded-cache.ts'
 
@@ -10,9 +12,8 @@ const compressed = promisify(gzip)
 const KEPT_MS = 10_000
 /** Smaller ones are not compressed. */
 const MIN_BYTES = 1_024
-const COMPRESSIBLE = /^(?:text\/|image\/svg)|javascript|json|xml|wasm/
-/** What a 304 repeats (RFC 9110, section 15.4.5), and the policy, because a browser replaces the stored headers by these. */
-const OF_304 = ['cache-control', 'content-security-policy', 'etag', 'vary']
+/** A browser replaces the stored headers by those of a 304, so the policy of a document is in both. */
+const OF_304 = [...RETAINED_304_HEADERS, 'content-security-policy']
 
 interface Document {
   readonly plain: Uint8Array
@@ -65,7 +66,8 @@ export class KeptDocuments {
   async #documentOf(made: Response): Promise<Document> {
     const { headers } = made
     const plain = new Uint8Array(await made.arrayBuffer())
-    const isCompressed = this.#compresses && plain.byteLength >= MIN_BYTES && COMPRESSIBLE.test(headers.get('content-type') ?? '')
+    const isCompressed =
+      this.#compresses && plain.byteLength >= MIN_BYTES && COMPRESSIBLE_CONTENT_TYPE_REGEX.test(headers.get('content-type') ?? '')
     if (isCompressed) headers.append('vary', 'Accept-Encoding')
     headers.set('etag', `W/"${createHash('sha1').update(plain).digest('base64url')}"`)
     return { plain, gzipped: isCompressed ? await compressed(plain) : null, headers }
