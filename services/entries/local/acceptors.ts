@@ -2,7 +2,7 @@ import type { Server as HttpServer } from 'node:http'
 import { createServer, type AddressInfo, type ListenOptions, type Server } from 'node:net'
 
 /** Sockets that listen on the port of one server. Linux holds 511 connections of each until they are accepted, and drops a further one (Node's `backlog`). */
-const ACCEPTORS = 16
+const ACCEPTORS = 32
 
 export interface Acceptors {
   readonly port: number
