@@ -90,7 +90,7 @@ const CONNECTION_MUTANTS: readonly Mutant[] = [
     'http/request-feed.ts',
     "this.#turns.enter(this.remoteAddress ?? '', this)",
     'Promise.resolve()',
-    'api/connections/pipelined.test.ts',
+    'unit/api/request-feed.test.ts',
   ),
   service(
     'one frame of a WebSocket at a time',

@@ -85,3 +85,28 @@ it('parses no request of a connection that its client has closed already', async
   expect(received).toBe(before)
   expect(await exchange([GET], () => 1_000)).toEqual([GET[1]])
 })
+
+it('parses what others sent in parts of a millisecond, and serves a client between two of them', async () => {
+  const { port } = server.address() as AddressInfo
+  const before = received
+  // 64 KiB of chunks of one byte take the parser 80 ms.
+  const bytes = Buffer.from(head('POST /chunks', 'transfer-encoding: chunked\r\n') + chunk('x').repeat(10_000) + '0\r\n\r\n')
+  let floodAnswers = 0
+  const flood = await Promise.all(
+    Array.from({ length: 40 }, async () => {
+      const socket = connect(port, '127.0.0.1')
+      socket.once('data', () => floodAnswers++)
+      await once(socket, 'connect')
+      return socket
+    }),
+  )
+  const other = connect({ port, host: '127.0.0.1', localAddress: '127.0.0.2' })
+  await once(other, 'connect')
+  for (const socket of flood) socket.write(bytes)
+  await expect.poll(() => received - before).toBe(flood.length)
+  other.write(GET[0])
+  await once(other, 'data')
+  expect(floodAnswers).toBe(0)
+  await expect.poll(() => floodAnswers, { timeout: 30_000 }).toBe(flood.length)
+  for (const socket of [...flood, other]) socket.destroy()
+})
