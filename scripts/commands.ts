@@ -18,8 +18,8 @@ export interface Command {
   readonly entry: readonly [file: string, ...args: string[]]
   /** Additions to the environment. */
   readonly env?: Readonly<Record<string, string>>
-  /** Options of node itself. */
-  readonly nodeFlags?: readonly string[]
+  /** Options of node itself, by the environment. */
+  readonly nodeFlags?: (env: NodeJS.ProcessEnv) => readonly string[]
   /** Prints every step, also those with nothing to do. */
   readonly isVerbose?: boolean
   /** Needs neither engine nor image if the settings in cdk.json let CodeBuild build the images. */
@@ -36,21 +36,34 @@ export interface Command {
  * The server shares the machine's memory with its sandboxes. Objects of a request are short-lived, so a small young generation is nearly as fast as a
  * large one, and a scavenge copies so little that one thread finishes it before helper threads, which compete with sandboxes for CPU, have started.
  * 29 MB live in the old generation. By default a fast server collects it at 49 MB and a slow one at 37 MB; with a growth of 20 % both do at 37 MB.
+ */
+const SMALL_HEAP = ['--max-semi-space-size=2', '--heap-growing-percent=20', '--no-parallel-scavenge']
+
+/**
+ * With its rows in AWS a request waits for some ten calls. Its objects outlive a small young generation meanwhile and fill the old one, and a small heap is then
+ * collected for a quarter of the time under load (ADR 0095).
+ */
+const HEAP_FOR_CALLS = ['--max-semi-space-size=16', '--heap-growing-percent=100', '--no-parallel-scavenge']
+
+/**
  * The jobs of Maglev, the compiler between baseline code and TurboFan, leave memory that the process does not return. Without it V8 calls a function 3,000
  * times before it optimizes it, and a request calls most functions once. With 100 calls, 20 of them since the function last met a new type, the first
  * thousand executions take 10 % less time, and the optimized code takes 5 MB. One compiler thread is enough: several compete with the sandboxes, which
  * showed in the slowest executions, and take 4 MB more. TurboFan may inline less than by default, because a compilation of 20 to 50 ms occupies a processor, and
  * with the precedence of the server: there are two fifths as many above 10 ms, and the compiler uses a quarter less time for the first thousand executions.
  */
-export const SERVER_NODE_FLAGS: readonly string[] = [
-  '--max-semi-space-size=2',
-  '--heap-growing-percent=20',
-  '--no-parallel-scavenge',
+const COMPILERS = [
   '--no-maglev',
   '--invocation-count-for-turbofan=100',
   '--minimum-invocations-after-ic-update=20',
   '--concurrent-turbofan-max-threads=1',
   '--max-inlined-bytecode-size-cumulative=200',
+]
+
+/** The options of node for the server with this environment. */
+export const serverNodeFlags = ({ CELLBLOCK_STORAGE }: NodeJS.ProcessEnv): readonly string[] => [
+  ...(CELLBLOCK_STORAGE === 'aws' ? HEAP_FOR_CALLS : SMALL_HEAP),
+  ...COMPILERS,
 ]
 
 /**
@@ -71,7 +84,7 @@ export const COMMANDS = {
   start: {
     needs: [...SANDBOX, 'playground'],
     entry: ['services/entries/local/main.ts'],
-    nodeFlags: SERVER_NODE_FLAGS,
+    nodeFlags: serverNodeFlags,
     env: SERVER_ENVIRONMENT,
     isVerbose: true,
     hasImages: true,

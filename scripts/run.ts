@@ -42,7 +42,7 @@ function execCommand(command: Command, args: readonly string[], env: NodeJS.Proc
   if (!existsSync(entry))
     throw new SetupError(`${file} is missing from this clone. git status shows missing files; git restore brings them back.`)
   process.chdir(root)
-  const argv = [process.execPath, '--disable-warning=ExperimentalWarning', ...(command.nodeFlags ?? []), entry, ...before, ...args]
+  const argv = [process.execPath, '--disable-warning=ExperimentalWarning', ...(command.nodeFlags?.(env) ?? []), entry, ...before, ...args]
   if (process.execve === undefined)
     throw new SetupError('This system has no execve: run Cellblock on Linux or macOS (on Windows, in WSL 2).')
   return process.execve(process.execPath, argv, env)

@@ -3,7 +3,7 @@ import { once } from 'node:events'
 import { dirname, join } from 'node:path'
 import { createInterface } from 'node:readline'
 import OpenAI from 'openai'
-import { SERVER_ENVIRONMENT, SERVER_NODE_FLAGS } from '../../scripts/commands.ts'
+import { SERVER_ENVIRONMENT, serverNodeFlags } from '../../scripts/commands.ts'
 import { callNative, type NativeClient } from './native-client.ts'
 import { serverStorage } from './server-storage.ts'
 
@@ -46,7 +46,7 @@ export async function startServer(
   const apiKey = 'ck_test_0123456789abcdef0123456789'
   // Do not save variables that no test reads again.
   const thrownAway = options.dataDir === undefined ? { CELLBLOCK_SAVE_SECONDS: '0' } : {}
-  const flags = [...SERVER_NODE_FLAGS, '--disable-warning=ExperimentalWarning', '--import', END_WITH_PARENT]
+  const flags = [...serverNodeFlags(storage.env), '--disable-warning=ExperimentalWarning', '--import', END_WITH_PARENT]
   const child = spawn(process.execPath, [...flags, join(root, 'services/entries/local/main.ts'), ...storage.args], {
     cwd: root,
     env: {

@@ -1,7 +1,7 @@
 import { spawn } from 'node:child_process'
 import { randomBytes } from 'node:crypto'
 import { join } from 'node:path'
-import { SERVER_ENVIRONMENT, SERVER_NODE_FLAGS } from '../../../scripts/commands.ts'
+import { SERVER_ENVIRONMENT, serverNodeFlags } from '../../../scripts/commands.ts'
 import { NO_OBJECTS } from '../../../scripts/cli/rows-only.ts'
 import { newId } from '../../../services/model/ids.ts'
 import { apiKeyRow, newApiKey } from '../../../services/model/tenants/api-keys.ts'
@@ -44,7 +44,7 @@ export async function startServer(options: {
 }): Promise<BenchServer> {
   const apiKey = `ck_${randomBytes(32).toString('base64url')}`
   const data = options.dataDir === undefined ? [] : ['--data', options.dataDir]
-  const child = spawn(process.execPath, ['--disable-warning=ExperimentalWarning', ...SERVER_NODE_FLAGS, MAIN, ...data], {
+  const child = spawn(process.execPath, ['--disable-warning=ExperimentalWarning', ...serverNodeFlags(process.env), MAIN, ...data], {
     stdio: ['ignore', 'pipe', 'pipe', 'ipc'],
     env: {
       ...process.env,

@@ -5,7 +5,7 @@ import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
-import { SERVER_ENVIRONMENT, SERVER_NODE_FLAGS } from '../../../scripts/commands.ts'
+import { SERVER_ENVIRONMENT, serverNodeFlags } from '../../../scripts/commands.ts'
 import { readOptions } from '../../../scripts/read-options.ts'
 import { ensureSandboxImage } from '../../../scripts/setup/sandbox-image.ts'
 import { callNative, type NativeClient } from '../../support/native-client.ts'
@@ -40,7 +40,7 @@ await ensureSandboxImage(log)
 const scratch = await mkdtemp(join(tmpdir(), 'cb-soak-'))
 const dataDir = join(scratch, 'data')
 const child = fork(join(import.meta.dirname, 'soak-child.ts'), ['--data', dataDir], {
-  execArgv: ['--expose-gc', ...SERVER_NODE_FLAGS, '--disable-warning=ExperimentalWarning'],
+  execArgv: ['--expose-gc', ...serverNodeFlags(process.env), '--disable-warning=ExperimentalWarning'],
   env: {
     ...process.env,
     ...SERVER_ENVIRONMENT,

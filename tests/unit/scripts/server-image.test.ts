@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { OFFICIAL_BASE_IMAGE } from '../../../infra/build/official-base-image.ts'
-import { SERVER_ENVIRONMENT, SERVER_NODE_FLAGS } from '../../../scripts/commands.ts'
+import { SERVER_ENVIRONMENT, serverNodeFlags } from '../../../scripts/commands.ts'
 
 const ROOT = join(import.meta.dirname, '../../..')
 const read = (file: string): string => readFileSync(join(ROOT, file), 'utf8')
@@ -14,7 +14,7 @@ describe('the Dockerfile of the server', () => {
     expect(JSON.parse(command)).toEqual([
       'node',
       '--disable-warning=ExperimentalWarning',
-      ...SERVER_NODE_FLAGS,
+      ...serverNodeFlags({}),
       'services/entries/local/main.ts',
       '--data',
       '/var/lib/cellblock',
