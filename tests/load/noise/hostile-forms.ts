@@ -1,6 +1,8 @@
 import { once } from 'node:events'
 import { connect } from 'node:net'
+import { setTimeout as delay } from 'node:timers/promises'
 import { WebSocket } from 'ws'
+import { DEFAULT_LIMITS } from '../../../services/model/tenants/tenant-limits.ts'
 import { ROUTES } from '../../../services/wires/routes.ts'
 
 /** The hostile tenant, and an execution of it that does not end. */
@@ -182,16 +184,20 @@ const CONNECTIONS: readonly HostileForm[] = [
   },
   {
     name: 'abandoned requests',
-    load: '100 callers that open a connection for each request and close it when the request is sent',
+    load: 'twice as many requests as the account may send in a second, each on a new connection that is closed when it is sent',
     start: (hostile) => {
       const { hostname, port } = new URL(hostile.url)
       const text = head(hostile, 'get', '/v1/limits')
-      repeat(100, async () => {
+      const callers = 100
+      const everyMs = (callers * 1_000) / (2 * DEFAULT_LIMITS.requestsPerSecond)
+      repeat(callers, async () => {
+        const turnEnds = delay(everyMs)
         const socket = connect({ host: hostname, port: Number(port) })
         await once(socket, 'connect')
         socket.end(text)
         await once(socket, 'finish')
         socket.destroy()
+        await turnEnds
       })
     },
   },
