@@ -1,7 +1,7 @@
 import type { IncomingMessage, Server, ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
 import { ServiceError } from '../model/errors.ts'
-import { FairQueue } from './fair-queue.ts'
+import { RoundRobin } from './round-robin.ts'
 import { RequestFeed } from './request-feed.ts'
 
 export interface GuardOptions {
@@ -42,7 +42,7 @@ class ConnectionGuard {
 
   constructor(server: Server, options: GuardOptions) {
     this.#options = options
-    const turns = new FairQueue()
+    const turns = new RoundRobin()
     const parsers = server.listeners('connection')
     server.removeAllListeners('connection')
     server.on('connection', (socket) => {

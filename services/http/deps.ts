@@ -19,7 +19,7 @@ import type { ResultBudget } from '../operations/executions/result-budget.ts'
 import type { PagePorts } from './page-ports.ts'
 import type { AuditLog } from '../operations/audit/audit-log.ts'
 import type { KeptDocuments } from './kept-documents.ts'
-import type { FairQueue } from './fair-queue.ts'
+import type { RoundRobin } from './round-robin.ts'
 import type { BytePool } from './connection-budget.ts'
 import type { SocketAdmissions } from './socket-admissions.ts'
 import type { Holds } from '../operations/tenancy/hold.ts'
@@ -81,7 +81,7 @@ export interface ApiDeps extends ApiPorts {
   /** The calls that stay open. */
   readonly holds: Holds
   /** Where requests wait before they begin, by tenant. */
-  readonly arrivals: FairQueue
+  readonly arrivals: RoundRobin
   /** Documents for browsers and programs, the same for all clients. */
   readonly documents: KeptDocuments
   /** Request bodies and answers in memory, by tenant. */

@@ -2,7 +2,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
 import { Duplex } from 'node:stream'
 import { FramePieces, RAW, RequestPieces, type Pieces } from './connection-pieces.ts'
-import type { FairQueue } from './fair-queue.ts'
+import type { RoundRobin } from './round-robin.ts'
 
 const NOTHING: Buffer = Buffer.alloc(0)
 /** What has arrived of one connection has the parser for this time, milliseconds: Node needs 80 ms for 64 KiB in chunks of one byte. */
@@ -15,7 +15,7 @@ const TURN_MS = 1
 export class RequestFeed extends Duplex {
   readonly remoteAddress: string | undefined
   readonly #source: Socket
-  readonly #turns: FairQueue
+  readonly #turns: RoundRobin
   readonly #requests = new RequestPieces()
   #pieces: Pieces = this.#requests
   /** Arrived, and not given to the parser. */
@@ -29,7 +29,7 @@ export class RequestFeed extends Duplex {
   #open: { readonly incoming: IncomingMessage; readonly outgoing: ServerResponse } | null = null
 
   /** `turns` are those of clients that do not wait for answers: they get what the server has left for them. */
-  constructor(source: Socket, turns: FairQueue) {
+  constructor(source: Socket, turns: RoundRobin) {
     // Nothing is read ahead of the parser.
     super({ readableHighWaterMark: 0, decodeStrings: false })
     this.#turns = turns

@@ -13,7 +13,7 @@ import type { VerifiedToken } from '../../http/verify-token.ts'
 import { createAuthenticator } from '../../http/authenticate.ts'
 import { mountRoute } from '../../http/mount-route.ts'
 import { AnswerBudget } from '../../http/answer-budget.ts'
-import { FairQueue } from '../../http/fair-queue.ts'
+import { RoundRobin } from '../../http/round-robin.ts'
 import { KeptDocuments } from '../../http/kept-documents.ts'
 import { refuseInTurn, takeTurn } from '../../http/middleware/take-turn.ts'
 import { answerPool, requestPool } from '../../http/connection-budget.ts'
@@ -65,7 +65,7 @@ export function createApp(ports: ApiPorts, routes: readonly AnyRoute[] = ROUTES)
     ...meterStorage(ports, counts, { isStrict: true }),
     counts,
     holds: holdsOf(ports, limits),
-    arrivals: new FairQueue(),
+    arrivals: new RoundRobin(),
     documents: new KeptDocuments({ most: MAX_FILES, compresses: ports.config.openCalls === null }),
     bodies: requestPool(ports.config.maxRequestBytesInFlight),
     answers,

@@ -1,7 +1,7 @@
 import type { Socket } from 'node:net'
 import type { RawData, WebSocket } from 'ws'
 import type { ByteLease } from '../../http/connection-budget.ts'
-import type { FairQueue } from '../../http/fair-queue.ts'
+import type { RoundRobin } from '../../http/round-robin.ts'
 import type { Admission } from '../../http/socket-admissions.ts'
 import type { SocketPeer } from '../../http/wire-socket.ts'
 import type { ArrivalSlots } from './arrival-slots.ts'
@@ -19,7 +19,7 @@ interface PeerOptions {
   readonly admission: Pick<Admission, 'messages'>
   readonly slots: ArrivalSlots
   /** Where messages wait before they are taken. */
-  readonly queue: FairQueue
+  readonly queue: RoundRobin
   /** A connection whose client reads nothing, or stops in the middle of a message, for this time is closed, milliseconds. */
   readonly stallMs: number
 }
@@ -32,7 +32,7 @@ export class WebSocketPeer implements SocketPeer {
   readonly #peer: WebSocket
   readonly #admission: Pick<Admission, 'messages'>
   readonly #slots: ArrivalSlots
-  readonly #queue: FairQueue
+  readonly #queue: RoundRobin
   #lastSend: Promise<void> = Promise.resolve()
   #lastTaken: Promise<void> = Promise.resolve()
   /** Sends, messages that have not ended, and waits for a slot. */

@@ -4,7 +4,7 @@ import type { Duplex } from 'node:stream'
 import { WebSocketServer, type WebSocket } from 'ws'
 import { SocketAdmissions, type Admission } from '../../http/socket-admissions.ts'
 import { SOCKETS } from '../../wires/one-machine.ts'
-import { FairQueue } from '../../http/fair-queue.ts'
+import { RoundRobin } from '../../http/round-robin.ts'
 import type { WireSocket } from '../../http/wire-socket.ts'
 import { LIMITS } from '../../model/limits.ts'
 import { ArrivalSlots } from './arrival-slots.ts'
@@ -41,7 +41,7 @@ interface Connection {
 export class WebSockets {
   readonly admissions = new SocketAdmissions(MAX_CONNECTIONS)
   readonly #stallMs: number
-  readonly #queue = new FairQueue()
+  readonly #queue = new RoundRobin()
   readonly #slots = new ArrivalSlots(MAX_ARRIVING)
   readonly #server = new WebSocketServer({
     noServer: true,

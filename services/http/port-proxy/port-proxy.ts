@@ -12,7 +12,7 @@ import { LinkError } from '../../ports/sandbox-link.ts'
 import { SupervisorError, type Supervisor } from '../../ports/supervisor.ts'
 import type { Telemetry } from '../../ports/telemetry.ts'
 import type { ApiDeps } from '../deps.ts'
-import { FairQueue } from '../fair-queue.ts'
+import { RoundRobin } from '../round-robin.ts'
 import { hostNameOf } from '../public-url.ts'
 import type { WireHosts } from '../wire-hosts.ts'
 import { OpenExchanges, type ReviewOptions } from './open-exchanges.ts'
@@ -74,7 +74,7 @@ export class PortProxy {
   readonly #options: PortProxyOptions
   readonly #access: PortAccess
   readonly #slots = new PortSlots(CAPACITY)
-  readonly #arrivals = new FairQueue()
+  readonly #arrivals = new RoundRobin()
   readonly #exchanges: OpenExchanges
   readonly #secretHeaders: readonly string[]
   readonly #policy: string

@@ -26,12 +26,12 @@ export const SHARE_MUTANTS: readonly Mutant[] = [
   ),
   share(
     'requests of several tenants begin in turn',
-    'http/fair-queue.ts',
+    'http/round-robin.ts',
     [
       '      this.#waiting.delete(owner)\n      if (own.size > 0)',
       '      if (own.size === 0) this.#waiting.delete(owner)\n      if (own.size > 0)',
     ],
-    'unit/api/fair-queue.test.ts',
+    'unit/api/round-robin.test.ts',
   ),
   share(
     'long messages of one tenant that arrive at the same time',
@@ -113,7 +113,12 @@ export const SHARE_MUTANTS: readonly Mutant[] = [
     ['results.hold(Math.min(bytes, STREAM_BYTES),', 'results.hold(0 * bytes,'],
     'api/connections/unread-downloads.test.ts',
   ),
-  share('turns of clients that have left', 'http/fair-queue.ts', ["    waiter?.once('close', leave)\n", ''], 'unit/api/fair-queue.test.ts'),
+  share(
+    'turns of clients that have left',
+    'http/round-robin.ts',
+    ["    waiter?.once('close', leave)\n", ''],
+    'unit/api/round-robin.test.ts',
+  ),
   share(
     'parsing of connections that their clients have closed',
     'http/request-feed.ts',

@@ -86,6 +86,22 @@ it('parses no request of a connection that its client has closed already', async
   expect(await exchange([GET], () => 1_000)).toEqual([GET[1]])
 })
 
+it('closes connections that end or are reset before their first request', async () => {
+  const before = received
+  const { port } = server.address() as AddressInfo
+  const ended = connect(port, '127.0.0.1')
+  ended.resume().end()
+  await once(ended, 'close')
+  for (const first of ['', GET[0]]) {
+    const reset = connect(port, '127.0.0.1')
+    await once(reset, 'connect')
+    if (first !== '') reset.write(first)
+    reset.resetAndDestroy()
+  }
+  expect(await exchange([GET], () => 1_000)).toEqual([GET[1]])
+  expect(received).toBe(before + 1)
+})
+
 it('parses what others sent in parts of a millisecond, and serves a client between two of them', async () => {
   const { port } = server.address() as AddressInfo
   const before = received

@@ -7,7 +7,7 @@ type Waiter = Pick<EventEmitter, 'once' | 'off'> & { readonly destroyed: boolean
  * Lets requests begin one by one, the owners in turn, each after the input and output of the process has been served. A burst of one owner then delays a
  * request of another one by the work of few requests instead of the whole burst.
  */
-export class FairQueue {
+export class RoundRobin {
   /** Owners that wait, the next one first. */
   readonly #waiting = new Map<string, Set<() => void>>()
   #isBegun = false

@@ -1,18 +1,18 @@
 import { EventEmitter } from 'node:events'
 import { setImmediate as nextPass } from 'node:timers/promises'
 import { expect, it } from 'vitest'
-import { FairQueue } from '../../../services/http/fair-queue.ts'
+import { RoundRobin } from '../../../services/http/round-robin.ts'
 
 /** The order in which requests begin that enter in this order. */
 async function orderOf(owners: readonly string[]): Promise<readonly string[]> {
-  const queue = new FairQueue()
+  const queue = new RoundRobin()
   const begun: string[] = []
   await Promise.all(owners.map((owner) => queue.enter(owner).then(() => begun.push(owner))))
   return begun
 }
 
 it('lets a single request begin at once', async () => {
-  const queue = new FairQueue()
+  const queue = new RoundRobin()
   let hasBegun = false
   void queue.enter('a').then(() => (hasBegun = true))
   await Promise.resolve()
@@ -25,7 +25,7 @@ it('takes the owners in turn, however many requests one of them has', async () =
 })
 
 it('serves input and output between two requests', async () => {
-  const queue = new FairQueue()
+  const queue = new RoundRobin()
   const begun: number[] = []
   let passes = 0
   let isOver = false
@@ -39,14 +39,14 @@ it('serves input and output between two requests', async () => {
 })
 
 it('begins at once again after it was empty', async () => {
-  const queue = new FairQueue()
+  const queue = new RoundRobin()
   await Promise.all(['a', 'a', 'b'].map((owner) => queue.enter(owner)))
   await nextPass()
   await queue.enter('a')
 })
 
 it('gives no turn to one who leaves, and lets it go at once', async () => {
-  const queue = new FairQueue()
+  const queue = new RoundRobin()
   const order: string[] = []
   const enter = async (name: string, waiter?: EventEmitter & { destroyed: boolean }): Promise<void> => {
     await queue.enter('a', waiter)
