@@ -37,13 +37,13 @@ export interface Command {
  * large one, and a scavenge copies so little that one thread finishes it before helper threads, which compete with sandboxes for CPU, have started.
  * 29 MB live in the old generation. By default a fast server collects it at 49 MB and a slow one at 37 MB; with a growth of 20 % both do at 37 MB.
  */
-const SMALL_HEAP = ['--max-semi-space-size=2', '--heap-growing-percent=20', '--no-parallel-scavenge']
+const SMALL_HEAP = ['--max-semi-space-size=2', '--heap-growing-percent=20']
 
 /**
  * With its rows in AWS a request waits for some ten calls. Its objects outlive a small young generation meanwhile and fill the old one, and a small heap is then
  * collected for a quarter of the time under load (ADR 0095).
  */
-const HEAP_FOR_CALLS = ['--max-semi-space-size=16', '--heap-growing-percent=100', '--no-parallel-scavenge']
+const HEAP_FOR_CALLS = ['--max-semi-space-size=16', '--heap-growing-percent=100']
 
 /**
  * The jobs of Maglev, the compiler between baseline code and TurboFan, leave memory that the process does not return. Without it V8 calls a function 3,000
@@ -63,6 +63,7 @@ const COMPILERS = [
 /** The options of node for the server with this environment. */
 export const serverNodeFlags = ({ CELLBLOCK_STORAGE }: NodeJS.ProcessEnv): readonly string[] => [
   ...(CELLBLOCK_STORAGE === 'aws' ? HEAP_FOR_CALLS : SMALL_HEAP),
+  '--no-parallel-scavenge',
   ...COMPILERS,
 ]
 
