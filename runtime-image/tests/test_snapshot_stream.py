@@ -54,6 +54,34 @@ class _Sizes(Listener):
     def on_closed(self) -> None: ...
 
 
+class _Pausing(_Sizes):
+    link: KernelLink
+
+    def on_bulk(self, data: bytes) -> None:
+        super().on_bulk(data)
+        self.link.pause()
+
+
+class Pauses(unittest.IsolatedAsyncioTestCase):
+    async def test_read_nothing_more_in_the_same_turn(self) -> None:
+        received = _Pausing()
+        link = received.link = KernelLink(received)  # type: ignore[arg-type]
+        self.addCleanup(link.close)
+        self.addCleanup(link.release_worker_fds)
+        end = socket.socket(fileno=os.dup(link.worker_fds[0]))
+        self.addCleanup(end.close)
+        # Both wait in the socket before the link reads.
+        Channel(end).send_bulk(b"1")
+        Channel(end).send_bulk(b"22")
+        while not received.sizes:
+            await asyncio.sleep(0)
+        self.assertEqual(received.sizes, [1])
+        link.resume()
+        while len(received.sizes) < 2:
+            await asyncio.sleep(0)
+        self.assertEqual(received.sizes, [1, 2])
+
+
 class Pieces(unittest.IsolatedAsyncioTestCase):
     async def test_cross_whole_each_way(self) -> None:
         received = _Sizes()

@@ -124,6 +124,7 @@ export const SANDBOX_MUTANTS: readonly Mutant[] = [
   unit('bound on the bytes of names', 'files/walk.py', ' or listed_bytes > MAX_LISTED_BYTES', ''),
   unit('bound on the holes of files', 'files/tracker.py', 'if holes > holes_left:', 'if False:'),
   unit('messages are UTF-8', 'execution/json_guard.py', 'text = body.decode()', 'text = body.decode(json.detect_encoding(body))'),
+  unit('a snapshot waits for its client', 'execution/kernel_link.py', ' or self._is_paused', ''),
   unit('a bounded rest after the death of a kernel', 'execution/kernel_link.py', '            left -= size\n', ''),
   unit(
     'a key of the namespace that is no name',

@@ -83,6 +83,7 @@ class KernelLink:
         self._numbers = 0
         self._drained: asyncio.Future[None] | None = None
         self._open = True
+        self._is_paused = False
         self._loop.add_reader(self._socket, self._on_channel)
         for name, fd in self._raw.items():
             self._loop.add_reader(fd, self._on_raw, name)
@@ -118,9 +119,12 @@ class KernelLink:
             await self._drained
 
     def pause(self) -> None:
+        """Also in the middle of a turn: nothing is read until `resume`."""
+        self._is_paused = True
         self._loop.remove_reader(self._socket)
 
     def resume(self) -> None:
+        self._is_paused = False
         if self._open:
             self._loop.add_reader(self._socket, self._on_channel)
 
@@ -158,7 +162,7 @@ class KernelLink:
 
     def _on_channel(self) -> None:
         for _ in range(_PACKETS_PER_TURN):
-            if not self._open or not self._read_packet():
+            if not self._open or self._is_paused or not self._read_packet():
                 return
 
     def _read_packet(self) -> int:
