@@ -59,7 +59,7 @@ EXPOSE 8787
 STOPSIGNAL SIGTERM
 HEALTHCHECK --interval=15s --timeout=10s --start-period=120s --retries=3 \
   CMD ["node", "-e", "fetch(`http://127.0.0.1:${process.env.PORT}/readyz`).then((answer) => process.exit(answer.ok ? 0 : 1), () => process.exit(1))"]
-CMD ["node", "--disable-warning=ExperimentalWarning", "--max-semi-space-size=2", "--heap-growing-percent=20", "--no-parallel-scavenge", "--no-maglev", \
+CMD ["node", "--disable-warning=ExperimentalWarning", "--max-semi-space-size=1", "--heap-growing-percent=30", "--external-memory-accounted-in-global-limit", "--no-parallel-scavenge", "--no-maglev", \
      "--invocation-count-for-turbofan=100", "--minimum-invocations-after-ic-update=20", "--concurrent-turbofan-max-threads=1", \
      "--max-inlined-bytecode-size-cumulative=200", \
      "services/entries/local/main.ts", "--data", "/var/lib/cellblock"]

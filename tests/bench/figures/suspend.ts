@@ -35,7 +35,7 @@ export const suspend: Bench = {
       await plain.suspend()
       const [suspendMs, resumeMs, megabytes]: [number[], number[], number[]] = [[], [], []]
       const [checkpointMs, restoreMs, plainMegabytes]: [number[], number[], number[]] = [[], [], []]
-      for (let run = 0; run < (context.isQuick ? 5 : 20); run++) {
+      for (let run = 0; run < (context.isQuick ? 5 : 40); run++) {
         let suspended: Processes | null = null
         suspendMs.push(await timed(async () => (suspended = await api.json('POST', `/v1/containers/${container}/suspend`))))
         megabytes.push(bytesOf(suspended) / 1e6)
