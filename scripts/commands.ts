@@ -35,7 +35,7 @@ export interface Command {
 /**
  * The server shares the machine's memory with its sandboxes. Objects of a request are short-lived, so a small young generation is nearly as fast as a
  * large one, and a scavenge copies so little that one thread finishes it before helper threads, which compete with sandboxes for CPU, have started.
- * 29 MB live in the old generation. By default a fast server collects it at 49 MB and a slow one at 37 MB; with a growth of 30 % both do at 38 MB. Bytes of
+ * 29 MB live in the old generation. By default a fast server collects it at 49 MB and a slow one at 37 MB; a fixed growth is the same for both. Bytes of
  * transferred files do not count towards that, but towards a limit for both together: otherwise every 8 MB of them would collect the heap (ADR 0096).
  */
 const SMALL_HEAP = ['--max-semi-space-size=1', '--heap-growing-percent=30', '--external-memory-accounted-in-global-limit']
