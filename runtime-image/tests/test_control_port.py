@@ -27,9 +27,16 @@ class Suspending(unittest.IsolatedAsyncioTestCase):
             self.identities.append(identity)
             return Verifier("sbx_copy", bytes(32))
 
-        self.port = ControlPort(f"unix:{self.path}", Verifier("sbx_x", bytes(32)), answer, become_copy)
-        await self.port.open()
         self.requested = asyncio.Event()
+        # Whether the port was open when the sandbox continued.
+        self.open_at_resumption: list[bool] = []
+
+        def on_resumed() -> None:
+            self.open_at_resumption.append(os.path.exists(self.path))
+            self.requested.clear()
+
+        self.port = ControlPort(f"unix:{self.path}", Verifier("sbx_x", bytes(32)), answer, become_copy, on_resumed)
+        await self.port.open()
         following = asyncio.get_running_loop().create_task(self.port.follow(self.requested))
         self.addCleanup(following.cancel)
         self.addCleanup(self.port.close)
@@ -89,6 +96,7 @@ class Suspending(unittest.IsolatedAsyncioTestCase):
             self.assertIn(b"ok", await self._ask(reader, writer))
             self.assertFalse(self.requested.is_set())
             writer.close()
+        self.assertEqual(self.open_at_resumption, [False, False])
 
     async def test_listens_again_without_a_checkpoint(self) -> None:
         self.addCleanup(setattr, server, "_MAX_POLLS", server._MAX_POLLS)

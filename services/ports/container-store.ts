@@ -82,7 +82,8 @@ export interface ContainerStore {
   ): Promise<Container | null>
   /**
    * Claims the container for hibernation until `claim.expiresAt` if it has a sandbox of this generation, this `lastActiveAt`, an empty queue, no
-   * command and no unexpired claim, and is not deleted. Sets `dueAt` to the claim's end. Null otherwise.
+   * command and no unexpired claim, and is not deleted. Sets `dueAt` to the claim's end. Null otherwise. `keepsCommands`: its commands may run, because they are
+   * suspended with it.
    */
   claimHibernation(
     tenant: string,
@@ -91,11 +92,12 @@ export interface ContainerStore {
       readonly idle: { readonly generation: number; readonly lastActiveAt: number }
       readonly claim: Hibernation
       readonly now: number
+      readonly keepsCommands?: boolean
     },
   ): Promise<Container | null>
   /** Extends the claim with this key; null when the row has another claim or the container is deleted. */
   renewHibernation(tenant: string, id: string, claim: Pick<Hibernation, 'objectKey' | 'expiresAt'>): Promise<Container | null>
-  /** Removes the sandbox, unless the snapshot is `suspendedIn` it or `copiedAt` while it runs, and ends the claim with this key; null when the claim is gone, an execution is queued, or the container is deleted. */
+  /** Removes the sandbox, unless the snapshot is `suspendedIn` it or `copiedAt` while it runs, and ends the claim with this key; null when the claim is gone, an execution is queued, a command runs, or the container is deleted. `commandsSince`: commands may run, unless it was used after that time. */
   hibernate(
     tenant: string,
     id: string,
@@ -105,6 +107,7 @@ export interface ContainerStore {
       readonly stateLost: string | null
       readonly lostFiles: readonly Lost[]
       readonly dueAt: number
+      readonly commandsSince?: number
     },
   ): Promise<Container | null>
   /** Ends the claim with this key and changes nothing else; null when the row has another claim. */

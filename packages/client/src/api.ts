@@ -1290,7 +1290,7 @@ export interface paths {
         put?: never;
         /**
          * Suspend a container
-         * @description Keeps the processes of an idle container on disk: variables, threads, servers, language sessions, open files. The next call resumes it. Needs a server on one machine with `--runtime gvisor`.
+         * @description Keeps the processes of a container on disk: variables, threads, servers, language sessions, open files, commands. The next call that needs its sandbox resumes it. Needs a server on one machine with `--runtime gvisor`.
          */
         post: operations["suspendContainer"];
         delete?: never;
@@ -3927,7 +3927,7 @@ export interface components {
             metadata?: {
                 [key: string]: string;
             } | null;
-            /** @description Answers at once. The command does not keep the container awake; hibernation ends it and names it in `lost`. */
+            /** @description Answers at once. The command does not keep the container awake. Hibernation ends it and names it in `lost`; suspension (`--runtime gvisor`) keeps it. */
             background?: boolean | null;
         };
         Secret: {

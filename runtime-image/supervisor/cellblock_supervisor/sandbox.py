@@ -126,6 +126,15 @@ class Sandbox:
         self._ports = self._ports or Ports(self.files.connect)
         return self._ports
 
+    def suspend(self) -> None:
+        """The time until `resume` counts against no limit of a command."""
+        self.commands.pause()
+        self.suspending.set()
+
+    def resume(self) -> None:
+        self.suspending.clear()
+        self.commands.resume()
+
     def is_busy(self) -> bool:
         return self.executions.busy or self.commands.busy
 

@@ -21,7 +21,7 @@ async def run(config: Config) -> int:
     for number in (signal.SIGTERM, signal.SIGINT):
         loop.add_signal_handler(number, sandbox.shutdown.on_signal)
     verifier = Verifier(config.sandbox_id, config.public_key)
-    port = ControlPort(config.listen, verifier, lambda request: dispatch(sandbox, request), sandbox.become_copy)
+    port = ControlPort(config.listen, verifier, lambda request: dispatch(sandbox, request), sandbox.become_copy, sandbox.resume)
     try:
         await port.open()
     except OSError as error:

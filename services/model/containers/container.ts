@@ -53,7 +53,7 @@ export interface Container {
   readonly queue: readonly string[]
   /** Ids of commands that have not ended: they keep the container awake. Rows of earlier versions lack it. */
   readonly commands?: readonly string[]
-  /** Ids of commands in the background that have not ended; hibernation ends them. */
+  /** Ids of commands in the background that have not ended; hibernation ends them, suspension keeps them. */
   readonly backgroundCommands?: readonly string[]
   /** Commands that ended with their sandbox; the next execution names them in `lost`. */
   readonly lostCommands?: readonly Lost[]
@@ -110,9 +110,14 @@ export const isBusy = ({ queue, commands = [] }: Container): boolean => queue.le
 export const runsBeside = ({ commands = [], backgroundCommands = [] }: Container, id: string): boolean =>
   commands.includes(id) || backgroundCommands.includes(id)
 
+/** Ids of its commands that have not ended. */
+export const commandsOf = ({ commands = [], backgroundCommands = [] }: Container): readonly string[] => [...commands, ...backgroundCommands]
+
 /** Ids of the work that has not ended. */
-export const jobsIn = ({ queue, commands = [], backgroundCommands = [] }: Container): ReadonlySet<string> =>
-  new Set([...queue, ...commands, ...backgroundCommands])
+export const jobsIn = (container: Container): ReadonlySet<string> => new Set([...container.queue, ...commandsOf(container)])
+
+/** Ids of the work that may have a step now: the head of its queue, and its commands. */
+export const readyJobsIn = (container: Container): ReadonlySet<string> => jobsIn({ ...container, queue: container.queue.slice(0, 1) })
 
 /** Nothing keeps it awake, and the idle time has passed since the last use. */
 export const isIdle = (container: Container, now: number): boolean =>

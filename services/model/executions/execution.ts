@@ -167,6 +167,11 @@ export interface Execution {
   readonly sandboxId: string | null
   /** When the first failed start of a sandbox for it began, by the platform's clock (epoch ms). */
   readonly startsFailSince?: number
+  /**
+   * Of a command: how long its sandbox was suspended while it ran, milliseconds, and since when it is now (epoch ms; null: it runs). Its time limit does not count
+   * that time. Absent before the first suspension.
+   */
+  readonly pauses?: { readonly ms: number; readonly since: number | null }
   /** Since when every step has failed (epoch ms); null when the last step succeeded. */
   readonly stepsFailSince: number | null
   /** Losses from an earlier sandbox; the result includes them. */
@@ -177,3 +182,6 @@ export interface Execution {
   readonly tailEvents: readonly ExecutionEvent[]
   readonly dueAt: number | null
 }
+
+/** It is a command whose sandbox is suspended. */
+export const isPaused = ({ pauses }: Pick<Execution, 'pauses'>): boolean => pauses !== undefined && pauses.since !== null

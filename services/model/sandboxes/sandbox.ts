@@ -65,6 +65,10 @@ export interface FailedStart {
   readonly check?: string
 }
 
+/** It has processes that do not run now: they are written to a checkpoint, wait in one, or continue from one. */
+export const isPausedState = ({ state, checkpoint }: Sandbox): boolean =>
+  state === 'suspending' || state === 'suspended' || (state === 'starting' && checkpoint !== undefined)
+
 /** What a client needs to reach a supervisor and to sign requests for it. */
 export interface SandboxSession {
   readonly sandboxId: string

@@ -1,4 +1,5 @@
 import { changeByCompareAndSet } from '../../model/change-by-compare-and-set.ts'
+import { isSuspended } from '../../model/containers/container.ts'
 import { ServiceError } from '../../model/errors.ts'
 import { topicOf, type CommandInputEvent, type CommandInputPayload, type EventBatch, type EventOwner } from '../../model/events.ts'
 import { hasEnded, type Execution } from '../../model/executions/execution.ts'
@@ -6,18 +7,21 @@ import { LIMITS } from '../../model/limits.ts'
 import type { EventStore } from '../../ports/event-store.ts'
 import type { Table } from '../../ports/table.ts'
 import type { Signals } from '../../ports/signals.ts'
-import type { Clock } from '../../ports/clock.ts'
+import { resumeContainer, type SuspendPorts } from '../containers/suspend-container.ts'
+
+export interface InputPorts extends SuspendPorts {
+  readonly table: SuspendPorts['table'] & Pick<Table, 'events'>
+  readonly signals: Signals
+}
 
 /**
  * Appends to the input of a running command: data, the end of the input, a signal or a size. The worker that holds the command sends it to the
- * sandbox, once and in this order. Throws ServiceError `conflict` when the command has ended or does not accept this input.
+ * sandbox, once and in this order. A suspended sandbox is resumed first. Throws ServiceError `conflict` when the command has ended or does not accept this
+ * input, and what a resumption throws.
  */
-export async function sendCommandInput(
-  deps: { readonly table: Pick<Table, 'events'>; readonly signals: Signals; readonly clock: Clock },
-  row: Execution,
-  input: CommandInputPayload,
-): Promise<void> {
+export async function sendCommandInput(deps: InputPorts, row: Execution, input: CommandInputPayload): Promise<void> {
   checkInput(row, input)
+  if (deps.canSuspend === true) await resumeContainerOf(deps, row)
   const owner: EventOwner = { kind: 'input', tenant: row.tenant, id: row.id }
   const { events } = deps.table
   // Concurrent callers compete for numbers; each attempt uses the next free one.
@@ -33,6 +37,12 @@ export async function sendCommandInput(
     () => new ServiceError('conflict', `Too many calls send input to ${row.id} at the same time. Send one after another.`),
   )
   deps.signals.notify(topicOf('input', row.id))
+}
+
+/** A command in a suspended container could not read it. */
+async function resumeContainerOf(deps: InputPorts, { tenant, containerId }: Execution): Promise<void> {
+  const container = await deps.table.containers.get(tenant, containerId)
+  if (container !== null && isSuspended(container)) await resumeContainer(deps, container)
 }
 
 /** The log has only input. */

@@ -1,9 +1,10 @@
 import { releaseSandbox } from '../../operations/containers/release-sandbox.ts'
+import { resumeContainer } from '../../operations/containers/suspend-container.ts'
 import { cancelExecution } from '../../operations/executions/cancel-execution.ts'
 import * as z from 'zod'
 import { boundedList, boundedRecord, openObject } from '../../model/bounded-schemas.ts'
 import { lazySchema, type Described } from '../../model/lazy-schema.ts'
-import type { Container } from '../../model/containers/container.ts'
+import { commandsOf, type Container } from '../../model/containers/container.ts'
 import { createContainer } from '../../operations/containers/create-container.ts'
 import { ServiceError } from '../../model/errors.ts'
 import { endContainer } from '../../operations/containers/end-container.ts'
@@ -110,6 +111,8 @@ async function connect(call: Call): Promise<Response> {
     endAt: isPaused(before, call.deps.clock.now()) ? endAt(call, timeout) : Math.max(before.endAt, endAt(call, timeout)),
     isPaused: false,
   }))
+  // Its commands continue, not only its next call.
+  if (call.deps.canSuspend === true) await resumeContainer(call.deps, row, call.request.signal)
   return json(status, answer)
 }
 
@@ -132,14 +135,14 @@ async function setEnd(call: Call): Promise<Response> {
 const PAUSE_MS = 55_000
 
 /**
- * Hibernates or suspends a container now: its sandbox uses no memory. Commands that run end first, because a process cannot be saved.
+ * Hibernates or suspends a container now: its sandbox uses no memory. Commands that run end first where the platform cannot keep processes.
  * Throws ServiceError `sandbox_unavailable` when that takes too long; the sandbox then runs on.
  */
 async function pauseContainer({ deps, request }: Pick<Call, 'deps' | 'request'>, container: Container): Promise<void> {
   const { tenant } = container
-  for (const commandId of [...(container.commands ?? []), ...(container.backgroundCommands ?? [])])
-    await cancelExecution(deps, { tenant, id: commandId })
-  const released = await releaseSandbox(deps, container, { timeoutMs: PAUSE_MS, signal: request.signal })
+  const keepsCommands = deps.canSuspend === true
+  if (!keepsCommands) for (const id of commandsOf(container)) await cancelExecution(deps, { tenant, id })
+  const released = await releaseSandbox(deps, container, { timeoutMs: PAUSE_MS, signal: request.signal, keepsCommands })
   if (released === 'busy')
     throw new ServiceError('sandbox_unavailable', `The sandbox ${sandboxIdOf(container)} is busy. Pause it when its code has ended.`)
   await changeSession({ deps }, container, (session) => session && { ...session, isPaused: true })

@@ -1,3 +1,4 @@
+import { readyJobsIn } from '../../model/containers/container.ts'
 import type { Sandbox } from '../../model/sandboxes/sandbox.ts'
 import type { PlaceDeps } from '../deps.ts'
 
@@ -13,7 +14,7 @@ const SUPERVISOR_SECONDS = 2
 /** `running`: just now, and its supervisor may not answer yet. */
 type StartOutcome = 'started' | 'running' | 'failed'
 
-/** Enqueues the execution that waits for this sandbox, if a container claimed it; after a failed start with a delay. */
+/** Enqueues the execution that waits for this sandbox, if a container claimed it, and commands that were suspended with it; after a failed start with a delay. */
 export async function notifyWaitingForSandbox(
   deps: Pick<PlaceDeps, 'table' | 'queue' | 'clock'>,
   sandbox: Sandbox,
@@ -21,8 +22,10 @@ export async function notifyWaitingForSandbox(
 ): Promise<void> {
   if (sandbox.claimedBy === null) return
   const { tenant, containerId } = sandbox.claimedBy
-  const executionId = (await deps.table.containers.get(tenant, containerId))?.queue[0]
-  if (executionId !== undefined) await notifyStep(deps, { tenant, containerId, executionId }, outcome)
+  const container = await deps.table.containers.get(tenant, containerId)
+  if (container === null) return
+  const waiting = sandbox.checkpoint === undefined ? container.queue.slice(0, 1) : readyJobsIn(container)
+  for (const executionId of waiting) await notifyStep(deps, { tenant, containerId, executionId }, outcome)
 }
 
 /** Enqueues this execution; after a failed start with a delay, because its step requests another start. */

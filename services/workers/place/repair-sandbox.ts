@@ -5,7 +5,7 @@ import type { SandboxStatus } from '../../ports/sandbox-driver.ts'
 import { SUPERVISOR_PROTOCOL, type Sandbox } from '../../model/sandboxes/sandbox.ts'
 import { detachSandbox } from '../../operations/containers/detach-sandbox.ts'
 import type { PlaceDeps } from '../deps.ts'
-import { isSuspended, type Container } from '../../model/containers/container.ts'
+import { isSuspended, readyJobsIn, type Container } from '../../model/containers/container.ts'
 import { holderOf } from '../../operations/sandboxes/holder-of.ts'
 import { noteResumedBy } from '../../operations/sandboxes/note-resumed.ts'
 import { notifyWaitingForSandbox } from './notify-waiting.ts'
@@ -135,14 +135,13 @@ async function requestAgain(
     await queue.send('placements', { v: 1, type: 'sandbox.start', sandboxId }, { group: '_pool' })
 }
 
-/** Records in the container that its sandbox is gone, and enqueues its running execution so that it ends. */
+/** Records in the container that its sandbox is gone, and enqueues what ran in it, also while it was suspended, so that it ends. */
 async function loseClaim(deps: PlaceDeps, sandbox: Sandbox): Promise<void> {
   const container = await holderOf(deps.table, sandbox)
   if (container?.sandboxId !== sandbox.id) return
   const { tenant, id: containerId } = container
   await detachSandbox(deps.table.containers, container, { why: 'The sandbox that held them was lost.', dueAt: container.dueAt })
-  const head = container.queue[0]
-  if (head !== undefined) await notifyExecution(deps.queue, { tenant, containerId, id: head })
+  for (const id of readyJobsIn(container)) await notifyExecution(deps.queue, { tenant, containerId, id })
 }
 
 /**

@@ -1,4 +1,4 @@
-import { hasEnded, type Execution } from '../../model/executions/execution.ts'
+import { hasEnded, isPaused, type Execution } from '../../model/executions/execution.ts'
 import { LIMITS } from '../../model/limits.ts'
 import type { LeasedStore } from '../../ports/leased-store.ts'
 import type { DueRow } from '../../ports/table.ts'
@@ -37,11 +37,12 @@ export async function repairExecution(deps: ReconcilerDeps, due: DueRow): Promis
     if (acquired.kind === 'acquired') await endOverdue(deps, acquired.row)
     return
   }
-  // Its time begins in the sandbox.
-  return advance(deps, executionJob(deps), { row, endsBy: row.sandboxId === null ? Infinity : endsAt(row) })
+  return advance(deps, executionJob(deps), { row, endsBy: executionEndsBy(row) })
 }
 
-const endsAt = (row: Execution): number => (row.startedAt ?? row.createdAt) + row.timeoutSeconds * 1000
+/** When its time limit ends it, epoch ms. The time begins in the sandbox, and does not pass while that is suspended. */
+const executionEndsBy = (row: Execution): number =>
+  row.sandboxId === null || isPaused(row) ? Infinity : (row.startedAt ?? row.createdAt) + (row.pauses?.ms ?? 0) + row.timeoutSeconds * 1000
 
 /** As for an execution. An ended response is due when its retention is checked. */
 export async function repairResponse(deps: RepairDeps, due: DueRow): Promise<void> {

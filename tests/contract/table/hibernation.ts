@@ -86,6 +86,20 @@ export function hibernationContract(table: () => Table): void {
       expect(await store().get(row.tenant, row.id)).toEqual(after)
     })
 
+    it('is claimed with commands if they are suspended too, and fails if one was added', async () => {
+      const row = await created({ commands: ['cmd_1'], backgroundCommands: ['cmd_2'] })
+      const kept = { snapshot: snapshot({ suspendedIn: 'sbx_1' }), stateLost: null, lostFiles: [], dueAt: T0 + 5 }
+      const wanted = { idle: row, claim: CLAIM, now: T0, keepsCommands: true }
+      expect(await store().claimHibernation(row.tenant, row.id, wanted)).toMatchObject({ hibernating: CLAIM })
+      const change = { objectKey: CLAIM.objectKey, ...kept }
+      expect(await store().hibernate(row.tenant, row.id, change)).toBeNull()
+      expect(await store().hibernate(row.tenant, row.id, { ...change, commandsSince: row.lastActiveAt - 1 })).toBeNull()
+      const suspended = { snapshot: kept.snapshot, sandboxId: 'sbx_1', commands: ['cmd_1'], backgroundCommands: ['cmd_2'] }
+      expect(await store().hibernate(row.tenant, row.id, { ...change, commandsSince: row.lastActiveAt })).toMatchObject(suspended)
+      const queued = await created({ queue: ['exec_1'], commands: ['cmd_1'] })
+      expect(await store().claimHibernation(queued.tenant, queued.id, { ...wanted, idle: queued })).toBeNull()
+    })
+
     it('records the files that are lost with the sandbox, until work in a later one has reported them', async () => {
       const row = await created()
       await claim(row)

@@ -26,6 +26,15 @@ class Commands(JobRegistry[Command, CommandRequest]):
     def busy(self) -> bool:
         return bool(self._running)
 
+    def pause(self) -> None:
+        """No time counts against their limits until `resume`."""
+        for command in self._running.values():
+            command.pause()
+
+    def resume(self) -> None:
+        for command in self._running.values():
+            command.resume()
+
     def sessions(self) -> frozenset[int]:
         """Sessions of running commands. A process can leave its session and cannot join another one."""
         return frozenset(command.pid for command in self._running.values() if command.pid > 0)

@@ -55,6 +55,8 @@ class Job:
         self._started_at = time.monotonic()
         self._started_cpu_ms: float | None = None
         self._deadline: asyncio.TimerHandle | None = None
+        # Clocks include the time in a checkpoint.
+        self._paused_at: float | None = None
         self._clock: asyncio.Task[None] | None = None
 
     @property
@@ -71,7 +73,7 @@ class Job:
     async def run(self) -> None:
         """Returns after the `done` event."""
         self._started_at = time.monotonic()
-        self._deadline = asyncio.get_running_loop().call_later(self._limits.timeout_ms / 1000, self.stop, "timed_out", LIMIT_GRACE_MS)
+        self._limit_time(self._limits.timeout_ms / 1000)
         try:
             await self._work()
         finally:
@@ -81,6 +83,22 @@ class Job:
             run_ms = (time.monotonic() - self._started_at) * 1000
             changes = await self._changed_files()
             self.log.append("done", self._envelope(changes, run_ms), last=True)
+
+    def pause(self) -> None:
+        """The time until `resume` does not count."""
+        self._paused_at = time.monotonic()
+        if self._deadline is not None:
+            self._deadline.cancel()
+
+    def resume(self) -> None:
+        if self._paused_at is None or self._has_ended:
+            return
+        self._started_at += time.monotonic() - self._paused_at
+        self._paused_at = None
+        self._limit_time(self._limits.timeout_ms / 1000 - (time.monotonic() - self._started_at))
+
+    def _limit_time(self, seconds: float) -> None:
+        self._deadline = asyncio.get_running_loop().call_later(max(0, seconds), self.stop, "timed_out", LIMIT_GRACE_MS)
 
     def _measure(self) -> None:
         """Usage counts from here on, and the limit of processor time applies."""

@@ -25,11 +25,19 @@ class ControlPort:
     when the sandbox continues from the checkpoint, or when none came.
     """
 
-    def __init__(self, address: str, verifier: Verifier, handler: Handler, become_copy: Callable[[bytes], Awaitable[Verifier]]) -> None:
+    def __init__(
+        self,
+        address: str,
+        verifier: Verifier,
+        handler: Handler,
+        become_copy: Callable[[bytes], Awaitable[Verifier]],
+        on_resumed: Callable[[], None],
+    ) -> None:
         self._address = address
         self._verifier = verifier
         self._handler = handler
         self._become_copy = become_copy
+        self._on_resumed = on_resumed
         self._mark = os.path.join(os.path.dirname(address.removeprefix("unix:")), _RESUMED_MARK)
 
     async def open(self) -> None:
@@ -40,7 +48,7 @@ class ControlPort:
         self._server.close()
 
     async def follow(self, requested: asyncio.Event) -> None:
-        """Closes the port for each request. Runs until it is cancelled."""
+        """Closes the port for each request, which `on_resumed` clears. Runs until it is cancelled."""
         while True:
             await requested.wait()
             # One that is left would say so before there is a checkpoint.
@@ -53,7 +61,7 @@ class ControlPort:
             identity = self._read_mark()
             if identity:
                 self._verifier = await self._become_copy(identity)
-            requested.clear()
+            self._on_resumed()
             await self.open()
             self._remove_mark()
 

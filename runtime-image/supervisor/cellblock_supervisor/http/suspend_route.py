@@ -7,7 +7,8 @@ from .messages import HttpError, Reply, Request, json_reply
 async def suspend(sandbox: Sandbox, _request: Request) -> Reply:
     if sandbox.state != "ready":
         raise HttpError("unavailable", "this sandbox is not ready")
-    if sandbox.is_busy() or sandbox.executions.namespace_busy:
-        raise HttpError("conflict", "something runs: wait for its done event")
-    sandbox.suspending.set()
+    # Commands continue from the checkpoint with everything else.
+    if sandbox.executions.busy:
+        raise HttpError("conflict", "an execution runs: wait for its done event")
+    sandbox.suspend()
     return json_reply({})

@@ -22,6 +22,8 @@ type Verbs = Pick<ContainerStore, 'claimHibernation' | 'renewHibernation' | 'hib
 
 const isLive = all(exists('pk'), absent('deletedAt'))
 const isUnused = all(shorterThan('queue', 1), any(absent('commands'), shorterThan('commands', 1)))
+/** The same for one whose commands are suspended with it: none was added since. */
+const isUnusedSince = (lastActiveAt: number): Condition => all(shorterThan('queue', 1), equals('lastActiveAt', lastActiveAt))
 const isClaim = (objectKey: string): Condition => equals('hibernating.objectKey', objectKey)
 const isSnapshot = (objectKey: string): Condition => equals('snapshot.objectKey', objectKey)
 
@@ -40,8 +42,9 @@ async function getIf(
 
 function hibernatingVerbs(items: Items): Pick<Verbs, 'claimHibernation' | 'renewHibernation' | 'hibernate' | 'endHibernation'> {
   return {
-    async claimHibernation(tenant, id, { idle: { generation, lastActiveAt }, claim, now }) {
-      const isIdle = all(equals('generation', generation), exists('sandboxId'), equals('lastActiveAt', lastActiveAt), isUnused)
+    async claimHibernation(tenant, id, { idle: { generation, lastActiveAt }, claim, now, keepsCommands = false }) {
+      const isSame = all(equals('generation', generation), exists('sandboxId'), equals('lastActiveAt', lastActiveAt))
+      const isIdle = all(isSame, keepsCommands ? isUnusedSince(lastActiveAt) : isUnused)
       const isFree = any(absent('hibernating'), atMost('hibernating.expiresAt', now))
       const actions = [set('hibernating', claim), set('dueAt', claim.expiresAt)]
       return (
@@ -57,7 +60,8 @@ function hibernatingVerbs(items: Items): Pick<Verbs, 'claimHibernation' | 'renew
         { actions: [set('hibernating.expiresAt', expiresAt)], condition: all(isLive, isClaim(objectKey)) },
       ),
 
-    async hibernate(tenant, id, { objectKey, snapshot, stateLost, lostFiles, dueAt }) {
+    async hibernate(tenant, id, { objectKey, snapshot, stateLost, lostFiles, dueAt, commandsSince }) {
+      const isStillIdle = commandsSince === undefined ? isUnused : isUnusedSince(commandsSince)
       const actions = [
         remove('hibernating'),
         ...(snapshot?.suspendedIn === undefined && snapshot?.copiedAt === undefined ? [remove('sandboxId')] : []),
@@ -67,7 +71,7 @@ function hibernatingVerbs(items: Items): Pick<Verbs, 'claimHibernation' | 'renew
         set('dueAt', dueAt),
       ]
       return (
-        (await updateContainer(items, { tenant, id }, { actions, condition: all(isLive, isClaim(objectKey), isUnused) })) ??
+        (await updateContainer(items, { tenant, id }, { actions, condition: all(isLive, isClaim(objectKey), isStillIdle) })) ??
         (await getIf(items, { tenant, id }, (row) => row.snapshot?.objectKey === objectKey))
       )
     },

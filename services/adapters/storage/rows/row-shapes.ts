@@ -15,7 +15,7 @@ import type { Delivery } from '../../../model/webhooks/webhook.ts'
 import { rowCodec } from './row-codec.ts'
 
 export const executionCodec = rowCodec<Execution>({
-  json: { source: true, scope: true, metadata: true, lostBefore: true, result: true, resultRef: true, tailEvents: true },
+  json: { source: true, scope: true, metadata: true, pauses: true, lostBefore: true, result: true, resultRef: true, tailEvents: true },
   nullable: {
     subject: true,
     responseId: true,

@@ -33,7 +33,8 @@ export const RunCommand = lazySchema(() =>
       }),
       ...requestFields(`${LIMITS.defaultTimeoutSeconds} by default, in the background ${LIMITS.maxTimeoutSeconds}.`),
       background: z.boolean().nullish().openapi({
-        description: 'Answers at once. The command does not keep the container awake; hibernation ends it and names it in `lost`.',
+        description:
+          'Answers at once. The command does not keep the container awake. Hibernation ends it and names it in `lost`; suspension (`--runtime gvisor`) keeps it.',
       }),
     })
     .openapi('RunCommand'),

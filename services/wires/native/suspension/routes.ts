@@ -38,7 +38,7 @@ const suspendRoute = defineRoute({
   operationId: 'suspendContainer',
   summary: 'Suspend a container',
   description:
-    'Keeps the processes of an idle container on disk: variables, threads, servers, language sessions, open files. The next call resumes it. Needs a server on one machine with `--runtime gvisor`.',
+    'Keeps the processes of a container on disk: variables, threads, servers, language sessions, open files, commands. The next call that needs its sandbox resumes it. Needs a server on one machine with `--runtime gvisor`.',
   errors: ['container_not_found', 'conflict', 'sandbox_unavailable'],
   handle: async (call) => answer(call, suspendContainer),
 })

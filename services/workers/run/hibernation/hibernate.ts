@@ -3,11 +3,12 @@ import { notifyExecution } from '../../../operations/notify/notify-execution.ts'
 import { commandSourceOf } from '../../../model/executions/work-kinds.ts'
 import { firstRetentionCheck } from '../../../model/tenants/retention.ts'
 import {
+  commandsOf,
   isBusy,
   isHibernated,
   isSaved,
   isSuspended,
-  jobsIn,
+  readyJobsIn,
   type Container,
   type Hibernation,
   type Snapshot,
@@ -59,11 +60,12 @@ export async function hibernate(deps: StepDeps, finder: SandboxFinder, message: 
   const { tenant, containerId: id } = message
   const before = await idleContainer(deps, message)
   if (before === null) return
+  const keepsCommands = mayKeepCommands(deps, message)
   // The steps of these commands report their ends; the sender of the message sends it again.
-  if (await endBackgroundCommands(deps, before)) return
+  if (!keepsCommands && !isBusy(before) && (await endCommands(deps, before, before.backgroundCommands ?? []))) return
   const now = deps.clock.now()
   const claim: Hibernation = { objectKey: newObjectKey(tenant, 'snapshots', id), expiresAt: now + LEASE_MS }
-  const claimed = await containers.claimHibernation(tenant, id, { idle: before, claim, now })
+  const claimed = await containers.claimHibernation(tenant, id, { idle: before, claim, now, keepsCommands })
   if (claimed === null) return
   const lease = startLeaseHeartbeat({
     id,
@@ -75,20 +77,20 @@ export async function hibernate(deps: StepDeps, finder: SandboxFinder, message: 
     deleted.catch(() => undefined)
     const saved = await save(deps, finder, { container: claimed, objectKey: claim.objectKey, signal: lease.signal })
     await deleted
-    const session = await finder.own(claimed)
-    const lostFiles =
-      session === null
-        ? (claimed.lostFiles ?? [])
-        : await keepFiles(deps, claimed, { session, keepsLinks: saved.snapshot !== null, signal: lease.signal })
+    const lostFiles = await saveFiles(deps, finder, { container: claimed, keepsLinks: saved.snapshot !== null, signal: lease.signal })
     const dueAt = firstRetentionCheck(deps.clock.now())
     const fresh = saved.snapshot?.objectKey === claim.objectKey ? saved.snapshot : null
     // A sandbox that the platform takes away cannot keep its processes.
     const kept = fresh === null || message.sandboxId !== undefined ? null : await reserveForSuspension(deps, claimed, fresh)
+    // Without a checkpoint they end, as on every other platform, and the next message finds none.
+    if (kept === null && keepsCommands && (await endCommands(deps, claimed, commandsOf(claimed))))
+      return await discardSnapshot(deps, before, claim.objectKey)
     const runsOn = kept === null && message.isForCopy === true
     const result = runsOn
       ? forCopies(claimed, saved, { claim, lostFiles })
       : { ...saved, snapshot: kept ?? saved.snapshot, lostFiles, dueAt }
-    const hibernated = await containers.hibernate(tenant, id, { objectKey: claim.objectKey, ...result })
+    const commands = keepsCommands ? { commandsSince: claimed.lastActiveAt } : {}
+    const hibernated = await containers.hibernate(tenant, id, { objectKey: claim.objectKey, ...result, ...commands })
     if (hibernated === null && fresh !== null) await deps.objects.delete(claim.objectKey)
     const outcome = hibernated === null ? 'interrupted' : fresh === null ? 'not_saved' : runsOn ? 'copied' : 'saved'
     emitHibernation(deps, claimed, { outcome, bytes: result.snapshot?.bytes ?? 0, hibernate_ms: deps.clock.now() - now })
@@ -103,7 +105,7 @@ export async function hibernate(deps: StepDeps, finder: SandboxFinder, message: 
   } finally {
     lease.stop()
     const after = await containers.endHibernation(tenant, id, claim.objectKey).catch(() => null)
-    const waiting = after === null ? [] : jobsIn({ ...after, queue: after.queue.slice(0, 1) })
+    const waiting = after === null ? [] : readyJobsIn(after)
     for (const jobId of waiting) await notifyExecution(deps.queue, { tenant, containerId: id, id: jobId })
   }
 }
@@ -163,6 +165,16 @@ async function save(
   return { snapshot: { objectKey, bytes: saved.bytes, takenAt: deps.clock.now(), tries: 0, isRestored: false }, stateLost }
 }
 
+/** Returns the losses among the files; those of before when the sandbox is gone. */
+async function saveFiles(
+  deps: StepDeps,
+  finder: SandboxFinder,
+  { container, keepsLinks, signal }: { readonly container: Container; readonly keepsLinks: boolean; readonly signal: AbortSignal },
+): Promise<readonly Lost[]> {
+  const session = await finder.own(container)
+  return session === null ? (container.lostFiles ?? []) : keepFiles(deps, container, { session, keepsLinks, signal })
+}
+
 /** Saving runs user code, so its processor time counts. A repetition after a crash ran again, so it has another object key and counts again. */
 async function recordSaving(
   deps: RunDeps,
@@ -197,14 +209,17 @@ function emitHibernation(
   telemetry.emit({ event: 'hibernate', tenant, container: id, sandbox: sandboxId, ...measured })
 }
 
-/** Requests the end of the background commands of a container that is about to hibernate, and names them for the next execution. False: none runs. */
-async function endBackgroundCommands(deps: RunDeps, container: Container): Promise<boolean> {
-  const { tenant, id, backgroundCommands = [], lostCommands = [] } = container
-  // What keeps the container awake keeps its background commands.
-  if (backgroundCommands.length === 0 || isBusy(container)) return false
+/** A suspended sandbox keeps them. A copy must not have them too, and a sandbox that the platform takes away keeps nothing. */
+const mayKeepCommands = ({ canSuspend = false }: StepDeps, { sandboxId, isForCopy = false }: HibernateMessage): boolean =>
+  canSuspend && sandboxId === undefined && !isForCopy
+
+/** Requests the end of commands of a container that is about to hibernate, and names them for the next execution. False: none runs. */
+async function endCommands(deps: RunDeps, container: Container, commandIds: readonly string[]): Promise<boolean> {
+  const { tenant, id, lostCommands = [] } = container
+  if (commandIds.length === 0) return false
   const { table, clock } = deps
   const lost: Lost[] = [...lostCommands]
-  for (const commandId of backgroundCommands) {
+  for (const commandId of commandIds) {
     const found = await table.executions.get(tenant, commandId)
     if (found === null) {
       await table.containers.removeCommand(tenant, id, { commandId, now: clock.now() })
@@ -223,7 +238,7 @@ async function endBackgroundCommands(deps: RunDeps, container: Container): Promi
 
 const lossOf = (row: Execution): Lost => ({
   what: `command ${row.id}`,
-  reason: `It ran in the background and ended when the container hibernated: ${commandSourceOf(row).argv.join(' ').slice(0, MAX_SHOWN_CHARACTERS).toWellFormed()}`,
+  reason: `It ended when the container hibernated: ${commandSourceOf(row).argv.join(' ').slice(0, MAX_SHOWN_CHARACTERS).toWellFormed()}`,
 })
 
 /**

@@ -4,7 +4,7 @@ import type { Execution } from '../../../model/executions/execution.ts'
 import { noteResumed } from '../../../operations/sandboxes/note-resumed.ts'
 import { requestResume } from '../../../operations/sandboxes/request-resume.ts'
 import { SANDBOX_START_MS } from '../../../operations/sandboxes/new-sandbox.ts'
-import type { FailedStart, Sandbox, SandboxSession } from '../../../model/sandboxes/sandbox.ts'
+import { isPausedState, type FailedStart, type Sandbox, type SandboxSession } from '../../../model/sandboxes/sandbox.ts'
 import { createLimitReader, type LimitReader } from '../../../operations/tenancy/limit-reader.ts'
 import type { ResourceCount } from '../../../operations/tenancy/resource-count.ts'
 import { createResourceCounts } from '../../../operations/tenancy/resource-counts.ts'
@@ -98,6 +98,27 @@ export class SandboxFinder {
     if (isSuspended(container)) return null
     const found = await this.#sessions.find(container)
     return found?.hasAnswered === true ? found.session : null
+  }
+
+  /** The container's sandbox, for work that it has already: `paused` while it is suspended, or about to be. Null: it is gone. */
+  async holding(container: Container): Promise<{ readonly session: SandboxSession; readonly container: Container } | 'paused' | null> {
+    const { table } = this.#deps
+    if (container.sandboxId === null) return null
+    if (!isSuspended(container)) {
+      const session = await this.own(container)
+      if (session !== null) return { session, container }
+    }
+    const sandbox = await table.sandboxes.get(container.sandboxId)
+    if (sandbox !== null && isPausedState(sandbox)) return 'paused'
+    const session = sandbox === null ? null : sessionOf(sandbox)
+    const present = session === null ? null : await noteResumed(table, container)
+    return session === null || present === null ? null : { session: this.#sessions.add(session), container: present }
+  }
+
+  /** Requests that a suspended sandbox continues, if the limits of the account and the memory of the machine allow it. */
+  async wake(container: Container): Promise<void> {
+    const sandbox = container.sandboxId === null ? null : await this.#deps.table.sandboxes.get(container.sandboxId)
+    if (sandbox?.state === 'suspended') await this.#resume(container, sandbox)
   }
 
   /** The container's own sandbox, else one claimed from the warm pool, else a start is requested. A live one has answered. */

@@ -36,9 +36,9 @@ export interface Place {
   readonly session: SandboxSession
   /**
    * `fresh`: files are copied and the row becomes `running` first. `marked`: the row is `running` already. `resumed`: another worker sent the code, and
-   * this one continues to read.
+   * this one continues to read. `continued`: the same after a suspension of the sandbox.
    */
-  readonly mode: 'fresh' | 'marked' | 'resumed'
+  readonly mode: 'fresh' | 'marked' | 'resumed' | 'continued'
 }
 
 /** One attempt to run a leased row in one sandbox: sends the code, or attaches to it, streams its events to the end and commits the result. */
@@ -63,6 +63,7 @@ export class SandboxAttempt {
   /** Once per attempt. Throws LeaseLostError. */
   async run(): Promise<RunOutcome> {
     const { lease, silence } = this.#guards
+    const { mode } = this.#place
     try {
       await this.#runToEnd()
       return { kind: 'done' }
@@ -72,7 +73,8 @@ export class SandboxAttempt {
       const outcome = outcomeOf(cause)
       if (outcome === null) throw cause
       // Code that still runs would block the next execution.
-      if (outcome.kind === 'invalid') await stopWork(this.#deps.supervisor, { session: this.#place.session, row: this.#row })
+      if (outcome.kind === 'invalid' || (outcome.kind === 'refused' && mode === 'continued'))
+        await stopWork(this.#deps.supervisor, { session: this.#place.session, row: this.#row })
       return outcome
     } finally {
       this.#guards.stop()
@@ -89,6 +91,7 @@ export class SandboxAttempt {
     const budget = namespaceBudget(tenantLimits, container.limits, this.#row.timeoutSeconds)
     const kind = workKindOf(this.#row)
     if (mode === 'fresh') await this.#prepare(kind, budget)
+    const isSent = mode === 'resumed' || mode === 'continued'
     const variables = mode === 'resumed' ? {} : await openNetwork(deps, container, session)
     const row = this.#row
     this.#mayHaveRun = true
@@ -96,13 +99,13 @@ export class SandboxAttempt {
     // Once the code is sent, the kernel may be newer than its snapshot. The row says so before (ADR 0016).
     if (needsSnapshot(row, container)) await noteAwake(deps, container)
     if (kind.place === 'beside') await leaveQueue(deps, container, row.id)
-    const log = await openExecutionLog(deps, row, { isResumed: mode === 'resumed', onBroken: () => lease.lose() })
+    const log = await openExecutionLog(deps, row, { isResumed: isSent, onBroken: () => lease.lose() })
     this.#log = log
     const work = await workOf(deps, { session, row, limits, variables, budget: remaining(budget, this.#restoreUsage) })
     const assembler = new OutputAssembler(work.indexes)
     const recorder = new EventRecorder({ objects: deps.objects, row, assembler, log, secret: session.privateKey })
     const stop = anySignal(signal, stepBudget)
-    const envelope = await streamExecution(deps, { row, work, recorder, isSent: mode === 'resumed', stop })
+    const envelope = await streamExecution(deps, { row, work, recorder, isSent, stop })
     signal.throwIfAborted()
     if (envelope === null) return this.#handOver(log)
     const maxFiles = limits.filesPerExecution

@@ -1,6 +1,7 @@
 import { isHibernated, needsSync, type Container } from '../../../model/containers/container.ts'
-import { hasEnded, type Execution } from '../../../model/executions/execution.ts'
+import { hasEnded, isPaused, type Execution } from '../../../model/executions/execution.ts'
 import { workKindOfId } from '../../../model/executions/work-kinds.ts'
+import { isPausedState } from '../../../model/sandboxes/sandbox.ts'
 import { endCancelled, endInvalid, endLost, endRefused, endUnstarted } from '../../../operations/executions/end-without-result.ts'
 import { freeSlot } from '../../../operations/executions/free-slot.ts'
 import { notifyExecution } from '../../../operations/notify/notify-execution.ts'
@@ -65,10 +66,10 @@ export class SandboxRun {
   async resume(container: Container): Promise<NextContainer> {
     const row = await this.#lease.acquire()
     if (row === null) return null
-    const session = container.sandboxId === row.sandboxId ? await this.#sandboxes.own(container) : null
-    return session === null
-      ? this.#settle({ kind: 'lost', reason: 'sandbox_lost' }, row, container)
-      : this.#run(row, { container, session, mode: 'resumed' })
+    const held = container.sandboxId === row.sandboxId ? await this.#sandboxes.holding(container) : null
+    if (held === 'paused') return this.#pause(row, container)
+    if (held === null) return this.#settle({ kind: 'lost', reason: 'sandbox_lost' }, row, container)
+    return this.#run(row, { ...held, mode: isPaused(row) ? 'continued' : 'resumed' })
   }
 
   async #runInAcquired(row: Execution, container: Container): Promise<NextContainer> {
@@ -91,10 +92,49 @@ export class SandboxRun {
   }
 
   async #run(row: Execution, place: Place): Promise<NextContainer> {
-    const outcome = await new SandboxAttempt(this.#deps, row, place).run()
+    const { container, mode } = place
+    const continued = mode === 'continued' ? await this.#continue(row, container) : row
+    const outcome = await new SandboxAttempt(this.#deps, continued, place).run()
     // An earlier worker may have sent the code there, and a second sandbox must not receive it.
-    const isLost = outcome.kind === 'unreachable' && place.mode === 'resumed'
-    return this.#settle(isLost ? { kind: 'lost', reason: 'sandbox_lost' } : outcome, row, place.container)
+    const isSent = mode === 'resumed' || mode === 'continued'
+    const isLost = outcome.kind === 'lost' || (outcome.kind === 'unreachable' && isSent)
+    if (isLost && (await this.#wasSuspended(row, container))) return this.#pause(continued, container)
+    return this.#settle(outcome.kind === 'unreachable' && isSent ? { kind: 'lost', reason: 'sandbox_lost' } : outcome, continued, container)
+  }
+
+  /** Its sandbox was suspended while the command ran there: the stream of its events ended, and the program did not. Each suspension has another snapshot. */
+  async #wasSuspended({ tenant, id, containerId }: Execution, before: Container): Promise<boolean> {
+    if (workKindOfId(id).place !== 'beside') return false
+    const present = await this.#deps.table.containers.get(tenant, containerId)
+    const snapshot = present?.snapshot ?? null
+    const isSame = present !== null && present.deletedAt === null && present.sandboxId === before.sandboxId
+    return isSame && snapshot?.suspendedIn === before.sandboxId && snapshot?.objectKey !== before.snapshot?.objectKey
+  }
+
+  /**
+   * Leaves a command to the resumption of its sandbox, which notifies it. It holds no slot meanwhile, and its time limit does not count that time. One that was
+   * cancelled requests the resumption, because only the sandbox can end it.
+   */
+  async #pause(row: Execution, container: Container): Promise<null> {
+    const { table, queue, clock } = this.#deps
+    const { tenant, id, sandboxId } = row
+    const { ms = 0, since = null } = row.pauses ?? {}
+    await this.#lease.release({ pauses: { ms, since: since ?? clock.now() } })
+    await freeSlot(this.#deps, tenant, id)
+    // Messages about the resumption and the cancellation may have found the row leased.
+    const present = await table.executions.get(tenant, id)
+    const sandbox = sandboxId === null ? null : await table.sandboxes.get(sandboxId)
+    if (sandbox === null || !isPausedState(sandbox)) await notifyExecution(queue, row)
+    else if (present !== null && present.cancelRequestedAt !== null) await this.#sandboxes.wake(container)
+    return null
+  }
+
+  /** Its processes run again, whether the tenant has a slot for it or not. */
+  async #continue(row: Execution, container: Container): Promise<Execution> {
+    await this.#requestSlot(container)
+    const now = this.#deps.clock.now()
+    const { ms = 0, since = null } = row.pauses ?? {}
+    return this.#lease.commit({ pauses: { ms: ms + now - (since ?? now), since: null } })
   }
 
   async #settle(outcome: RunOutcome, row: Execution, container: Container): Promise<NextContainer> {

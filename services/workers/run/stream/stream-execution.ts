@@ -88,7 +88,7 @@ const watchCancellation = ({ signals, table }: Pick<RunDeps, 'signals' | 'table'
  * the end may be available to read. `clear` stops the timer, which would otherwise outlive the execution by minutes.
  */
 function deadlineOf(now: number, row: Execution): { readonly signal: AbortSignal; clear(): void } {
-  const limitMs = (row.startedAt ?? now) + row.timeoutSeconds * 1000 - now
+  const limitMs = (row.startedAt ?? now) + (row.pauses?.ms ?? 0) + row.timeoutSeconds * 1000 - now
   const over = new AbortController()
   const timer = setTimeout(() => over.abort(), Math.max(0, limitMs) + DEADLINE_GRACE_MS)
   return { signal: over.signal, clear: () => clearTimeout(timer) }
