@@ -9,6 +9,7 @@ import { startServer } from '../support/local-server.ts'
 import { startHarness } from './harness/harness.ts'
 import { runPrograms } from './harness/run-programs.ts'
 import { runControl } from './control/run-control.ts'
+import { GVISOR_DIFFERENCES } from './corpus/gvisor-differences.ts'
 import { DISTINCT, FAMILIES, MECHANISMS, PROGRAMS } from './corpus/registry.ts'
 import type { Threshold } from './limits/threshold.ts'
 import { measureLimits, type LimitsSummary } from './limits/measure-limits.ts'
@@ -26,6 +27,8 @@ type Part = Choice | 'sweep'
 const partsOf = (choice: Choice): readonly Part[] => (choice === 'limits' ? ['limits', 'sweep'] : [choice])
 const CONTROL_THRESHOLD = 0.9
 const CROSS_TENANT_SECONDS = 600
+const IS_ON_GVISOR = process.env['SANDBOX_DOCKER_RUNTIME']?.startsWith('runsc') === true
+const isKnownDifference = ({ id }: { readonly id: string }): boolean => IS_ON_GVISOR && GVISOR_DIFFERENCES.has(id)
 const MESSAGES = { total: 100_000, perExecution: 2_500, seed: 1 }
 
 const given = readOptions('test:security', {
@@ -67,9 +70,12 @@ const RUN: Record<Part, () => Promise<Report>> = {
   /** At most three programs per mechanism count. The others run too and must hold. */
   programs: async () => {
     const harness = await startHarness({ image })
+    let differences = 0
     try {
       const verdicts = await runPrograms(harness, programs, ({ program, isTyped, failures: found, outcome }) => {
-        if (!isTyped) failures.push(`${program.id} ended unexpectedly: ${JSON.stringify(outcome).slice(0, 400)}`)
+        const differs = !isTyped && isKnownDifference(program)
+        if (!isTyped && !differs) failures.push(`${program.id} ended unexpectedly: ${JSON.stringify(outcome).slice(0, 400)}`)
+        if (differs) differences += 1
         failures.push(...found.map((failure) => `${program.id} ${failure}`))
       })
       const hits = await harness.hits()
@@ -83,6 +89,7 @@ const RUN: Record<Part, () => Promise<Report>> = {
           families: FAMILIES.length,
           mechanisms: MECHANISMS.size,
           'programs beyond three per mechanism': verdicts.length - counted.length,
+          ...(IS_ON_GVISOR && { 'programs that differ on gVisor, as named': differences }),
         },
       }
     } finally {
