@@ -2,6 +2,7 @@ import { afterAll, beforeAll, expect, it } from 'vitest'
 import { RUN_ANSWER_BYTES } from '../../../services/operations/executions/result-budget.ts'
 import { finishExecution } from '../../support/finish-execution.ts'
 import { startApi, type TestApi, type TestKey } from '../../support/start-api.ts'
+import { within } from '../../support/within.ts'
 
 let api: TestApi
 beforeAll(async () => {
@@ -41,7 +42,7 @@ it.each(WIRES)(
     await expect.poll(() => running(key)).toHaveLength(1)
     const containers = async (): Promise<number> => (await api.openai(key).containers.list()).data.length
     const before = await containers()
-    const refused = await run(key)
+    const refused = await within(20_000, 'The refusal', run(key))
     expect([refused.status, refused.headers.get('retry-after')]).toEqual([429, '1'])
     expect([await containers(), (await running(key)).length]).toEqual([before, 1])
 

@@ -2,6 +2,7 @@ import { afterAll, beforeAll, expect, it } from 'vitest'
 import type { ObjectStore } from '../../../services/ports/object-store.ts'
 import { emptyResult } from '../../support/finish-execution.ts'
 import { startApi, type TestApi } from '../../support/start-api.ts'
+import { within } from '../../support/within.ts'
 
 let api: TestApi
 let containerId: string
@@ -57,7 +58,7 @@ it('refuses a result beyond the memory for results in flight, and serves it once
   for (const id of [first, second, ...Object.values(started)]) await finish(id)
   const held = api.fetch(`/v1/executions/${first}`)
   await reading
-  const refused = await api.fetch(`/v1/executions/${second}`)
+  const refused = await within(20_000, 'The refusal', api.fetch(`/v1/executions/${second}`))
   expect([refused.status, refused.headers.get('retry-after')]).toEqual([429, '1'])
   expect(await refused.json()).toMatchObject({ error: { code: 'too_many_results', type: 'rate_limit_error' } })
   // A repeated call could run the code or the command again, so running it is never refused for its result.

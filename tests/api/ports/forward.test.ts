@@ -4,6 +4,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { WebSocket, WebSocketServer } from 'ws'
 import { openConnection } from '../../support/raw-connection.ts'
 import { PORT, startPorts, type Published, type TestPorts } from '../../support/start-ports.ts'
+import { within } from '../../support/within.ts'
 
 interface Seen {
   readonly method: string | undefined
@@ -224,7 +225,7 @@ describe('WebSockets', () => {
     await next(socket)
     const closed = new Promise((resolve) => socket.once('close', resolve))
     await ports.api.fetch(`/v1/containers/${id}/ports/${PORT}`, { method: 'DELETE' })
-    await closed
+    await within(20_000, 'The end of the connection', closed)
   })
 })
 
@@ -242,7 +243,7 @@ describe('bounds', () => {
     made.defer(() => slow.stop())
     const own = await slow.publish(await slow.container())
     const get = (path: string) => slow.visit(`${own.origin}${path}`, { headers: { 'cellblock-port-token': own.token } })
-    const [silent, moving] = await Promise.all([get('/silent'), get('/')])
+    const [silent, moving] = await within(20_000, 'The end of the silent connection', Promise.all([get('/silent'), get('/')]))
     expect([silent.status, silent.text]).toEqual([504, expect.stringContaining('silent for 1 seconds')])
     expect([moving.status, moving.text]).toEqual([200, 'x'.repeat(19)])
   })
