@@ -1,5 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises'
-import { isBusy, isSuspended, type Container } from '../../model/containers/container.ts'
+import { isSuspended, jobsIn, type Container } from '../../model/containers/container.ts'
 import { ServiceError } from '../../model/errors.ts'
 import type { Sandbox } from '../../model/sandboxes/sandbox.ts'
 import { containerMissing } from '../access.ts'
@@ -53,7 +53,7 @@ export async function forkContainer(
   return copies.filter((copy) => copy !== null)
 }
 
-const isUsed = (container: Container): boolean => isBusy(container) || (container.backgroundCommands?.length ?? 0) > 0
+const isUsed = (container: Container): boolean => jobsIn(container).size > 0
 
 const inUse = ({ id }: Container): ServiceError =>
   new ServiceError(

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto'
-import type { Container } from '../../model/containers/container.ts'
+import { commandsOf, type Container } from '../../model/containers/container.ts'
 import { ServiceError } from '../../model/errors.ts'
 import { hasEnded, type CommandSource, type Execution } from '../../model/executions/execution.ts'
 import { isFileOperation } from '../../model/executions/command-arguments.ts'
@@ -25,8 +25,7 @@ export const pidOf = (commandId: string): number => createHash('sha256').update(
 
 /** The commands of a container that have not ended, of every wire. Operations on files are no processes for E2B's clients. */
 export async function runningCommands({ deps }: Pick<Call, 'deps'>, container: Container): Promise<readonly RunningCommand[]> {
-  const { tenant, commands = [], backgroundCommands = [] } = container
-  const rows = await Promise.all([...commands, ...backgroundCommands].map((id) => deps.table.executions.get(tenant, id)))
+  const rows = await Promise.all(commandsOf(container).map((id) => deps.table.executions.get(container.tenant, id)))
   return rows.flatMap((row) =>
     row === null || row.source.kind !== 'command' || hasEnded(row.status) || isFileOperation(row.source.argv)
       ? []

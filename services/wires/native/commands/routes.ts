@@ -2,6 +2,7 @@ import { constants } from 'node:os'
 import type { Described } from '../../../model/lazy-schema.ts'
 import { ServiceError } from '../../../model/errors.ts'
 import type { CommandInputPayload } from '../../../model/events.ts'
+import { commandsOf } from '../../../model/containers/container.ts'
 import { hasEnded } from '../../../model/executions/execution.ts'
 import { LIMITS } from '../../../model/limits.ts'
 import { containerOf, visibleTo } from '../../../operations/access.ts'
@@ -114,9 +115,9 @@ const listCommandsRoute = defineRoute({
   errors: ['container_not_found', 'too_many_results'],
   async handle(call) {
     const { deps, caller } = call
-    const { commands = [], backgroundCommands = [] } = await containerOf(call, call.param('container_id'), 'read')
+    const container = await containerOf(call, call.param('container_id'), 'read')
     const isVisible = visibleTo(caller, 'read')
-    const rows = await Promise.all([...commands, ...backgroundCommands].map((id) => deps.table.executions.get(caller.tenant, id)))
+    const rows = await Promise.all(commandsOf(container).map((id) => deps.table.executions.get(caller.tenant, id)))
     const running = rows
       .filter((row) => row !== null && isVisible(row) && !hasEnded(row.status))
       .filter((row) => row !== null)

@@ -41,6 +41,9 @@ export interface Place {
   readonly mode: 'fresh' | 'marked' | 'resumed' | 'continued'
 }
 
+/** The sandbox has the code already. */
+export const isSent = ({ mode }: Pick<Place, 'mode'>): boolean => mode === 'resumed' || mode === 'continued'
+
 /** One attempt to run a leased row in one sandbox: sends the code, or attaches to it, streams its events to the end and commits the result. */
 export class SandboxAttempt {
   readonly #deps: StepDeps
@@ -91,7 +94,6 @@ export class SandboxAttempt {
     const budget = namespaceBudget(tenantLimits, container.limits, this.#row.timeoutSeconds)
     const kind = workKindOf(this.#row)
     if (mode === 'fresh') await this.#prepare(kind, budget)
-    const isSent = mode === 'resumed' || mode === 'continued'
     const variables = mode === 'resumed' ? {} : await openNetwork(deps, container, session)
     const row = this.#row
     this.#mayHaveRun = true
@@ -99,13 +101,13 @@ export class SandboxAttempt {
     // Once the code is sent, the kernel may be newer than its snapshot. The row says so before (ADR 0016).
     if (needsSnapshot(row, container)) await noteAwake(deps, container)
     if (kind.place === 'beside') await leaveQueue(deps, container, row.id)
-    const log = await openExecutionLog(deps, row, { isResumed: isSent, onBroken: () => lease.lose() })
+    const log = await openExecutionLog(deps, row, { isResumed: isSent(this.#place), onBroken: () => lease.lose() })
     this.#log = log
     const work = await workOf(deps, { session, row, limits, variables, budget: remaining(budget, this.#restoreUsage) })
     const assembler = new OutputAssembler(work.indexes)
     const recorder = new EventRecorder({ objects: deps.objects, row, assembler, log, secret: session.privateKey })
     const stop = anySignal(signal, stepBudget)
-    const envelope = await streamExecution(deps, { row, work, recorder, isSent, stop })
+    const envelope = await streamExecution(deps, { row, work, recorder, isSent: isSent(this.#place), stop })
     signal.throwIfAborted()
     if (envelope === null) return this.#handOver(log)
     const maxFiles = limits.filesPerExecution

@@ -10,7 +10,7 @@ import type { Acquired, SandboxFinder } from '../sandboxes/sandbox-finder.ts'
 import type { RunOutcome } from '../stream/failures.ts'
 import { joinQueue } from './container-queue.ts'
 import type { ExecutionLease } from './execution-lease.ts'
-import { SandboxAttempt, startPatch, type Place } from './sandbox-attempt.ts'
+import { isSent, SandboxAttempt, startPatch, type Place } from './sandbox-attempt.ts'
 
 /** The reconciler reads a waiting execution again after this, milliseconds; the end of another one sends the message that starts it. */
 const SLOT_RECHECK_MS = 60_000
@@ -96,10 +96,9 @@ export class SandboxRun {
     const continued = mode === 'continued' ? await this.#continue(row, container) : row
     const outcome = await new SandboxAttempt(this.#deps, continued, place).run()
     // An earlier worker may have sent the code there, and a second sandbox must not receive it.
-    const isSent = mode === 'resumed' || mode === 'continued'
-    const isLost = outcome.kind === 'lost' || (outcome.kind === 'unreachable' && isSent)
-    if (isLost && (await this.#wasSuspended(row, container))) return this.#pause(continued, container)
-    return this.#settle(outcome.kind === 'unreachable' && isSent ? { kind: 'lost', reason: 'sandbox_lost' } : outcome, continued, container)
+    const reached: RunOutcome = outcome.kind === 'unreachable' && isSent(place) ? { kind: 'lost', reason: 'sandbox_lost' } : outcome
+    if (reached.kind === 'lost' && (await this.#wasSuspended(row, container))) return this.#pause(continued, container)
+    return this.#settle(reached, continued, container)
   }
 
   /** Its sandbox was suspended while the command ran there: the stream of its events ended, and the program did not. Each suspension has another snapshot. */
