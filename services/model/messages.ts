@@ -34,7 +34,7 @@ export const ExecutionStepMessage = z.object({
 /**
  * Save the variables of a container that is unused since `idleSince` (its `lastActiveAt`) and release its sandbox. With `sandboxId`, however short it has
  * been unused: the platform takes this sandbox away. `isForCopy`: for copies of the container, which continues; its sandbox is suspended where the platform
- * keeps processes, and otherwise runs on.
+ * keeps processes, and otherwise runs on. `endsProcesses`: it hibernates even where the platform keeps processes.
  */
 export const HibernateMessage = z.object({
   ...ids,
@@ -43,6 +43,7 @@ export const HibernateMessage = z.object({
   idleSince: z.number(),
   sandboxId: z.string().optional(),
   isForCopy: z.boolean().optional(),
+  endsProcesses: z.boolean().optional(),
 })
 export const PlacementMessage = z.discriminatedUnion('type', [
   z.object({ v: z.literal(1), type: z.literal('sandbox.refill') }),

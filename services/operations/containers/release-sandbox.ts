@@ -16,7 +16,7 @@ const LONGEST_PAUSE_MS = 50
 /**
  * Hibernates or suspends a container now, and waits until its row says so. Returns the row; null when it was deleted. `busy`: it was in use until the time was over
  * or the caller left, and its sandbox runs on. `isForCopy`: only stores what it has, for copies; where its processes cannot be kept, its sandbox runs on.
- * `keepsCommands`: commands do not keep it in use, because they are suspended with it.
+ * `keepsCommands`: commands do not keep it in use, because they are suspended with it. `endsProcesses`: it hibernates even where it could be suspended.
  */
 export async function releaseSandbox(
   { table, queue, clock }: ReleasePorts,
@@ -26,11 +26,13 @@ export async function releaseSandbox(
     signal,
     isForCopy = false,
     keepsCommands = false,
+    endsProcesses = false,
   }: {
     readonly timeoutMs: number
     readonly signal: AbortSignal
     readonly isForCopy?: boolean
     readonly keepsCommands?: boolean
+    readonly endsProcesses?: boolean
   },
 ): Promise<Container | null | 'busy'> {
   const deadline = clock.now() + timeoutMs
@@ -51,6 +53,7 @@ export async function releaseSandbox(
         containerId: id,
         idleSince: row.lastActiveAt,
         ...(isForCopy && { isForCopy }),
+        ...(endsProcesses && { endsProcesses }),
       } as const
       await queue.send('executions', message, { group: tenant })
     }

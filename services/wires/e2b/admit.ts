@@ -44,6 +44,7 @@ export const newSession = (template: string): Session => ({
   onTimeout: 'pause',
   autoResume: true,
   isPaused: false,
+  keepsMemory: true,
   hasClosedPorts: true,
   requestHost: null,
   contexts: [],

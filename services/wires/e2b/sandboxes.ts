@@ -22,7 +22,7 @@ import { bodyOf, e2bRoute } from './routing.ts'
 import { describe, stateOf } from './sandbox-info.ts'
 import { sandboxMissing, sandboxOf } from './open-sandbox.ts'
 import { labelOf as sandboxIdOf } from '../../model/containers/container-label.ts'
-import { changeSession, isPaused, sessionOf, type Session } from './session.ts'
+import { changeSession, isPaused, isPausedByTime, sessionOf, type Session } from './session.ts'
 import { imageOf } from './templates.ts'
 
 const MAX_SECONDS = 86_400
@@ -39,6 +39,7 @@ const CreateSandbox = lazySchema(() =>
     metadata: texts(),
     envVars: environment().nullish(),
     autoPause: z.boolean().nullish(),
+    autoPauseMemory: z.boolean().nullish(),
     autoResume: openObject({ enabled: z.boolean() }).nullish(),
     network: NetworkRules().nullish(),
     allow_internet_access: z.boolean().nullish(),
@@ -48,6 +49,7 @@ const CreateSandbox = lazySchema(() =>
   }),
 )
 const Timeout = lazySchema(() => openObject({ timeout: seconds() }))
+const Pause = lazySchema(() => openObject({ memory: z.boolean().nullish() }))
 
 function refuseNotOffered(body: Described<typeof CreateSandbox>): void {
   const given = (value: unknown): boolean => value !== undefined && value !== null
@@ -63,6 +65,11 @@ async function create(call: Call): Promise<Response> {
   refuseNotOffered(body)
   const snapshot = await snapshotOfTemplate(call, body.templateID)
   const image = snapshot === null ? imageOf(call, body.templateID) : undefined
+  if (body.autoPauseMemory === false && body.autoResume?.enabled === true)
+    throw new ServiceError(
+      'invalid_request',
+      'A sandbox that pauses without its memory resumes by `connect` only. Omit `autoPauseMemory` or `autoResume`.',
+    )
   const { metadata, envVars } = body
   if (Buffer.byteLength(JSON.stringify([metadata, envVars])) > MAX_SESSION_BYTES)
     throw new ServiceError(
@@ -76,6 +83,7 @@ async function create(call: Call): Promise<Response> {
     endAt: endAt(call, body.timeout),
     onTimeout: body.autoPause === true ? 'pause' : 'kill',
     autoResume: body.autoResume?.enabled === true,
+    keepsMemory: body.autoPauseMemory ?? true,
     hasClosedPorts: body.network?.allowPublicTraffic === false,
     requestHost: body.network?.maskRequestHost ?? null,
   }
@@ -104,7 +112,10 @@ async function connect(call: Call): Promise<Response> {
   const row = await sandboxOf(call, 'run')
   const { timeout } = await bodyOf(call, Timeout())
   const bare = newSession(row.image ?? 'base')
-  const status = stateOf(row, call.deps.clock.now()) === 'paused' ? 201 : 200
+  const now = call.deps.clock.now()
+  const status = stateOf(row, now) === 'paused' ? 201 : 200
+  const session = sessionOf(row)
+  if (session?.keepsMemory === false && isPausedByTime(session, now)) await pauseContainer(call, row, { keepsMemory: false })
   const answer = await admit(call, row, (before = bare) => ({
     ...before,
     // A shorter time than the sandbox has left does not shorten it.
@@ -135,14 +146,21 @@ async function setEnd(call: Call): Promise<Response> {
 const PAUSE_MS = 55_000
 
 /**
- * Hibernates or suspends a container now: its sandbox uses no memory. Commands that run end first where the platform cannot keep processes.
- * Throws ServiceError `sandbox_unavailable` when that takes too long; the sandbox then runs on.
+ * Hibernates or suspends a container now: its sandbox uses no memory. Commands that run end first where the platform cannot keep processes, and without
+ * `keepsMemory`. Throws ServiceError `sandbox_unavailable` when that takes too long; the sandbox then runs on.
  */
-async function pauseContainer({ deps, request }: Pick<Call, 'deps' | 'request'>, container: Container): Promise<void> {
+async function pauseContainer(
+  { deps, request }: Pick<Call, 'deps' | 'request'>,
+  container: Container,
+  { keepsMemory }: { readonly keepsMemory: boolean },
+): Promise<void> {
   const { tenant } = container
-  const keepsCommands = deps.canSuspend === true
+  const keepsCommands = deps.canSuspend === true && keepsMemory
+  // Only a sandbox that runs can end its processes.
+  if (deps.canSuspend === true && !keepsMemory) await resumeContainer(deps, container, request.signal)
   if (!keepsCommands) for (const id of commandsOf(container)) await cancelExecution(deps, { tenant, id })
-  const released = await releaseSandbox(deps, container, { timeoutMs: PAUSE_MS, signal: request.signal, keepsCommands })
+  const options = { timeoutMs: PAUSE_MS, signal: request.signal, keepsCommands, endsProcesses: !keepsMemory }
+  const released = await releaseSandbox(deps, container, options)
   if (released === 'busy')
     throw new ServiceError('sandbox_unavailable', `The sandbox ${sandboxIdOf(container)} is busy. Pause it when its code has ended.`)
   await changeSession({ deps }, container, (session) => session && { ...session, isPaused: true })
@@ -152,7 +170,8 @@ async function pause(call: Call): Promise<Response> {
   const row = await sandboxOf(call, 'run')
   if (stateOf(row, call.deps.clock.now()) === 'paused')
     throw new ServiceError('conflict', `The sandbox ${sandboxIdOf(row)} is paused already. Connect to it to resume it.`)
-  await pauseContainer(call, row)
+  const { memory } = await bodyOf(call, Pause())
+  await pauseContainer(call, row, { keepsMemory: memory ?? true })
   return noContent()
 }
 
@@ -184,6 +203,6 @@ export const sandboxRoutes: readonly AnyRoute[] = [
   }),
   e2bRoute({ ...control, method: 'delete', path: '/sandboxes/{sandbox_id}', handle: kill }),
   e2bRoute({ ...control, method: 'post', path: '/sandboxes/{sandbox_id}/timeout', body: Timeout, handle: setEnd }),
-  e2bRoute({ ...control, method: 'post', path: '/sandboxes/{sandbox_id}/pause', handle: pause }),
+  e2bRoute({ ...control, method: 'post', path: '/sandboxes/{sandbox_id}/pause', body: Pause, handle: pause }),
   e2bRoute({ ...control, method: 'put', path: '/sandboxes/{sandbox_id}/network', body: NetworkUpdate, handle: setNetwork }),
 ]

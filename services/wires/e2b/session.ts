@@ -45,6 +45,8 @@ const Session = lazySchema(() =>
     /** Calls of the data plane wake a paused sandbox. Without it only `connect` does. */
     autoResume: z.boolean(),
     isPaused: z.boolean(),
+    /** Whether its processes may live through the end of its time. Without it they end then. */
+    keepsMemory: z.boolean().default(true),
     /** Whether visitors of its ports need the access token. A container that another wire created stays closed. */
     hasClosedPorts: z.boolean().default(true),
     /** `Host` of requests to its ports, with `${PORT}` for the port; null for the default. */
@@ -61,8 +63,11 @@ export type Session = Readonly<Described<typeof Session>>
 export const DEFAULT_SECONDS = 300
 
 /** Paused by a call, or by the end of its time. */
-export const isPaused = (session: Session, now: number): boolean =>
-  session.isPaused || (session.onTimeout === 'pause' && session.endAt <= now)
+export const isPaused = (session: Session, now: number): boolean => session.isPaused || isPausedByTime(session, now)
+
+/** By the end of its time only: its sandbox may still run. */
+export const isPausedByTime = ({ isPaused: byCall, onTimeout, endAt }: Session, now: number): boolean =>
+  !byCall && onTimeout === 'pause' && endAt <= now
 
 /** Undefined for a container that no client of this wire has used. */
 export const sessionOf = ({ extensions }: Pick<Container, 'extensions'>): Session | undefined => parsed(extensions?.[WIRE])

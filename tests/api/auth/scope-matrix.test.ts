@@ -173,6 +173,7 @@ describe("E2B's wire", () => {
         onTimeout: 'pause',
         autoResume: true,
         isPaused: false,
+        keepsMemory: true,
         hasClosedPorts: false,
         requestHost: null,
         contexts: [],

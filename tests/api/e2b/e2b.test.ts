@@ -166,6 +166,15 @@ describe('the control plane', () => {
     expect(await (await control('GET', `/sandboxes/${sandboxID}`, api.owner)).json()).toMatchObject({ state: 'running' })
   })
 
+  it('refuses that calls wake a sandbox that pauses without its memory', async () => {
+    const wanted = { templateID: 'base', autoPause: true, autoPauseMemory: false, autoResume: { enabled: true } }
+    const answer = await control('POST', '/v2/sandboxes', api.owner, wanted)
+    expect([answer.status, await answer.json()]).toMatchObject([
+      400,
+      { message: 'A sandbox that pauses without its memory resumes by `connect` only. Omit `autoPauseMemory` or `autoResume`.' },
+    ])
+  })
+
   it('accepts a key in the form of keys of E2B', async () => {
     const digits = Buffer.from(api.owner.key).toString('hex')
     for (const [key, status] of [

@@ -12,12 +12,12 @@ const NOT_OFFERED: readonly Reason[] = [
   { test: /mcp.gateway/i, why: 'MCP gateway' },
   {
     test: /snapshot.*(?:long.running|running process|http.server)|auto_?resume.*http|pause and resume.*process|memory/i,
-    why: 'processes do not live through a pause',
+    why: 'except on gVisor, processes do not live through a pause',
   },
   { test: /java(?:\b|_kernel)|\(java\)/i, why: 'Java' },
   { test: /systemd/i, why: "kills E2B's own services by their names" },
   { test: /(?:env_vars\/|_)(?:test_)?r\.|cwd[ _]r\b|r_kernel|\(R\)/, why: 'R is in the image full only' },
-  { test: /filesystem.only|keep_?memory/i, why: 'a restored sandbox has the same kernel: `boot_id` is of the machine' },
+  { test: /filesystem.only|keep_?memory/i, why: 'except on gVisor, a restored sandbox has the same kernel: `boot_id` is of the machine' },
   { test: /inspect.*exec_as_user/, why: 'users: everything runs as one' },
   { test: /test_secured/, why: 'signed URLs need host names (`CELLBLOCK_E2B_DOMAIN`)' },
 ]

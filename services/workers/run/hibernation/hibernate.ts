@@ -80,8 +80,7 @@ export async function hibernate(deps: StepDeps, finder: SandboxFinder, message: 
     const lostFiles = await saveFiles(deps, finder, { container: claimed, keepsLinks: saved.snapshot !== null, signal: lease.signal })
     const dueAt = firstRetentionCheck(deps.clock.now())
     const fresh = saved.snapshot?.objectKey === claim.objectKey ? saved.snapshot : null
-    // A sandbox that the platform takes away cannot keep its processes.
-    const kept = fresh === null || message.sandboxId !== undefined ? null : await reserveForSuspension(deps, claimed, fresh)
+    const kept = fresh !== null && mayKeepProcesses(deps, message) ? await reserveForSuspension(deps, claimed, fresh) : null
     // Without a checkpoint they end, as on every other platform, and the next message finds none.
     if (kept === null && keepsCommands && (await endCommands(deps, claimed, commandsOf(claimed))))
       return await discardSnapshot(deps, before, claim.objectKey)
@@ -209,9 +208,13 @@ function emitHibernation(
   telemetry.emit({ event: 'hibernate', tenant, container: id, sandbox: sandboxId, ...measured })
 }
 
-/** A suspended sandbox keeps them. A copy must not have them too, and a sandbox that the platform takes away keeps nothing. */
-const mayKeepCommands = ({ canSuspend = false }: StepDeps, { sandboxId, isForCopy = false }: HibernateMessage): boolean =>
-  canSuspend && sandboxId === undefined && !isForCopy
+/** Not in a sandbox that the platform takes away. */
+const mayKeepProcesses = ({ canSuspend = false }: StepDeps, { sandboxId, endsProcesses = false }: HibernateMessage): boolean =>
+  canSuspend && sandboxId === undefined && !endsProcesses
+
+/** A suspended sandbox keeps them. A copy must not have them too. */
+const mayKeepCommands = (deps: StepDeps, message: HibernateMessage): boolean =>
+  mayKeepProcesses(deps, message) && message.isForCopy !== true
 
 /** Requests the end of commands of a container that is about to hibernate, and names them for the next execution. False: none runs. */
 async function endCommands(deps: RunDeps, container: Container, commandIds: readonly string[]): Promise<boolean> {
@@ -243,15 +246,15 @@ const lossOf = (row: Execution): Lost => ({
 
 /**
  * Reserves the sandbox of a container whose variables and files are saved, so that its processes can be kept too: from now on it gets no code before it is
- * resumed. Returns the snapshot for the container's row, which names the sandbox. Null: the container hibernates, because the platform keeps no processes, the
- * account has no storage for them, or the sandbox is gone.
+ * resumed. Returns the snapshot for the container's row, which names the sandbox. Null: the container hibernates, because the account has no storage for the
+ * processes or the sandbox is gone.
  */
 async function reserveForSuspension(
-  { canSuspend = false, table, clock, storage }: StepDeps,
+  { table, clock, storage }: StepDeps,
   { tenant, sandboxId, memoryTier }: Container,
   snapshot: Snapshot,
 ): Promise<Snapshot | null> {
-  if (!canSuspend || sandboxId === null) return null
+  if (sandboxId === null) return null
   if (!(await storage.take(tenant, TIERS[memoryTier].memoryBytes))) return null
   // The key of the snapshot is new for each suspension, and so is its last part.
   const id = snapshot.objectKey.slice(snapshot.objectKey.lastIndexOf('/') + 1)
