@@ -109,9 +109,10 @@ export class EventLogWriter<P extends Payload> {
   emit(payload: P, priority: FlushPriority, sourceSeq: number | null = null): void {
     if (this.#failure !== null) return
     this.#sourceSeq = sourceSeq ?? this.#sourceSeq
-    if (!this.#mergeIntoLast(payload)) {
+    const bytes = bytesOf(payload)
+    if (!this.#mergeIntoLast(payload, bytes)) {
       const event = { seq: this.#nextSeq, at: this.#options.now(), ...payload }
-      this.#waiting.push({ event, bytes: bytesOf(payload), sourceSeq: this.#sourceSeq })
+      this.#waiting.push({ event, bytes, sourceSeq: this.#sourceSeq })
       this.#nextSeq += 1
     }
     if (this.waitingBytes >= MAX_BATCH_BYTES) void this.#write()
@@ -127,7 +128,7 @@ export class EventLogWriter<P extends Payload> {
   /** Copies the waiting events for the row that is written next; the log receives them with later ones. More than `maxBytes` of JSON is written at once. */
   async copyTail(maxBytes: number): Promise<readonly Numbered<P>[]> {
     await this.#writing
-    if (Buffer.byteLength(JSON.stringify(this.#events())) > maxBytes) await this.drain()
+    if (this.waitingBytes > maxBytes) await this.drain()
     if (this.#failure !== null) throw this.#failure
     this.#stopTimer()
     this.#settledSeq = this.#nextSeq
@@ -153,10 +154,10 @@ export class EventLogWriter<P extends Payload> {
     return this.#waiting.map(({ event }) => event)
   }
 
-  #mergeIntoLast(payload: P): boolean {
+  #mergeIntoLast(payload: P, added: number): boolean {
     const last = this.#waiting.at(-1)
     if (last === undefined || last.event.seq < this.#settledSeq) return false
-    const bytes = last.bytes + bytesOf(payload)
+    const bytes = last.bytes + added - ENVELOPE_BYTES
     const merged = bytes > MAX_BATCH_BYTES ? null : this.#options.merge(last.event, payload)
     if (merged === null) return false
     const event = { ...last.event, ...merged }
