@@ -140,7 +140,10 @@ held = []
 def up(): down(); held.extend(os.open("/dev/null", os.O_RDONLY) for _ in range(700))
 def down():
     while held: os.close(held.pop())
-def read(): return int((open("/proc/sys/fs/file-nr").read().split() or [len(os.listdir("/proc/self/fd")) if SELF else 0])[0])`,
+def of_child():
+    try: return len(os.listdir(f"/proc/{child}/fd"))
+    except PermissionError: return 0  # It has ended.
+def read(): return int((open("/proc/sys/fs/file-nr").read().split() or [of_child() if SELF else 0])[0])`,
   ),
   closed(
     'inodes of the host',

@@ -144,7 +144,9 @@ export async function measureNeighbours(
     onFigure(figure)
     if (channel.kind === 'closed' && figure.bitsPerSecond > 0)
       failures.push(`${channel.name} carries ${figure.bitsPerSecond} bits per second`)
-    if (figure.insideBitsPerSecond === 0) failures.push(`${channel.name} carries nothing inside one sandbox, so its figure proves nothing`)
+    // An open channel has no claim: where the kernel updates a counter too seldom, it carries nothing.
+    if (channel.kind === 'closed' && figure.insideBitsPerSecond === 0)
+      failures.push(`${channel.name} carries nothing inside one sandbox, so its figure proves nothing`)
   }
   const taken = await sender.client.run(sender.container, { code: EXHAUST, timeout_seconds: 120 })
   if (!taken.stdout.startsWith('exhausted')) failures.push(`the exhaustion failed: ${taken.status} ${taken.error?.value ?? ''}`)
