@@ -16,7 +16,7 @@ const LONGEST_PAUSE_MS = 50
 /**
  * Hibernates or suspends a container now, and waits until its row says so. Returns the row; null when it was deleted. `busy`: it was in use until the time was over
  * or the caller left, and its sandbox runs on. `isForCopy`: only stores what it has, for copies; where its processes cannot be kept, its sandbox runs on.
- * `keepsCommands`: commands do not keep it in use, because they are suspended with it. `endsProcesses`: it hibernates even where it could be suspended.
+ * `keepsProcesses`: it is suspended, and commands do not keep it in use, because they are suspended with it. Without it and `isForCopy` it hibernates.
  */
 export async function releaseSandbox(
   { table, queue, clock }: ReleasePorts,
@@ -25,14 +25,12 @@ export async function releaseSandbox(
     timeoutMs,
     signal,
     isForCopy = false,
-    keepsCommands = false,
-    endsProcesses = false,
+    keepsProcesses = false,
   }: {
     readonly timeoutMs: number
     readonly signal: AbortSignal
     readonly isForCopy?: boolean
-    readonly keepsCommands?: boolean
-    readonly endsProcesses?: boolean
+    readonly keepsProcesses?: boolean
   },
 ): Promise<Container | null | 'busy'> {
   const deadline = clock.now() + timeoutMs
@@ -40,7 +38,7 @@ export async function releaseSandbox(
   for (let pause = FIRST_PAUSE_MS; ; pause = Math.min(pause * 2, LONGEST_PAUSE_MS)) {
     const row = await table.containers.get(tenant, id)
     if (row === null || row.deletedAt !== null) return null
-    const isUsed = keepsCommands ? row.queue.length > 0 : jobsIn(row).size > 0
+    const isUsed = keepsProcesses ? row.queue.length > 0 : jobsIn(row).size > 0
     if (row.sandboxId === null || isSuspended(row) || (isForCopy && isSaved(row) && !isUsed)) return row
     // The worker releases the sandbox only of a container that was last used when the message says. It ends commands that it cannot keep.
     const present = [row.lastActiveAt, ...commandsOf(row)].join(' ')
@@ -53,7 +51,7 @@ export async function releaseSandbox(
         containerId: id,
         idleSince: row.lastActiveAt,
         ...(isForCopy && { isForCopy }),
-        ...(endsProcesses && { endsProcesses }),
+        ...(!keepsProcesses && !isForCopy && { endsProcesses: true }),
       } as const
       await queue.send('executions', message, { group: tenant })
     }

@@ -32,7 +32,7 @@ const NOT_KEPT =
 export async function suspendContainer(ports: SuspendPorts, container: Container, signal: AbortSignal): Promise<ContainerProcesses> {
   if (ports.canSuspend !== true) throw new ServiceError('conflict', NOT_KEPT)
   if (container.queue.length > 0) throw inUse(container)
-  const released = await releaseSandbox(ports, container, { timeoutMs: TIMEOUT_MS, signal, keepsCommands: true })
+  const released = await releaseSandbox(ports, container, { timeoutMs: TIMEOUT_MS, signal, keepsProcesses: true })
   if (released === 'busy') throw inUse(container)
   return released === null ? RELEASED : settled(ports, released, { passing: ['suspending', 'claimed'], signal })
 }

@@ -63,13 +63,13 @@ async function create(call: Call): Promise<Response> {
   const { deps, caller } = call
   const body = await bodyOf(call, CreateSandbox())
   refuseNotOffered(body)
-  const snapshot = await snapshotOfTemplate(call, body.templateID)
-  const image = snapshot === null ? imageOf(call, body.templateID) : undefined
   if (body.autoPauseMemory === false && body.autoResume?.enabled === true)
     throw new ServiceError(
       'invalid_request',
       'A sandbox that pauses without its memory resumes by `connect` only. Omit `autoPauseMemory` or `autoResume`.',
     )
+  const snapshot = await snapshotOfTemplate(call, body.templateID)
+  const image = snapshot === null ? imageOf(call, body.templateID) : undefined
   const { metadata, envVars } = body
   if (Buffer.byteLength(JSON.stringify([metadata, envVars])) > MAX_SESSION_BYTES)
     throw new ServiceError(
@@ -155,12 +155,11 @@ async function pauseContainer(
   { keepsMemory }: { readonly keepsMemory: boolean },
 ): Promise<void> {
   const { tenant } = container
-  const keepsCommands = deps.canSuspend === true && keepsMemory
+  const keepsProcesses = deps.canSuspend === true && keepsMemory
   // Only a sandbox that runs can end its processes.
   if (deps.canSuspend === true && !keepsMemory) await resumeContainer(deps, container, request.signal)
-  if (!keepsCommands) for (const id of commandsOf(container)) await cancelExecution(deps, { tenant, id })
-  const options = { timeoutMs: PAUSE_MS, signal: request.signal, keepsCommands, endsProcesses: !keepsMemory }
-  const released = await releaseSandbox(deps, container, options)
+  if (!keepsProcesses) for (const id of commandsOf(container)) await cancelExecution(deps, { tenant, id })
+  const released = await releaseSandbox(deps, container, { timeoutMs: PAUSE_MS, signal: request.signal, keepsProcesses })
   if (released === 'busy')
     throw new ServiceError('sandbox_unavailable', `The sandbox ${sandboxIdOf(container)} is busy. Pause it when its code has ended.`)
   await changeSession({ deps }, container, (session) => session && { ...session, isPaused: true })
