@@ -135,6 +135,19 @@ describe('a command', () => {
     expect(left.stdout).toBe('0\n')
   })
 
+  it('is asked to end by SIGTERM first, and hangs up later', async () => {
+    const program = `import signal
+both = {signal.SIGTERM, signal.SIGHUP}
+signal.pthread_sigmask(signal.SIG_BLOCK, both)
+print("ready", flush=True)
+print(*(signal.sigwait(both).name for _ in both))`
+    const id = newId()
+    const events = start(['python3', '-c', program], {}, id)
+    await until(events, 'ready')
+    await supervisor().call('POST', `/commands/${id}/stop`, '{"kill_after_ms":20000}')
+    expect(new Run(await collect(events))).toMatchObject({ stdout: 'SIGTERM SIGHUP\n', done: { outcome: 'cancelled', exit: { code: 0 } } })
+  })
+
   it('is stopped with the processes that left its session, and without those of others', async () => {
     const daemon = (seconds: number) => `(setsid sleep ${seconds} &)`
     // A daemon whose parent has ended and that is younger than the stopped command counts as its own. Start times have steps of 10 ms.

@@ -17,6 +17,7 @@ from .event_log import RetainedBytes
 from .job import Job, JobContext, JobLimits
 from .zygote_client import ZygoteExitedError
 
+_HANG_UP_SECONDS = 0.05
 _KILL_AGAIN_SECONDS = 0.1
 
 
@@ -68,10 +69,15 @@ class Command(Job):
             self._code = 126
 
     def _on_stop(self, kill_after_ms: int) -> None:
-        """SIGTERM to its processes, SIGKILL after the grace period."""
+        """SIGTERM to its processes, SIGHUP to those that ignore it, as an interactive shell does, and SIGKILL after the grace period."""
         self._signal(signal.SIGTERM)
+        # Of two signals that wait, a program gets the lower number first, so it would end by SIGHUP.
+        hang_up_after = min(_HANG_UP_SECONDS, kill_after_ms / 2000)
+        self._kill_timer = asyncio.get_running_loop().call_later(hang_up_after, self._hang_up, kill_after_ms / 1000 - hang_up_after)
+
+    def _hang_up(self, kill_after: float) -> None:
         self._signal(signal.SIGHUP)
-        self._kill_timer = asyncio.get_running_loop().call_later(kill_after_ms / 1000, self._kill)
+        self._kill_timer = asyncio.get_running_loop().call_later(kill_after, self._kill)
 
     async def _start(self) -> None:
         request = self._request
