@@ -23,6 +23,8 @@ export type Numbered<P extends Payload> = { readonly seq: number; readonly at: n
 /** The unwritten events of a log for the write that ends its row. The terminal event gets `nextSeq`. */
 export interface LogTail<P extends Payload> {
   readonly events: readonly Numbered<P>[]
+  /** They take at most this much of a row, bytes of JSON. */
+  readonly bytes: number
   readonly nextSeq: number
 }
 
@@ -138,7 +140,7 @@ export class EventLogWriter<P extends Payload> {
   /** Ends the log and returns the waiting events for the row's last write; more than `maxBytes` of JSON is written to the log. Nothing is written afterwards. */
   async end(maxBytes: number): Promise<LogTail<P>> {
     await this.copyTail(maxBytes)
-    const tail = { events: this.#events(), nextSeq: this.#nextSeq }
+    const tail = { events: this.#events(), bytes: this.waitingBytes, nextSeq: this.#nextSeq }
     this.close()
     return tail
   }

@@ -63,9 +63,9 @@ export async function endExecution(deps: EndDeps, row: Execution, end: End): Pro
   const endedAt = deps.clock.now()
   const { status, reason } = end
   const tailEvents: readonly ExecutionEvent[] = [...end.tail.events, { seq: end.tail.nextSeq, at: endedAt, type: 'done', status, reason }]
-  const json = Buffer.from(JSON.stringify(end.result))
-  const besides = Buffer.byteLength(JSON.stringify([row.source, row.metadata, row.lostBefore, tailEvents]))
-  const isInline = json.length <= Math.min(MAX_INLINE_JSON_BYTES, MAX_ROW_JSON_BYTES - besides)
+  const json = JSON.stringify(end.result)
+  const besides = end.tail.bytes + Buffer.byteLength(JSON.stringify([row.source, row.metadata, row.lostBefore]))
+  const isInline = Buffer.byteLength(json) <= Math.min(MAX_INLINE_JSON_BYTES, MAX_ROW_JSON_BYTES - besides)
   const resultRef = isInline ? null : await store(deps.objects, row, json)
   const patch = {
     status,
@@ -145,8 +145,8 @@ async function notifyTurn(deps: Omit<EndDeps, 'objects' | 'telemetry'>, ended: E
   await notifyResponse(deps.queue, { tenant: ended.tenant, id: ended.responseId })
 }
 
-async function store(objects: ObjectStore, row: Execution, json: Buffer): Promise<{ objectKey: string; bytes: number }> {
+async function store(objects: ObjectStore, row: Execution, json: string): Promise<{ objectKey: string; bytes: number }> {
   const objectKey = newObjectKey(row.tenant, 'results', row.containerId)
-  const { bytes } = await objects.put(objectKey, json, { contentType: 'application/json' })
+  const { bytes } = await objects.put(objectKey, Buffer.from(json), { contentType: 'application/json' })
   return { objectKey, bytes }
 }

@@ -22,7 +22,7 @@ async function endWithoutResult(
     status,
     reason,
     result: { ...emptyResult(leased, at, [lost]), ...(exit && { exit }) },
-    tail: { events: [], nextSeq: fenced.firstSeq + fenced.events.length },
+    tail: { events: [], bytes: 0, nextSeq: fenced.firstSeq + fenced.events.length },
   })
 }
 

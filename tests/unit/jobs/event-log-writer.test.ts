@@ -178,7 +178,7 @@ describe('the tail for the row', () => {
   it('is written to the log when it is too big for the last write of a row, and nothing follows it', async () => {
     const { writer, batches } = executionLog()
     writer.emit(stdout('x'.repeat(60_000)), 'paced', 0)
-    expect(await writer.end(48 * 1024)).toEqual({ events: [], nextSeq: 2 })
+    expect(await writer.end(48 * 1024)).toEqual({ events: [], bytes: 0, nextSeq: 2 })
     expect(batches).toMatchObject([{ firstSeq: 1, events: [{ type: 'stdout' }] }])
     writer.emit(stdout('late'), 'now', 1)
     await vi.runAllTimersAsync()
