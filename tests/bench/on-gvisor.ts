@@ -17,8 +17,8 @@ export async function onGvisor(
   { image, say }: BenchContext,
   measure: (server: BenchServer, checkpoints: CheckpointOptions) => Promise<BenchResult>,
 ): Promise<BenchResult> {
-  const { Runtimes } = (await docker.info()) as { readonly Runtimes?: Parameters<typeof checkpointOptions>[1] }
-  const checkpoints = checkpointOptions({ runtime: GVISOR_RUNTIME, transport: 'unix' }, Runtimes)
+  const engine = (await docker.info()) as Parameters<typeof checkpointOptions>[1]
+  const checkpoints = checkpointOptions({ runtime: GVISOR_RUNTIME, transport: 'unix' }, engine)
   if (checkpoints === undefined) {
     say(`  not measured: the engine has no runtime ${GVISOR_RUNTIME}, or this user is not root`)
     return NOTHING

@@ -16,8 +16,11 @@ beforeAll(async () => {
   const { runtime, checkpoints } = await gvisorOptions()
   if (runtime === undefined || checkpoints === undefined) throw new Error('gVisor is not registered')
   engine = await startSecondEngine({ image, runtime, checkpoints })
-  const { docker, engineState } = engine
-  suspending = await startSuspendingBench({ image, driver: () => ({ docker, checkpoints: { ...checkpoints, engineState } }) })
+  const { docker, dataRoot, engineState } = engine
+  suspending = await startSuspendingBench({
+    image,
+    driver: () => ({ docker, checkpoints: { ...checkpoints, engine: dataRoot, engineState } }),
+  })
 }, 900_000)
 afterAll(async () => {
   await suspending.bench.stop()

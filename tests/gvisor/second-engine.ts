@@ -13,6 +13,7 @@ const POLL_MS = 100
 /** A separate Docker engine beside that of the machine, which a test may restart. */
 export interface SecondEngine {
   readonly docker: Docker
+  readonly dataRoot: string
   /** Its folder for the state of runtimes. */
   readonly engineState: string
   /** Ends it as the machine's service manager does, and starts it again with the same data. */
@@ -32,7 +33,7 @@ export async function startSecondEngine({
 }): Promise<SecondEngine> {
   const folder = mkdtempSync(join(tmpdir(), 'engine-'))
   const inFolder = (name: string): string => join(folder, name)
-  const [socket, engineState, settings] = [inFolder('docker.sock'), inFolder('exec'), inFolder('daemon.json')]
+  const [socket, dataRoot, engineState, settings] = [inFolder('docker.sock'), inFolder('data'), inFolder('exec'), inFolder('daemon.json')]
   writeFileSync(settings, JSON.stringify({ runtimes: { [runtime]: { path: checkpoints.program, runtimeArgs: checkpoints.args } } }))
   // Without a separate bridge it would change the one of the machine's engine.
   const bridge = `cb${process.pid}`
@@ -41,7 +42,7 @@ export async function startSecondEngine({
   const docker = new Docker({ socketPath: socket })
   const log = inFolder('dockerd.log')
   const options = {
-    ...{ 'config-file': settings, 'data-root': inFolder('data'), 'exec-root': engineState, host: `unix://${socket}` },
+    ...{ 'config-file': settings, 'data-root': dataRoot, 'exec-root': engineState, host: `unix://${socket}` },
     ...{ pidfile: inFolder('pid'), iptables: 'false', 'ip-masq': 'false', bridge },
   }
   const start = async (): Promise<ChildProcess> => {
@@ -64,6 +65,7 @@ export async function startSecondEngine({
   for await (const _ of await docker.loadImage(saving.stdout));
   return {
     docker,
+    dataRoot,
     engineState,
     async restart() {
       await end(daemon)

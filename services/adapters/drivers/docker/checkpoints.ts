@@ -14,8 +14,11 @@ const NEXT_START = 'next-start'
 const USED = 'used'
 /** The runtime's mark: the creation of the container restored it, so its start has nothing to do. */
 const RESUMED = 'resumed'
+/** Names the engine whose container it is: engines of one machine share the folder above. */
+const ENGINE = 'engine'
 /** The end of the name of what is not complete, or not any more. */
 const PARTIAL = '.partial'
+const MARKS: readonly string[] = [USED, RESUMED, ENGINE]
 const DESCRIPTION = 'cellblock.json'
 const BOOT_ID = '/proc/sys/kernel/random/boot_id'
 /** `--exec-root` of the engine: it keeps the state of a runtime's containers in `<this>/runtime-<name>/moby`. */
@@ -24,6 +27,8 @@ const ENGINE_STATE = '/run/docker'
 const WRITE_TIMEOUT_MS = 60_000
 
 export interface CheckpointOptions {
+  /** The data folder of the engine, which no other engine of the machine has (`DockerRootDir` of `GET /info`). */
+  readonly engine: string
   /** The program that is registered as the engine's runtime, and its arguments. */
   readonly program: string
   readonly args: readonly string[]
@@ -57,9 +62,7 @@ export class Checkpoints {
 
   /** Makes the empty folder for `write`. Throws DriverError `capacity` unless the disk has this much space, twice. */
   async prepare(containerId: string, { checkpointId, bytes }: { readonly checkpointId: string; readonly bytes: number }): Promise<void> {
-    const folder = this.#folder(containerId)
-    await rm(folder, { recursive: true, force: true })
-    await mkdir(join(folder, `${checkpointId}${PARTIAL}`), { recursive: true, mode: 0o700 })
+    await this.#makeFolder(containerId, checkpointId)
     const { bavail, bsize } = await statfs(this.#root)
     if (bavail * bsize < 2 * bytes)
       throw new DriverError('capacity', `${this.#root} has no space for another checkpoint. Free some, or give the folder a larger disk.`)
@@ -84,9 +87,7 @@ export class Checkpoints {
     const { checkpointId } = from
     const source = join(this.#folder(from.containerId), checkpointId)
     const folder = this.#folder(to.containerId)
-    const partial = join(folder, `${checkpointId}${PARTIAL}`)
-    await rm(folder, { recursive: true, force: true })
-    await mkdir(partial, { recursive: true, mode: 0o700 })
+    const partial = await this.#makeFolder(to.containerId, checkpointId)
     try {
       const names = (await readdir(source)).filter((name) => name !== DESCRIPTION)
       await Promise.all(names.map((name) => link(join(source, name), join(partial, name))))
@@ -114,9 +115,7 @@ export class Checkpoints {
   async has(containerId: string, { hasEnded }: { readonly hasEnded: boolean }): Promise<boolean> {
     const folder = this.#folder(containerId)
     const names = await readdir(folder).catch((): string[] => [])
-    const name = names.find(
-      (found) => found !== USED && found !== RESUMED && !found.endsWith(PARTIAL) && (hasEnded || found !== NEXT_START),
-    )
+    const name = names.find((found) => !MARKS.includes(found) && !found.endsWith(PARTIAL) && (hasEnded || found !== NEXT_START))
     return name !== undefined && (await this.#faultOf(join(folder, name))) === null
   }
 
@@ -150,15 +149,35 @@ export class Checkpoints {
     void rm(rest, { recursive: true, force: true }).catch(() => undefined)
   }
 
-  /** Removes what containers left that the engine does not have any more. */
+  /** Removes what containers of this engine left that it does not have any more. */
   async removeOthers(listContainers: () => Promise<readonly string[]>): Promise<void> {
     // Read first: a container that comes later is not among them.
     const names = await readdir(this.#root).catch((): string[] => [])
     const known = new Set(names.length === 0 ? [] : await listContainers())
-    await Promise.all(names.filter((name) => !known.has(name)).map((name) => this.remove(name)))
+    await Promise.all(
+      names.map(async (name) => {
+        if (!known.has(name) && (await this.#isOwn(name))) await this.remove(name)
+      }),
+    )
   }
 
   remove = (containerId: string): Promise<void> => rm(this.#folder(containerId), { recursive: true, force: true })
+
+  /** An empty one, with the folder for a checkpoint that is not complete. Returns the latter. */
+  async #makeFolder(containerId: string, checkpointId: string): Promise<string> {
+    const folder = this.#folder(containerId)
+    const partial = join(folder, `${checkpointId}${PARTIAL}`)
+    await rm(folder, { recursive: true, force: true })
+    await mkdir(partial, { recursive: true, mode: 0o700 })
+    await writeFile(join(folder, ENGINE), this.#options.engine)
+    return partial
+  }
+
+  /** Also what an earlier version left, which named no engine. */
+  async #isOwn(containerId: string): Promise<boolean> {
+    const { engine } = this.#options
+    return (await readFile(join(this.#folder(containerId), ENGINE), 'utf8').catch(() => engine)) === engine
+  }
 
   #folder(containerId: string): string {
     return join(this.#root, containerId)

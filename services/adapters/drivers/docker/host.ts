@@ -10,8 +10,12 @@ import { removeOrphanedSandboxes, SERVER_LABEL } from './remove-orphaned-sandbox
 /** Where pip of a sandbox looks for wheels (runtime-image/supervisor/cellblock_supervisor/config.py). */
 const WHEELHOUSE_FOLDER = '/opt/wheels'
 
-/** How the engine runs a runtime (`GET /info`). */
-type Runtimes = Readonly<Record<string, { readonly path?: string; readonly runtimeArgs?: readonly string[] }>>
+/** What an engine says of itself (`GET /info`): its data folder, and how it runs each runtime. */
+interface EngineInfo {
+  readonly DockerRootDir: string
+  readonly MemTotal?: number
+  readonly Runtimes?: Readonly<Record<string, { readonly path?: string; readonly runtimeArgs?: readonly string[] }>>
+}
 
 /** The name of the program that `npm start -- --runtime gvisor` registers, which resumes sandboxes. */
 const RESUMING = /\/runsc-[^/]*-resuming-[^/]*$/
@@ -19,11 +23,11 @@ const RESUMING = /\/runsc-[^/]*-resuming-[^/]*$/
 /** Undefined if the runtime keeps no processes, or if this process may not use its state. */
 export function checkpointOptions(
   { runtime, transport }: { readonly runtime: string | null; readonly transport: 'unix' | 'exec' },
-  runtimes: Runtimes | undefined,
+  engine: EngineInfo | null,
 ): CheckpointOptions | undefined {
-  const { path = '', runtimeArgs = [] } = (runtime === null ? undefined : runtimes?.[runtime]) ?? {}
-  if (!RESUMING.test(path) || transport !== 'unix' || process.getuid?.() !== 0) return undefined
-  return { program: path, args: runtimeArgs }
+  const { path = '', runtimeArgs = [] } = (runtime === null ? undefined : engine?.Runtimes?.[runtime]) ?? {}
+  if (engine === null || !RESUMING.test(path) || transport !== 'unix' || process.getuid?.() !== 0) return undefined
+  return { engine: engine.DockerRootDir, program: path, args: runtimeArgs }
 }
 
 /** The Docker engine of this machine. */
@@ -32,9 +36,9 @@ export function createDockerHost(): DriverHost {
   return {
     openRelay: createExecRelay(docker),
     async open({ stage, supervisor, images, runtime, transport, controlDir, preload, wheelhouse, onRun, now }) {
-      const info = (await docker.info().catch(() => null)) as { readonly MemTotal?: number; readonly Runtimes?: Runtimes } | null
+      const info = (await docker.info().catch(() => null)) as EngineInfo | null
       // Behind the engine proxy this process has no access to the state of the runtime.
-      const checkpoints = controlDir === null ? checkpointOptions({ runtime, transport }, info?.Runtimes) : undefined
+      const checkpoints = controlDir === null ? checkpointOptions({ runtime, transport }, info) : undefined
       const driver = createDockerDriver({
         ...{ docker, stage, supervisor, images, transport, onRun },
         runtime: runtime ?? undefined,
