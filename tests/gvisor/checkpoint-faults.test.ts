@@ -57,7 +57,7 @@ describe('a checkpoint', () => {
   it('of an earlier start of the host is deleted by the reconciler, and the loss is named', async () => {
     const { bench } = suspending
     const { id, folder } = await suspended()
-    const [name = ''] = readdirSync(folder)
+    const name = readdirSync(folder).find((found) => found !== 'engine') ?? ''
     const description = join(folder, name, 'cellblock.json')
     const { program } = JSON.parse(readFileSync(description, 'utf8')) as { readonly program: string }
     writeFileSync(description, JSON.stringify({ program, bootId: 'earlier' }))
