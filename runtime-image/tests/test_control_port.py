@@ -1,7 +1,9 @@
 """The socket of the supervisor before, during and after a suspension."""
 
 import asyncio
+import contextlib
 import os
+import socket
 import tempfile
 import unittest
 
@@ -84,6 +86,23 @@ class Suspending(unittest.IsolatedAsyncioTestCase):
         await self._until(is_there=False)
         self.assertEqual(await asyncio.wait_for(reader.read(), 10), b"")
         writer.close()
+
+    async def test_closes_a_connection_that_comes_in_the_same_turn(self) -> None:
+        for others in range(2):
+            kept = [await asyncio.open_unix_connection(self.path) for _ in range(others)]
+            with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as late:
+                late.setblocking(False)
+                late.connect(self.path)
+                self.requested.set()
+                await self._until(is_there=False)
+                # At once, because the host writes the checkpoint now.
+                with contextlib.suppress(ConnectionResetError):
+                    self.assertEqual(late.recv(1), b"")
+            for _, writer in kept:
+                writer.close()
+            self._make_mark()
+            await self._until(is_there=True)
+            await self._until_used()
 
     async def test_listens_again_after_the_mark_and_can_be_suspended_again(self) -> None:
         for _ in range(2):

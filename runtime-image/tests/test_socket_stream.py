@@ -14,13 +14,17 @@ class SocketStreams(unittest.IsolatedAsyncioTestCase):
         self.client.setblocking(False)
         self.addCleanup(self.client.close)
         self.loop = asyncio.get_running_loop()
+        self.server_fd = server.fileno()
+        self.stream = await self._accepted(server)
+
+    async def _accepted(self, server: socket.socket) -> SocketStream:
         connected: asyncio.Future[SocketStream] = self.loop.create_future()
 
         async def serve(stream: SocketStream) -> None:
             connected.set_result(stream)
 
         await self.loop.connect_accepted_socket(lambda: SocketStream(serve), server)
-        self.stream = await connected
+        return await connected
 
     async def test_reads_a_body_that_is_larger_than_the_buffer(self) -> None:
         body = os.urandom(5 * BUFFER_BYTES + 1)
@@ -71,6 +75,19 @@ class SocketStreams(unittest.IsolatedAsyncioTestCase):
         self.client.close()
         with self.assertRaises(ConnectionResetError):
             await asyncio.wait_for(waiting, 10)
+
+    async def test_after_a_late_write_the_next_connection_with_the_same_descriptor_is_read(self) -> None:
+        client, server = socket.socketpair()
+        self.addCleanup(client.close)
+        self.stream.abort()
+        self.stream.write(b"too late")
+        with self.assertRaises(ConnectionResetError):
+            await self.stream.drain()
+        with server:
+            os.dup2(server.fileno(), self.server_fd)
+        following = await self._accepted(socket.socket(fileno=self.server_fd))
+        client.send(b"question")
+        self.assertEqual(bytes(await asyncio.wait_for(following.read(), 10)), b"question")
 
 
 if __name__ == "__main__":

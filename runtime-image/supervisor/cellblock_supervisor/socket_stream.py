@@ -42,6 +42,10 @@ class SocketStream(asyncio.BufferedProtocol):
             await self._reader
 
     def write(self, *parts: bytes | bytearray | memoryview) -> None:
+        """Drops what a connection can no longer send; `drain` says so."""
+        # asyncio would register the descriptor of a closed connection, and the next connection with that number would never be read (python/cpython#136234).
+        if self._transport.is_closing():
+            return
         # asyncio never counts an empty part as sent: it would try again and again, with a whole processor (python/cpython#155888).
         self._transport.writelines([part for part in parts if part])
 

@@ -31,6 +31,8 @@ it.each(GROUPS)('the supervisor passes its own %s, inside the image it ships in'
     '--workdir=/tests',
     '--entrypoint=/usr/bin/python3',
     inject('sandboxImage'),
+    // As the supervisor runs.
+    '-O',
     '-m',
     'unittest',
     'discover',

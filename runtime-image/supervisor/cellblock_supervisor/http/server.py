@@ -75,7 +75,9 @@ class ControlPort:
             os.unlink(self._mark)
 
     async def _close_all(self) -> None:
-        # The turn of the loop that requested this has sent its reply.
+        for listening in self._server.sockets:
+            asyncio.get_running_loop().remove_reader(listening.fileno())
+        # The turn of the loop that requested this has sent its reply. A connection that it accepted is a client of the server in the next one.
         await asyncio.sleep(0)
         self._server.close()
         self._server.abort_clients()
