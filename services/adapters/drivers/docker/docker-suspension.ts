@@ -10,8 +10,8 @@ import { createFile, resumptionMark, type ControlFolders } from './control-folde
 import { engineStatus } from './engine-error.ts'
 import { untilReady } from './until-ready.ts'
 
-/** The supervisor closes its socket within some milliseconds of its answer. */
-const CLOSE_TIMEOUT_MS = 5_000
+/** The supervisor closes its socket within some milliseconds of its answer, on an overloaded machine later. If it does not, the processes are lost. */
+const CLOSE_TIMEOUT_MS = 30_000
 const POLL_MS = 1
 
 interface SuspensionPorts {
