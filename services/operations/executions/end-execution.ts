@@ -62,9 +62,10 @@ export async function endExecution(deps: EndDeps, row: Execution, end: End): Pro
   if (!canMove(row.status, end.status)) throw new Error(`An execution cannot go from ${row.status} to ${end.status}`)
   const endedAt = deps.clock.now()
   const { status, reason } = end
-  const tailEvents: readonly ExecutionEvent[] = [...end.tail.events, { seq: end.tail.nextSeq, at: endedAt, type: 'done', status, reason }]
+  const done = { seq: end.tail.nextSeq, at: endedAt, type: 'done', status, reason } as const
+  const tailEvents: readonly ExecutionEvent[] = [...end.tail.events, done]
   const json = JSON.stringify(end.result)
-  const besides = end.tail.bytes + Buffer.byteLength(JSON.stringify([row.source, row.metadata, row.lostBefore]))
+  const besides = end.tail.bytes + Buffer.byteLength(JSON.stringify([row.source, row.metadata, row.lostBefore, done]))
   const isInline = Buffer.byteLength(json) <= Math.min(MAX_INLINE_JSON_BYTES, MAX_ROW_JSON_BYTES - besides)
   const resultRef = isInline ? null : await store(deps.objects, row, json)
   const patch = {
