@@ -66,8 +66,8 @@ export const CHAOS_MUTANTS: readonly ChaosMutant[] = [
     what: 'the log has no "done", which only the row that ends contains',
     edit: {
       file: 'services/operations/executions/end-execution.ts',
-      find: "const tailEvents: readonly ExecutionEvent[] = [...end.tail.events, { seq: end.tail.nextSeq, at: endedAt, type: 'done', status, reason }]\n",
-      replace: `const all = [...end.tail.events, { seq: end.tail.nextSeq, at: endedAt, type: 'done', status, reason }]
+      find: 'const tailEvents: readonly ExecutionEvent[] = [...end.tail.events, done]\n',
+      replace: `const all = [...end.tail.events, done]
   const isLarge = end.tail.events.length === 0
   const owner = { kind: 'execution', tenant: row.tenant, id: row.id }
   if (isLarge) await deps.table.events.append(owner, { firstSeq: end.tail.nextSeq, events: all, fence: row.fence, sourceSeq: null })
