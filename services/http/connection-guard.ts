@@ -5,7 +5,7 @@ import { RoundRobin } from './round-robin.ts'
 import { RequestFeed } from './request-feed.ts'
 
 export interface GuardOptions {
-  /** A connection whose client accepts no byte for this time is closed, milliseconds. */
+  /** A connection whose client accepts no byte for this time is closed, and so is one on which a request still arrives this time after its answer, milliseconds. */
   readonly stallMs: number
   /** Connections of one address on which no request had a valid key; null behind a load balancer, whose address all clients share. */
   readonly maxKeyless: number | null
@@ -46,7 +46,7 @@ class ConnectionGuard {
     const parsers = server.listeners('connection')
     server.removeAllListeners('connection')
     server.on('connection', (socket) => {
-      const feed = new RequestFeed(socket, turns)
+      const feed = new RequestFeed(socket, { turns, lingerMs: options.stallMs })
       this.#addKeyless(feed)
       feed.once('close', () => this.#release(feed))
       for (const parser of parsers) parser.call(server, feed)

@@ -16,6 +16,7 @@ export class RequestFeed extends Duplex {
   readonly remoteAddress: string | undefined
   readonly #source: Socket
   readonly #turns: RoundRobin
+  readonly #lingerMs: number
   readonly #requests = new RequestPieces()
   #pieces: Pieces = this.#requests
   /** Arrived, and not given to the parser. */
@@ -26,13 +27,19 @@ export class RequestFeed extends Duplex {
   #turnBeganAt = 0
   #hasEnded = false
   #hasBegun = false
+  /** The last answer is being sent or has been sent, while its request arrives. */
+  #isLingering = false
   #open: { readonly incoming: IncomingMessage; readonly outgoing: ServerResponse } | null = null
 
-  /** `turns` are those of clients that do not wait for answers: they get what the server has left for them. */
-  constructor(source: Socket, turns: RoundRobin) {
+  /**
+   * `turns` are those of clients that do not wait for answers: they get what the server has left for them. A client that is still sending when its request
+   * has been answered has `lingerMs` to read the answer.
+   */
+  constructor(source: Socket, { turns, lingerMs }: { readonly turns: RoundRobin; readonly lingerMs: number }) {
     // Nothing is read ahead of the parser.
     super({ readableHighWaterMark: 0, decodeStrings: false })
     this.#turns = turns
+    this.#lingerMs = lingerMs
     this.#source = source
     this.remoteAddress = source.remoteAddress
     source.on('data', (chunk) => this.#arrive(chunk))
@@ -126,12 +133,28 @@ export class RequestFeed extends Duplex {
 
   /** Closes the connection when all that was written has been sent. */
   destroySoon(): void {
+    if (this.#isLingering) return
+    if (this.#open?.incoming.complete === false) return this.#linger()
     if (this.writable) this.end()
     if (this.writableFinished) this.destroy()
     else this.once('finish', () => this.destroy())
   }
 
+  /**
+   * Sends the end of the answer, and discards what arrives until the client closes the connection: one that is closed with unread bytes is reset, and its
+   * client may lose the answer.
+   */
+  #linger(): void {
+    this.#isLingering = true
+    this.#rest = NOTHING
+    this.#source.resume()
+    this.end()
+    const timer = setTimeout(() => this.destroy(), this.#lingerMs)
+    this.once('close', () => clearTimeout(timer))
+  }
+
   #arrive(chunk: Buffer): void {
+    if (this.#isLingering) return
     if (this.#rest.length === 0) this.#turnBeganAt = performance.now()
     this.#rest = this.#rest.length === 0 ? chunk : Buffer.concat([this.#rest, chunk])
     if (this.#hasArrived) this.#give()

@@ -47,12 +47,15 @@ export async function listen(options: ListenOptions): Promise<{ readonly url: st
   const { maxKeyless = LIMITS.maxKeylessConnections, maxOfTenant = LIMITS.maxTenantConnections } = options
   const { maxAbandoned = LIMITS.maxAbandonedRequests } = options
   const guard = guardConnections(server, { stallMs, maxKeyless, maxOfTenant, maxAbandoned })
-  // HTTP/1.0 requests, as some health probes send them, need no Host header.
   const identifies = (request: IncomingMessage) => ({ identified: (tenant: string) => guard.hold(request, tenant) })
   const identifiesVisit = (request: IncomingMessage) => (tenant: string) => guard.identify(request, tenant)
-  const api = getRequestListener((request, env) => options.app.fetch(request, { ...env, ...identifies(env.incoming as IncomingMessage) }), {
-    hostname: 'localhost',
-  })
+  const perform = async (request: Request, env: { readonly incoming: IncomingMessage }): Promise<Response> => {
+    const answer = await options.app.fetch(request, { ...env, ...identifies(env.incoming) })
+    if (!env.incoming.complete) endConnection(answer)
+    return answer
+  }
+  // HTTP/1.0 requests, as some health probes send them, need no Host header.
+  const api = getRequestListener((request, env) => perform(request, env as { incoming: IncomingMessage }), { hostname: 'localhost' })
   const serve: HttpHandler = (request, response) => {
     const { metricsHandler, objectHandler } = options
     if (isOfPort(request)) return void ports?.serve(request, response, identifiesVisit(request))
@@ -103,3 +106,9 @@ function continueOnRead(request: IncomingMessage, response: ServerResponse): voi
     read(size)
   }
 }
+
+/**
+ * An answer that comes before the end of its request is the last one of its connection, and says so: a client that has just sent the rest would otherwise send
+ * its next request on a connection that is being closed (RFC 9112, section 9.6).
+ */
+const endConnection = ({ headers }: Response): void => headers.set('connection', 'close')

@@ -54,6 +54,13 @@ const CONNECTION_MUTANTS: readonly Mutant[] = [
     'next',
     'api/connections/unsent.test.ts',
   ),
+  service(
+    'requests that still arrive after their answer',
+    'http/request-feed.ts',
+    '    const timer = setTimeout(() => this.destroy(), this.#lingerMs)\n',
+    '    const timer = undefined\n',
+    'api/connections/answered-early.test.ts',
+  ),
   service('answers count until they were sent', 'http/exchange.ts', '    this.#isClosed = false\n', '', 'api/connections/unread.test.ts'),
   service('answers that are not read', 'http/connection-guard.ts', 'isUnread || ', '', 'api/connections/unread.test.ts'),
   service(

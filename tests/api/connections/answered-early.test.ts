@@ -1,0 +1,50 @@
+import { connect } from 'node:net'
+import { afterAll, beforeAll, expect, it } from 'vitest'
+import { requestHead } from '../../support/raw-connection.ts'
+import { startApi, type TestApi } from '../../support/start-api.ts'
+
+const MiB = 1024 ** 2
+const STALL_MS = 2_000
+let api: TestApi
+beforeAll(async () => {
+  api = await startApi({ config: { stallMs: STALL_MS } })
+})
+afterAll(() => api.stop())
+
+/** A client that sends the head of a request without a key, and its body only when it has read the whole answer. */
+async function answered(bytes: number) {
+  const { hostname, port } = new URL(api.url)
+  const socket = connect({ host: hostname, port: Number(port), allowHalfOpen: true })
+  const errors: Error[] = []
+  socket.on('error', (error) => errors.push(error))
+  let text = ''
+  socket.on('data', (chunk: Buffer) => (text += chunk.toString('latin1')))
+  const closed = new Promise<void>((resolve) => socket.once('close', () => resolve()))
+  socket.write(requestHead('POST /v1/conversations', { headers: { 'content-type': 'application/json', 'content-length': String(bytes) } }))
+  await new Promise<void>((resolve) => socket.once('end', resolve))
+  return { socket, text, errors, closed }
+}
+
+it('says that the connection ends with the answer, and takes what the client still sends', async () => {
+  const { socket, text, errors, closed } = await answered(4 * MiB)
+  expect(text).toMatch(/^HTTP\/1\.1 401 [^]*\r\nconnection: close\r\n[^]*\r\n\r\n\{[^]*\}/i)
+  for (let sent = 0; sent < 4; sent++) {
+    socket.write(Buffer.alloc(MiB, ' '))
+    await new Promise((resolve) => setTimeout(resolve, STALL_MS / 10))
+  }
+  socket.end()
+  await closed
+  expect(errors).toEqual([])
+})
+
+it('closes the connection of a client that does not stop', async () => {
+  const { socket, errors, closed } = await answered(1024 * MiB)
+  const dripping = setInterval(() => socket.write(' '), 100)
+  await closed.finally(() => clearInterval(dripping))
+  expect(errors).toHaveLength(1)
+})
+
+it('keeps the connection of a request that has arrived', async () => {
+  const answer = await api.post('/v1/conversations', { items: 1 })
+  expect([answer.status, answer.headers.get('connection')]).toEqual([400, 'keep-alive'])
+})
