@@ -194,6 +194,11 @@ plt.show()`),
     expect(charts).toMatchObject([{ kind: 'heatmap', series: [{ kind: 'heatmap', ...series }], unread: [] }])
   })
 
+  it('writes the minus of a tick as numbers have it', async () => {
+    const { charts } = await chartOf('plt.plot([0, 1], [-2, 2]); plt.show()')
+    expect(charts).toMatchObject([{ y: { tick_labels: expect.arrayContaining(['-2.0', '2.0']) } }])
+  })
+
   const BOXES = {
     boxes: [
       { label: 'a', min: 1, q1: 2, median: 3, q3: 4, max: 4, outliers: [20] },

@@ -18,11 +18,17 @@ def describe_axis(axis: Any) -> dict[str, object]:
     places = list(axis.get_majorticklocs())[:_MAX_TICKS]
     # A scale whose formatter fails has no readable labels.
     try:
-        labels = [str(label)[:MAX_TEXT_CHARACTERS] for label in axis.get_major_formatter().format_ticks(places)]
+        labels = [_tick_label(str(label)) for label in axis.get_major_formatter().format_ticks(places)]
     except Exception:
         labels = []
     values = data_values(axis, places) if is_time else [float(place) for place in places]
     return {"scale": scale(axis), "ticks": [json_value(value) for value in values], "tick_labels": labels}
+
+
+def _tick_label(text: str) -> str:
+    """With the minus of a number as programs write it. One wide character also doubles the memory of every copy of the picture in the service."""
+    text = text[:MAX_TEXT_CHARACTERS]
+    return f"-{text[1:]}" if text.startswith("\N{MINUS SIGN}") else text
 
 
 def _is_time(axis: Any) -> bool:
