@@ -70,6 +70,9 @@ class Command(Job):
 
     def _on_stop(self, kill_after_ms: int) -> None:
         """SIGTERM to its processes, SIGHUP to those that ignore it, as an interactive shell does, and SIGKILL after the grace period."""
+        if self.pid <= 0:
+            # `_start` kills it.
+            return
         self._signal(signal.SIGTERM)
         # Of two signals that wait, a program gets the lower number first, so it would end by SIGHUP.
         hang_up_after = min(_HANG_UP_SECONDS, kill_after_ms / 2000)
