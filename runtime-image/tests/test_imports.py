@@ -14,7 +14,7 @@ def _loaded(code: str) -> set[str]:
 class Imports(unittest.TestCase):
     def test_idle_supervisor_does_without_openssl(self) -> None:
         loaded = _loaded("sys.modules['ssl'] = None\nimport cellblock_supervisor.serving, cellblock_supervisor.isolation_checks")
-        for module in ("_ssl", "_hashlib"):
+        for module in ("_ssl", "_hashlib", "urllib.parse"):
             self.assertNotIn(module, loaded)
 
     def test_idle_kernel_does_without_what_only_saving_and_explaining_use(self) -> None:

@@ -6,7 +6,6 @@ import sys
 import time
 import traceback
 from collections.abc import AsyncIterator, Awaitable, Callable
-from urllib.parse import parse_qsl, unquote
 
 import h11
 
@@ -77,11 +76,8 @@ class Connection:
                 self._verifier.check(header, method, target, time.time_ns() // 1_000_000)
             except Refused as refusal:
                 raise HttpError("unauthorized", str(refusal)) from None
-        try:
-            segments = [unquote(part, errors="strict") for part in path.split("/")[1:]]
-        except UnicodeDecodeError:
-            raise HttpError("bad_request", "the path is not percent-encoded UTF-8") from None
-        return Request(method, segments, dict(parse_qsl(query)), self._body())
+        segments, fields = decoded(path, query)
+        return Request(method, segments, fields, self._body())
 
     async def _body(self) -> AsyncIterator[bytes]:
         if self._h11.they_are_waiting_for_100_continue:
@@ -152,3 +148,18 @@ class Connection:
             if not isinstance(event, h11.Data):
                 return
             left -= len(event.data)
+
+
+def decoded(path: str, query: str) -> tuple[list[str], dict[str, str]]:
+    """The segments of the path and the fields of the query."""
+    segments = path.split("/")[1:]
+    if "%" not in path and "%" not in query and "+" not in query:
+        pairs = (pair.partition("=") for pair in query.split("&"))
+        return segments, {name: value for name, _, value in pairs if value}
+    # It takes 0.3 MB, and the requests of a sandbox that only runs code have nothing to decode.
+    from urllib.parse import parse_qsl, unquote
+
+    try:
+        return [unquote(part, errors="strict") for part in segments], dict(parse_qsl(query))
+    except UnicodeDecodeError:
+        raise HttpError("bad_request", "the path is not percent-encoded UTF-8") from None
