@@ -87,5 +87,6 @@ def _warm_up() -> None:
     except ValueError:
         VerboseTB(theme_name="nocolor").text(*sys.exc_info())
     random_states.seed()
+    random_states.seed_openssl()
     if "matplotlib.pyplot" in sys.modules:
         import matplotlib.backends.backend_agg  # noqa: F401
