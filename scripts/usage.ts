@@ -97,7 +97,7 @@ tenant measures its requests. Prints a table; exits with 1 when a threshold is m
   --short    takes the routes in turn, instead of each route as a separate form
   --only     forms whose name contains this
   --storage  only this storage
-  --write    writes the table into docs/tenancy.md
+  --write    writes the table into docs/tenancy.md, with all forms of both storages
 `,
   'test:load': `Usage: npm run test:load [-- --tenants N] [--minutes N]
 

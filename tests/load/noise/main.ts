@@ -17,6 +17,8 @@ const values = readOptions('test:noise', {
 })
 const windowMs = Number(values.seconds) * 1000
 if (!(windowMs > 0)) refuseOption('test:noise', '--seconds accepts a number above 0.')
+if (values.write && (values.only !== undefined || values.storage !== undefined))
+  refuseOption('test:noise', '--write replaces the whole table. Leave out --only and --storage.')
 
 // This process measures, and contains the emulated account. Both stand for other machines, so neither waits for the server, which has precedence too.
 raisePriority()
