@@ -38,9 +38,10 @@ it('says that the connection ends with the answer, and takes what the client sti
 })
 
 it('closes the connection of a client that does not stop', async () => {
-  const { socket, errors, closed } = await answered(1024 * MiB)
+  const { socket, errors } = await answered(1024 * MiB)
   const dripping = setInterval(() => socket.write(' '), 100)
-  await closed.finally(() => clearInterval(dripping))
+  await expect.poll(() => socket.closed, { timeout: 5 * STALL_MS }).toBe(true)
+  clearInterval(dripping)
   expect(errors).toHaveLength(1)
 })
 
