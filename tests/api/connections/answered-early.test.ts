@@ -1,5 +1,6 @@
 import { connect } from 'node:net'
 import { afterAll, beforeAll, expect, it } from 'vitest'
+import { OBJECTS_PATH } from '../../../services/adapters/storage/files/signed-link.ts'
 import { requestHead } from '../../support/raw-connection.ts'
 import { startApi, type TestApi } from '../../support/start-api.ts'
 
@@ -12,7 +13,7 @@ beforeAll(async () => {
 afterAll(() => api.stop())
 
 /** A client that sends the head of a request without a key, and its body only when it has read the whole answer. */
-async function answered(bytes: number) {
+async function answered(line: string, bytes: number) {
   const { hostname, port } = new URL(api.url)
   const socket = connect({ host: hostname, port: Number(port), allowHalfOpen: true })
   const errors: Error[] = []
@@ -20,14 +21,17 @@ async function answered(bytes: number) {
   let text = ''
   socket.on('data', (chunk: Buffer) => (text += chunk.toString('latin1')))
   const closed = new Promise<void>((resolve) => socket.once('close', () => resolve()))
-  socket.write(requestHead('POST /v1/conversations', { headers: { 'content-type': 'application/json', 'content-length': String(bytes) } }))
+  socket.write(requestHead(line, { headers: { 'content-type': 'application/json', 'content-length': String(bytes) } }))
   await new Promise<void>((resolve) => socket.once('end', resolve))
   return { socket, text, errors, closed }
 }
 
-it('says that the connection ends with the answer, and takes what the client still sends', async () => {
-  const { socket, text, errors, closed } = await answered(4 * MiB)
-  expect(text).toMatch(/^HTTP\/1\.1 401 [^]*\r\nconnection: close\r\n[^]*\r\n\r\n\{[^]*\}/i)
+it.each([
+  ['a request without a key', 'POST /v1/conversations', 401],
+  ['an upload with an invalid link', `PUT ${OBJECTS_PATH}/none`, 403],
+])('says that the connection ends with the answer to %s, and takes what the client still sends', async (_, line, status) => {
+  const { socket, text, errors, closed } = await answered(line, 4 * MiB)
+  expect(text).toMatch(new RegExp(`^HTTP/1\\.1 ${status} [^]*\\r\\nconnection: close\\r\\n[^]*\\r\\n\\r\\n[^]*\\{[^]*\\}`, 'i'))
   for (let sent = 0; sent < 4; sent++) {
     socket.write(Buffer.alloc(MiB, ' '))
     await new Promise((resolve) => setTimeout(resolve, STALL_MS / 10))
@@ -38,7 +42,7 @@ it('says that the connection ends with the answer, and takes what the client sti
 })
 
 it('closes the connection of a client that does not stop', async () => {
-  const { socket, errors } = await answered(1024 * MiB)
+  const { socket, errors } = await answered('POST /v1/conversations', 1024 * MiB)
   const dripping = setInterval(() => socket.write(' '), 100)
   await expect.poll(() => socket.closed, { timeout: 5 * STALL_MS }).toBe(true)
   clearInterval(dripping)

@@ -35,8 +35,6 @@ const SAFETY_HEADERS = {
 /** The page trusts scripts from its own origin, where these bytes are too. With `nosniff` a browser runs no text. */
 const inertType = (type: string): string => (/(?:java|ecma|j|live)script/i.test(type) ? 'text/plain; charset=utf-8' : type)
 const READ_BYTES = 256 * 1024
-/** How long a refused sender may continue to send before its connection is closed, milliseconds. */
-const DRAIN_MS = 2_000
 
 /** Serves signed links of a folder below OBJECTS_PATH: one GET or one PUT of one object, until the link expires. */
 export function createObjectHandler(options: {
@@ -134,13 +132,8 @@ function refuse(incoming: IncomingMessage, response: ServerResponse, error: unkn
     return
   }
   const { status, code, message } = refusalOf(error)
-  if (!incoming.complete) {
-    // Reading the rest lets the sender see the answer; a sender that continues is disconnected.
-    response.setHeader('connection', 'close')
-    incoming.resume()
-    const cut = setTimeout(() => incoming.destroy(), DRAIN_MS)
-    incoming.once('close', () => clearTimeout(cut))
-  }
+  // The server reads what the sender still sends, so that it sees the answer.
+  if (!incoming.complete) response.setHeader('connection', 'close')
   const type = status >= 500 ? 'server_error' : 'invalid_request_error'
   response.writeHead(status, { 'content-type': 'application/json', ...SAFETY_HEADERS })
   response.end(incoming.method === 'HEAD' ? undefined : JSON.stringify({ error: { message, type, code, param: null } }))
