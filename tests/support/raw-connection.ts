@@ -14,9 +14,13 @@ export interface RawConnection {
   readonly status: () => Promise<number>
 }
 
-export async function openConnection(url: string, { isReading = true }: { readonly isReading?: boolean } = {}): Promise<RawConnection> {
+/** `allowHalfOpen`: it continues to send when the server has ended its side. */
+export async function openConnection(
+  url: string,
+  { isReading = true, allowHalfOpen = false }: { readonly isReading?: boolean; readonly allowHalfOpen?: boolean } = {},
+): Promise<RawConnection> {
   const { hostname, port } = new URL(url)
-  const socket = connect({ host: hostname, port: Number(port) })
+  const socket = connect({ host: hostname, port: Number(port), allowHalfOpen })
   let text = ''
   let isClosed = false
   socket.on('error', () => undefined)

@@ -1,7 +1,7 @@
-import { connect } from 'node:net'
+import { once } from 'node:events'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { OBJECTS_PATH } from '../../../services/adapters/storage/files/signed-link.ts'
-import { requestHead } from '../../support/raw-connection.ts'
+import { openConnection, requestHead } from '../../support/raw-connection.ts'
 import { startApi, type TestApi } from '../../support/start-api.ts'
 
 const MiB = 1024 ** 2
@@ -14,16 +14,13 @@ afterAll(() => api.stop())
 
 /** A client that sends the head of a request without a key, and its body only when it has read the whole answer. */
 async function answered(line: string, bytes: number) {
-  const { hostname, port } = new URL(api.url)
-  const socket = connect({ host: hostname, port: Number(port), allowHalfOpen: true })
+  const { socket, received } = await openConnection(api.url, { allowHalfOpen: true })
   const errors: Error[] = []
   socket.on('error', (error) => errors.push(error))
-  let text = ''
-  socket.on('data', (chunk: Buffer) => (text += chunk.toString('latin1')))
   const closed = new Promise<void>((resolve) => socket.once('close', () => resolve()))
   socket.write(requestHead(line, { headers: { 'content-type': 'application/json', 'content-length': String(bytes) } }))
-  await new Promise<void>((resolve) => socket.once('end', resolve))
-  return { socket, text, errors, closed }
+  await once(socket, 'end')
+  return { socket, text: received(), errors, closed }
 }
 
 it.each([
