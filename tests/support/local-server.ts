@@ -1,7 +1,8 @@
-import { spawn, type ChildProcess } from 'node:child_process'
+import { execFile, spawn, type ChildProcess } from 'node:child_process'
 import { once } from 'node:events'
 import { dirname, join } from 'node:path'
 import { createInterface } from 'node:readline'
+import { promisify } from 'node:util'
 import OpenAI from 'openai'
 import { SERVER_ENVIRONMENT, serverNodeFlags } from '../../scripts/commands.ts'
 import { callNative, type NativeClient } from './native-client.ts'
@@ -10,6 +11,7 @@ import { serverStorage } from './server-storage.ts'
 const ROOT = dirname(dirname(import.meta.dirname))
 const END_WITH_PARENT = join(import.meta.dirname, 'end-with-parent.ts')
 const STARTED_WITHIN_MS = 60_000
+const run = promisify(execFile)
 
 export interface LocalServerProcess {
   readonly url: string
@@ -92,11 +94,20 @@ export async function startServer(
     closeOutput: () => void (child.stdout?.destroy(), child.stderr?.destroy()),
     stop: async () => {
       const code = await end('SIGTERM')
-      if (options.dataDir === undefined) await storage.remove()
+      if (options.dataDir !== undefined) return code
+      await storage.remove()
+      if ((options.env?.['SANDBOX_DOCKER_RUNTIME'] ?? process.env['SANDBOX_DOCKER_RUNTIME']) !== undefined) await removeSuspended(stage)
       return code
     },
     kill: async () => void (await end('SIGKILL')),
   }
+}
+
+/** A server leaves its suspended sandboxes to the next one on its data folder, and this folder is gone. */
+async function removeSuspended(stage: string): Promise<void> {
+  const { stdout } = await run('docker', ['ps', '-aq', '--filter', `label=cellblock.stage=${stage}`, '--filter', 'status=exited'])
+  const ids = stdout.split('\n').filter(Boolean)
+  if (ids.length > 0) await run('docker', ['rm', ...ids])
 }
 
 /** Resolves when the server prints that it is ready. Rejects with its output if it ends before. */
